@@ -5,7 +5,7 @@
     settled  the wall clock, but a step counts only once it has settled: for effects that cannot be undone
 
 Own time starts at the wall clock and advances by the seconds the machine has counted since boot, asleep or awake; it
-continues across restarts (`KeptTime`). Nobody can know what a step of the clock means, so these are the rules:
+continues across restarts (`KeptTime`). No program can know what a step of the clock means, so these are the rules:
 
  * A step back does not change own time: nothing waits longer, and what disappears after five minutes does so.
  * A step ahead counts after it has stood for five minutes, during which it may be a mistake that gets corrected. After
@@ -129,7 +129,7 @@ class Clock:
 
 
 class _SetHands:
-    """The wall clock and the counted time of a machine where time passes only when told to."""
+    """The wall clock and the counted time of a machine where time passes only when a test moves it."""
 
     def __init__(self, at: datetime) -> None:
         self.at_ns = _ns(at)

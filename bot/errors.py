@@ -13,16 +13,16 @@
     |     '- NoSuchModel           the operator: there is nothing at this address, or no model of this name
     '- TransportError              Signal did not take something
        |- NotSent                  again later: it certainly did not go out; may say when
-       |- SendUnknown              nobody knows whether it went out: reconcile, never repeat blindly
+       |- SendUnknown              unknown whether it went out: reconcile, never repeat blindly
        |  '- NetworkFailed         the same, and perhaps nothing goes out at present
        |- NotUploaded              the sender: an attached file was refused, so nothing went out
-       |- Untrusted                an admin: somebody's safety number has changed and is not trusted yet
-       |- Undeliverable            nobody: it will never go out
+       |- Untrusted                an admin: a person's safety number has changed and is not trusted yet
+       |- Undeliverable            no one: it will never go out
        |- CallRefused              the operator: the bridge refused a request, and says why
        |- Disconnected             the intake: connect again
        |  '- NotScanned            the operator: scan the next code
        |- LinkRefused              the operator: the bridge does not link this account, and says why
-       '- Unfetchable              nobody: the file that came with a message cannot be fetched
+       '- Unfetchable              no one: the file that came with a message cannot be fetched
 
 Messages are for operators and logs: they contain nothing a person wrote, no key and no phone number.
 People hear sentences from `bot.i18n.phrases`.
@@ -78,7 +78,7 @@ class ContextTooLong(ProviderError):
     """The request does not fit the model's context window."""
 
     window_tokens: int | None = None
-    """The size of the window, if the service told it."""
+    """The size of the window, if the service named it."""
 
 
 class BadKey(ProviderError):

@@ -198,7 +198,7 @@ class Incoming:
     quotes_me: bool = False
     attachments: tuple[Attachment, ...] = ()
     text_files: tuple[Attachment, ...] = ()
-    """Files that are only its text once more: nobody opens them, and they are deleted with the others."""
+    """Files that are only its text once more: Aldis does not open them, and they are deleted with the others."""
     sticker: bool = False
     sticker_emoji: str | None = None
     """The emoji assigned to the sticker; None without one, or without a sticker."""

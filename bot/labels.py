@@ -19,7 +19,7 @@ from typing import Literal
 from pydantic import TypeAdapter
 
 SourceKind = Literal["page", "search", "tool", "file", "voice", "person", "talk", "unknown"]
-"""`person`: the words of somebody other than the asker; `talk`: what people in a group say to each other; `unknown`:
+"""`person`: the words of a person other than the asker; `talk`: what people in a group say to each other; `unknown`:
 read before labels existed, or no longer known."""
 
 MAX_SOURCES, MAX_PEOPLE = 8, 16

@@ -108,7 +108,7 @@ class UserMessage:
     text: str
     role: Literal["user"] = "user"
     sent_at: tuple[int, ...] = ()
-    """Signal's ids of the messages it is made of, oldest first; empty if nobody needs them."""
+    """Signal's ids of the messages it is made of, oldest first; empty if they are not needed."""
     media: tuple[Medium, ...] = ()
     """Attachments that a model can look at itself, in their order."""
     labels: Labels | None = field(default=None, compare=False)

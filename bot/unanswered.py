@@ -1,4 +1,4 @@
-"""Why incoming messages are not answered: counted by reason, and logged without anybody's words or number.
+"""Why incoming messages are not answered: counted by reason, and logged without words or numbers of people.
 
 The doctor, the health page and the metrics show the counts as `unanswered_<reason>`. Anybody on Signal can cause such a
 log line, so each reason gets at most one a minute.

@@ -39,7 +39,7 @@ _LeftAt = Mapping[tuple[int, bytes], int | None]
 
 @dataclass(frozen=True, slots=True)
 class _Receipt:
-    """One message that somebody has received."""
+    """One message that a person has received."""
 
     name: int
     person: bytes
@@ -86,7 +86,7 @@ class _Send:
         here = self.conversation, receipt.person
         if here in left_at and ((left := left_at[here]) is None or left >= earliest):
             return True
-        # Somebody missing from an earlier list may have joined since.
+        # A person missing from an earlier list may have joined since.
         return None if self.listed_at is None or self.listed_at < latest else False
 
     def _span(self, receipt: _Receipt) -> tuple[int, int]:
@@ -298,7 +298,7 @@ class Attempts(Repository):
         )
 
     def end_reaction(self, number: int, name: int | None, *, now: datetime, until: datetime | None = None) -> None:
-        """Notes that the bridge sent the reaction, under this name if it told one.
+        """Notes that the bridge sent the reaction, under this name if it gave one.
 
         `until`: the bridge failed, and the reaction may go out until then.
         """
@@ -375,7 +375,7 @@ class Attempts(Repository):
 
 
 _Meanings = dict[int, tuple[dict[int, _Send], set[int]]]
-"""By name: the sends that it can mean, and the ids of those that anybody who confirmed it may have received."""
+"""By name: the sends that it can mean, and the ids of those that a person who confirmed it may have received."""
 
 
 def _meanings(receipts: Iterable[_Receipt], unnamed: Collection[_Send], left_at: _LeftAt) -> _Meanings:

@@ -259,8 +259,8 @@ def _as_copy(copy: Path) -> Generator[None]:
     try:
         yield
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        told = translate_error(error)
-        raise Damaged(f"{copy} is damaged, or not a backup of Aldis") if isinstance(told, Damaged) else told from error
+        kind = translate_error(error)
+        raise Damaged(f"{copy} is damaged, or not a backup of Aldis") if isinstance(kind, Damaged) else kind from error
 
 
 def _create(file: Path) -> None:

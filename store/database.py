@@ -303,7 +303,7 @@ class Database:
         """Finishes all waiting work and closes, which checkpoints the log. Closing again does nothing."""
         if self._is_closed:
             return
-        # First: nobody must start to wait for a thread that no longer answers.
+        # First: nothing must start to wait for a thread that no longer answers.
         self._is_closed = True
         await self._is_idle.wait()
         await self._thread.close()

@@ -108,7 +108,7 @@ class Forgetting(Repository):
     def undo_planned(self, origin: str, *, now: datetime) -> None:
         """Deletes what this call or message planned for later.
 
-        That is the reminder, the turns in which it was told or asked, as they contain its words, and anything else that
+        That is the reminder, the turns in which it was said or asked, as they contain its words, and anything else that
         is said for it and has not gone out.
         """
         runs = self.rows(
@@ -229,7 +229,7 @@ class Forgetting(Repository):
     def person(self, person: str, *, before: InboxId, now: datetime, within: ConversationId | None = None) -> Erasure:
         """Deletes a person's data in every conversation, or `within` one. `person` is the author, as of an `Arrival`.
 
-        That is the words of all turns in which they asked, the facts told there, their reminders, predictions and
+        That is the words of all turns in which they asked, the facts given there, their reminders, predictions and
         grants. Their own open messages from before `before` are settled; the other open messages of these turns wait
         again.
         """
@@ -323,7 +323,7 @@ class Forgetting(Repository):
             )
         )
         self.keyring.refresh(successor)
-        # Sealing fails without a key: better now than with the first message, which nobody could then read.
+        # Sealing fails without a key: better now than with the first message, which could then not be read.
         self.keyring.seal(successor, "", b"")
         return successor
 

@@ -8,7 +8,7 @@
     |- Undecided       the operator: a backup was restored, and its open work must be closed or carried out
     |- KeyGiven        the operator: the master key comes from the settings and has to be changed there
     |- Damaged         the operator: a sealed value or the file itself is not what was written
-    |- StepMissing     nobody: an earlier step of the turn could not be written; write that one first
+    |- StepMissing     no one: an earlier step of the turn could not be written; write that one first
     '- StoreFull       the operator: the disk is full; works again once there is space
 
 Messages name files and versions, never contents.

@@ -40,7 +40,7 @@ class SpentUsage:
 
     day: date
     person: bytes | None
-    """The handle of the person who asked, as returned by `Ledger.handle_of`; None if nobody did."""
+    """The handle of the person who asked, as returned by `Ledger.handle_of`; None if no one did."""
     kind: str
     """`model` or `tool`."""
     name: str

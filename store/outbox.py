@@ -238,7 +238,7 @@ class Outbox(Repository):
     def mark_all_unknown(self, *, now: datetime, grace: timedelta, status_grace: timedelta = timedelta(0)) -> int:
         """At start: marks every interrupted send as unknown, or as dead if it was taken back; returns how many.
 
-        Items that were unknown before wait longer by the time in which nobody received receipts, which Signal's server
+        Items that were unknown before wait longer by the time in which no receipts were received, which Signal's server
         may hold by now, but not beyond `grace` from now. The waits of earlier processes count, however short they
         were, so that a process that dies again and again still gets its messages out. As every interrupted send may
         have gone out, the wait doubles with each attempt, four times at most. A status never waits longer than
@@ -305,11 +305,11 @@ class Outbox(Repository):
         self.notify("outbox")
 
     def owe_notice(self, item: OutboxId) -> None:
-        """Notes that people have to be told about the item, if it is dead, once something goes out there."""
+        """Notes that people have to hear of the item, if it is dead, once something goes out there."""
         self.execute("UPDATE outbox SET unsent = 'owed' WHERE id = ?", (item,))
 
     def begin_notice(self, item: OutboxId, turn: TurnId) -> bool:
-        """Notes that people are told about the item; returns whether it is the first of its turn."""
+        """Notes that people hear of the item; returns whether it is the first of its turn."""
         is_first = not self.exists("SELECT 1 FROM outbox WHERE turn_id = ? AND unsent = 'told'", (turn,))
         self.execute("UPDATE outbox SET unsent = 'told' WHERE id = ?", (item,))
         return is_first

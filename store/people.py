@@ -1,7 +1,7 @@
 """People: who was let in by pairing, whose account has a phone number on the operator's lists, and whose safety number
 has changed. Beside them the accounts of Aldis, and what was allowed for good, held, or noticed.
 
-Everybody is kept as a handle, so the file alone names nobody. Rows are sealed, each bound to its handle: one that Aldis
+People are kept as handles, so the file alone names no one. Rows are sealed, each bound to its handle: one that Aldis
 has not written counts as missing, and forbids what a missing row would allow.
 """
 
@@ -16,12 +16,12 @@ from store.repository import Repository, account_place, millis, moment
 _Table = Literal["people", "pins", "identities"]
 
 _NO_IDENTITY = (None, 0, 0, 0, None)
-"""The values of a person whose safety number has not changed: its key, since when, is it open, verified, told."""
+"""The values of a person whose safety number has not changed: its key, since when, is it open, verified, reported."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Approval:
-    """Somebody who was let in."""
+    """A person who was let in."""
 
     label: str
     """Eight hexadecimal digits for the person in lists and commands, as the store knows no names."""
@@ -124,11 +124,11 @@ class People(Repository):
         return bool((self._row("identities", self._guest(account, person)) or _NO_IDENTITY)[3])
 
     def is_identity_told(self, person: str, *, account: str) -> bool:
-        """Whether the admins were told about the person's newest key."""
+        """Whether the admins know about the person's newest key."""
         return (self._row("identities", self._guest(account, person)) or _NO_IDENTITY)[4] is not None
 
     def identity_told(self, person: str, *, account: str, now: datetime) -> None:
-        """Records that the admins were told about the person's newest key."""
+        """Records that the admins know about the person's newest key."""
         if row := self._row("identities", guest := self._guest(account, person)):
             self._put("identities", guest, *row[:4], millis(now))
 
@@ -226,7 +226,7 @@ class Grant:
 
 
 class Grants(Repository):
-    """Grants: tools that somebody has allowed for good, in one conversation and for their own questions there.
+    """Grants: tools that a person has allowed for good, in one conversation and for their own questions there.
 
     Rows are sealed: one that Aldis has not written counts for nothing.
     """
@@ -280,7 +280,7 @@ class Holds(Repository):
     def give_up_items(self, *, before: datetime, now: datetime) -> int:
         """Gives up held items of turns that started before `before`; returns how many.
 
-        People are told as soon as something goes out to that conversation.
+        People hear it as soon as something goes out to that conversation.
         """
         return self.execute(
             "UPDATE outbox SET state = 'dead', reply = NULL, settled_at = ?1, "
@@ -293,14 +293,14 @@ class Holds(Repository):
 
 
 class Notices(Repository):
-    """Notices: what the admins were told about and is not over yet. Handles only, no words."""
+    """Notices: what the admins have heard of and is not over yet. Handles only, no words."""
 
     def is_told(self, name: str) -> bool:
-        """Whether the admins were told of it, under any topic, and it is not over."""
+        """Whether the admins have heard of it, under any topic, and it is not over."""
         return self.exists("SELECT 1 FROM notices WHERE name = ? LIMIT 1", (self.keyring.handle(name),))
 
     def note(self, topic: str, name: str, *, now: datetime) -> None:
-        """Records that it was found under this topic and told."""
+        """Records that it was found under this topic and reported."""
         topic_handle, name_handle = self.keyring.handle(topic), self.keyring.handle(name)
         self.put_row("notices", topic=topic_handle, name=name_handle, seen_at=millis(now))
 
@@ -326,7 +326,7 @@ class Members(Repository):
     """The members of groups, as the bridge last listed them.
 
     A receipt only proves what its author could receive, and a reminder does not come to a group that its person has
-    left. People are kept as handles, so the file alone names nobody. Former members are kept for a while, as they
+    left. People are kept as handles, so the file alone names no one. Former members are kept for a while, as they
     received what went out before.
     """
 
@@ -358,7 +358,7 @@ class Members(Repository):
         return True
 
     def leave(self, groups: Collection[str], *, listed_at: datetime) -> None:
-        """Notes that Aldis itself is no longer in the groups at these addresses: it reaches nobody there.
+        """Notes that Aldis itself is no longer in the groups at these addresses: it reaches no one there.
 
         `listed_at` is as for `keep`.
         """

@@ -64,7 +64,7 @@ class UrgentItem:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KnownMessage:
-    """The newest revision of a message that somebody takes back or changes, as the inbox knows it."""
+    """The newest revision of a message that its author takes back or changes, as the inbox knows it."""
 
     item: InboxId
     root: InboxId
@@ -148,7 +148,7 @@ class OutboxItem:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Confirmation:
-    """A delivery receipt: messages that somebody's phone says it has received."""
+    """A delivery receipt: messages that a phone says it has received."""
 
     address: str
     """The address of the direct chat with that person."""
@@ -167,7 +167,7 @@ class SaidSince:
     turns: tuple[TurnId, ...]
     """The other turns that said something."""
     is_repeated: bool
-    """Whether its own message was just being sent again when the other came in, so nobody had read that yet."""
+    """Whether its own message was just being sent again when the other came in, so no one had read that yet."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

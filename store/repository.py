@@ -163,7 +163,7 @@ class Repository:
         )
 
     def notify(self, name: str) -> None:
-        """Wakes whoever waits for `name` once the transaction is committed."""
+        """Wakes what waits for `name` once the transaction is committed."""
         self._notified.add(name)
 
 

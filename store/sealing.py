@@ -1,6 +1,6 @@
 """Encryption of everything people and tools said: AES-256-GCM, with one data key per conversation.
 
-    master key --wraps--> index key           handles: keyed hashes that find a row without naming anybody
+    master key --wraps--> index key           handles: keyed hashes that find a row without naming a person
                '-wraps--> data key of a conversation --seals--> values, each bound to its place
 
 The wrapped keys are in a small file beside the database (attached to the one connection as `keys`). Destroying a key

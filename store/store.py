@@ -140,7 +140,7 @@ class Store:
         """Destroys the conversation at this address with its data key; messages from `before` on wait again.
 
         With a `person` (the author, as of an `Arrival`), whose direct conversation it is, everything that they said and
-        were told in other conversations goes as well: the turns in which they asked.
+        heard in other conversations goes as well: the turns in which they asked.
 
         `before` is the message that asked for it. `first` and `then` run in the same transaction: `first` while
         unfinished work is still there, `then` after everything is gone. `then` has to answer and settle the message;

@@ -193,7 +193,7 @@ class Intent:
     sentence: str
     """The name of the sentence: `draw` for `DEED_DRAW` of `bot.chat.phrases`."""
     values: Mapping[str, object] = field(default_factory=dict[str, object])
-    """Values for the sentence. A `str` is shown as a quotation, since anybody may have written it; `int`, `Decimal` and
+    """Values for the sentence. A `str` is shown as a quotation, for strangers may have written it; `int`, `Decimal` and
     `date` are formatted by language; a `Wish` is shown as its time."""
     details: Mapping[str, object] = field(default_factory=dict[str, object])
     """Values to list below the sentence, by name."""
@@ -286,7 +286,7 @@ class ToolContext:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResultFile:
-    """A file made by a tool and sent to the person with the answer. The model is only told about it."""
+    """A file made by a tool and sent to the person with the answer. The model only reads that it exists."""
 
     name: str
     """A file name with a suffix that fits the type, without a folder."""

@@ -347,10 +347,10 @@ def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
                 for each in (source, target)
             }
             kinds = {name: "a bare number" if kind == "dimensionless" else kind for name, kind in kinds.items()}
-            told = " and ".join(f"{name} measures {kind}" for name, kind in kinds.items())
+            kinds_named = " and ".join(f"{name} measures {kind}" for name, kind in kinds.items())
             is_fluid = "ounce" in kinds and "length^3" in kinds.values()
             hint = f" For a volume, name the fluid ounce: {_AMBIGUOUS['fluid_ounce']}." if is_fluid else ""
-            raise BadArguments(f"{told}, so one cannot be converted into the other.{hint}") from error
+            raise BadArguments(f"{kinds_named}, so one cannot be converted into the other.{hint}") from error
         # TypeError: logarithmic units know no Decimal.
         except (_pint().PintError, DecimalException, TypeError) as error:
             raise BadArguments(f"{source.name} cannot be converted into {target.name}.") from error

@@ -8,8 +8,8 @@
     |- TooLarge                 too_large           the model: ask for less
     |- Disabled                 disabled            the operator: switched off, key missing or refused
     |- TimedOut                 timeout             again later, or for less
-    |- Denied                   denied              nobody: policy forbids it
-    '- UnknownOutcome           unknown_outcome     nobody: it may have happened, so it is not repeated unasked
+    |- Denied                   denied              no one: policy forbids it
+    '- UnknownOutcome           unknown_outcome     no one: it may have happened, so it is not repeated unasked
 
 A model reads the text, and it may reach a person: plain words, no key, no address that contains a key.
 """

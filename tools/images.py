@@ -113,7 +113,7 @@ class ImageGenerate:
         )
 
     async def run(self, arguments: ImageArguments, context: ToolContext) -> Result:
-        """Returns the picture as a file; the model is told its format and size in bytes.
+        """Returns the picture as a file; the model reads its format and size in bytes.
 
         Raises:
             BadArguments: the description is empty, or the service does not accept it.

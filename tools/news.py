@@ -43,5 +43,5 @@ class NewsOptions(Options):
         return {} if self.feeds else {"the feeds that you name": "FEEDS"}
 
     def seen_by(self) -> tuple[str, ...]:
-        """See `Options`: nobody; the feeds' servers see that they are polled, but never what is searched for."""
+        """See `Options`: no one; the feeds' servers see that they are polled, but never what is searched for."""
         return ()

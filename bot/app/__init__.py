@@ -139,7 +139,7 @@ async def build_service(
         await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
-        # A fetcher of its own: a slow feed must not delay a page that somebody wants read.
+        # A fetcher of its own: a slow feed must not delay a page that a person wants read.
         reader = FeedReader(await stack.enter_async_context(Fetcher(user_agent())), sandbox)
         clock, counts, lessons = await own_clock(store), Counts(), ModelLessons()
         shared = wiring.Services(
@@ -211,7 +211,7 @@ def widen() -> None:
 
 @asynccontextmanager
 async def _decided_store(settings: Settings, realm: str) -> AsyncGenerator[Store]:
-    """The store, unless it was restored and nobody has decided yet how it goes on."""
+    """The store, unless it was restored and the operator has not decided yet how it goes on."""
     given = settings.store
     async with open_store(
         given.path, realm=realm, key=given.master_key, old_key=given.old_master_key, reserve_bytes=_RESERVE_BYTES

@@ -19,7 +19,7 @@ from tools import NewsOptions, Tool, ToolDeps, ToolSource, build
 from tools.mcp.options import McpOptions, prefix_of
 
 PROJECT_URL: str | None = None
-"""The project's page, named in every request. None: the project has no public page; whoever creates one sets it here,
+"""The project's page, named in every request. None: the project has no public page; its creator sets it here,
 and nowhere else."""
 
 _WHAT = "self-hosted assistant for Signal"
@@ -27,7 +27,7 @@ _WHAT = "self-hosted assistant for Signal"
 
 def user_agent(contact: str | None = None) -> str:
     """The name Aldis sends with its requests. `contact` tells services that want it how to reach the operator;
-    strangers' pages are not told.
+    strangers' pages do not learn it.
     """
     return f"Aldis/{current_version()} ({'; '.join(filter(None, (_WHAT, PROJECT_URL, contact)))})"
 
@@ -59,7 +59,7 @@ def toolbox(
 
 
 def check_approve(settings: Settings, tools: Sequence[Tool]) -> None:
-    """Checks that `TOOLS__APPROVE` names only tools: a misspelt one would run without anybody's approval.
+    """Checks that `TOOLS__APPROVE` names only tools: a misspelt one would run without an approval.
 
     Raises:
         ConfigError: a name is neither an enabled tool's nor begins like those of an MCP server.

@@ -1,6 +1,6 @@
 """The verb `chat`: talk to Aldis in the terminal.
 
-    settings --> terminal --somebody is there--> the prompt --.
+    settings --> terminal --a person is there--> the prompt --.
                       |                                       |--> Aldis is imported and assembled
                       '--one text, or a pipe------------------'
 
@@ -27,7 +27,7 @@ from store import TurnId
 def chat(given: Settings, options: argparse.Namespace) -> int:
     """`chat`: answers in the terminal until the person leaves.
 
-    Status 1 if anything failed and nobody was there to see it.
+    Status 1 if anything failed and no one was there to see it.
     """
     once = (options.once or "").lower().split()
     if options.once is not None and not once:

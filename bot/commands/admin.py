@@ -53,7 +53,7 @@ class KnownGroup:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Names:
-    """What people call themselves, in lists and commands: two with one name are told apart by their labels."""
+    """What people call themselves, in lists and commands: two with one name differ by their labels."""
 
     people: Mapping[str, tuple[PersonId, str]]
     """Each person and their name, which may be empty, by label."""
@@ -292,7 +292,7 @@ class AdminCommands(CommandGroup):
 
 def _group_line(group: KnownGroup) -> str:
     """A group with its id and whether people can write there; for one that Aldis is not in yet, what it would take."""
-    # Anybody can invite the account to a group, by whatever name.
+    # Every account on Signal can invite this one to a group, by whatever name.
     line = f"- {'✓' if group.may_write else '✗'} {plain_name(group.name)}: `{group.id}`"
     return f"{line} {say(phrases.GROUP_INVITATION)}" if group.is_invitation else line
 

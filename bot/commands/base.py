@@ -74,14 +74,14 @@ Section = Literal["chat", "later", "settings", "data", "admins"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """A command as somebody gave it."""
+    """A command as a person gave it."""
 
     urgent_item: UrgentItem
     command: Command
     is_admin: bool
     running: TurnTasks
     may_configure_group: bool = False
-    """Whether the caller can configure a group: an admin, or anybody if no admin is named in the settings."""
+    """Whether the caller can configure a group: an admin, or everyone if no admin is named in the settings."""
     has_stopped: bool = False
     """Whether an answer was stopped already, because the command is the new text of the question."""
     is_repeat: bool = False
@@ -123,7 +123,7 @@ class WrongForm(ValueError):
 
 
 class DoneBefore(Exception):
-    """The message was a command with a lasting effect before it was edited: the person is told so."""
+    """The message was a command with a lasting effect before it was edited: the person reads so."""
 
 
 async def _nothing(*_: object) -> None:
@@ -144,7 +144,7 @@ class command:  # noqa: N801  (it decorates methods)
     """The section of the help that lists it."""
     for_admins: bool = field(default=False, kw_only=True)
     configures_group: bool = field(default=False, kw_only=True)
-    """Whether it is for admins, or for everybody if the settings name no admin: otherwise nobody could ever use it."""
+    """Whether it is for admins, or for everybody if the settings name no admin: otherwise no one could ever use it."""
     directly_only: bool = field(default=False, kw_only=True)
     """Whether its answer is about other conversations, so that no group can be shown it."""
     groups_only: bool = field(default=False, kw_only=True)

@@ -60,7 +60,7 @@ class ConversationCommands(CommandGroup):
     )
     async def _forget(self, call: Call) -> Answer | None:
         """Destroys what was said, set, planned and remembered in this conversation, with the key that sealed it, and
-        says how much that was; in a group, what this person asked, was told and has planned there, or with `all`, for
+        says how much that was; in a group, what this person asked, heard and has planned there, or with `all`, for
         admins, everything of the group. With `everything` the person's direct conversation is destroyed, and everywhere
         else what is theirs. Says before what would go, and waits ten minutes for a yes of the same person. What an
         admin has set about who is answered, and when, stays.
@@ -230,7 +230,7 @@ class ConversationCommands(CommandGroup):
 
 
 async def forget(context: CommandContext, call: Call, address: ChatId, *, person: PersonId | None = None) -> None:
-    """Destroys the conversation at this address and, with a person, what they asked and were told everywhere else; then
+    """Destroys the conversation at this address and, with a person, what they asked and heard everywhere else; then
     answers the command and settles it.
 
     Raises:

@@ -189,8 +189,8 @@ def _destroyed(erased: Erasure) -> str:
         (_FACTS_GONE, erased.facts),
         (_PREDICTIONS_GONE, erased.predictions),
     )
-    told = [say(sentence, count=count) for sentence, count in counts if count]
-    return join_list([*([answers(erased.turns)] if erased.turns else []), *told]) or say(_SETTINGS_GONE)
+    parts = [say(sentence, count=count) for sentence, count in counts if count]
+    return join_list([*([answers(erased.turns)] if erased.turns else []), *parts]) or say(_SETTINGS_GONE)
 
 
 def wrong_form(name: str, examples: Sequence[str]) -> str:

@@ -161,7 +161,7 @@ class UrgentItems:
                 await self._store.transaction(lambda repos: repos.inbox.count_try(urgent_item.item.id))
 
     async def _give_up(self, urgent_item: UrgentItem) -> None:
-        """Settles an item that cannot be carried out; whoever awaits an answer to it hears so."""
+        """Settles an item that cannot be carried out; its sender hears so."""
         item, message = urgent_item.item, None
         try:
             _, found = await self._routed(urgent_item)

@@ -96,7 +96,7 @@ async def check_store(settings: Settings) -> tuple[bool, list[Finding]]:
 
 
 def check_attachments(settings: Settings) -> Iterator[Finding]:
-    """Yields whether Aldis can delete what people send, where it is told the folder."""
+    """Yields whether Aldis can delete what people send, where the settings name the folder."""
     folder = settings.signal.attachments
     if folder is None:
         return

@@ -80,8 +80,8 @@ async def _check_vendor(vendor: str, settings: Settings, deps: Deps) -> list[Fin
         is_empty = problem("models", f"{vendor} lists no model at all", f"set {server.group}__MODEL")
         found.append(ok("models", f"{vendor} is asked for its first model") if looked.names else is_empty)
     if all(finding.level != "problem" for finding in found):
-        told = await asyncio.gather(*(ask_capabilities(server, model, http) for model in models or [""]))
-        for model, figures in told:
+        known = await asyncio.gather(*(ask_capabilities(server, model, http) for model in models or [""]))
+        for model, figures in known:
             if figures.window_tokens and figures.window_tokens < _SMALL_WINDOW:
                 what = f"{vendor} gives {model} a window of only {figures.window_tokens:,} tokens, so it soon forgets"
                 how = f"give it {_SMALL_WINDOW * 2:,} or more in the settings of the server, such as "

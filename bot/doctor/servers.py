@@ -87,7 +87,7 @@ class ServerProbe:
     findings: tuple[Finding, ...]
     names: tuple[str, ...] | None = None
     """What it lists; None where that is not known."""
-    told: Mapping[str, Capabilities] = field(default_factory=dict[str, Capabilities])
+    known: Mapping[str, Capabilities] = field(default_factory=dict[str, Capabilities])
     """What the list says of each."""
 
 
@@ -96,14 +96,14 @@ async def look_at(server: CheckedServer, http: Http, *, is_contained: bool) -> S
     answer, area = await _ask(http, server, server.models_url), server.area
     at, key = f"{server.name} at {without_password(server.base_url)}", with_other_name(f"{server.group}__API_KEY")
     of_key = Notice(kind="key", subject=server.subject)
-    if (told := _told(answer, server)) is not None:
+    if (known := _told(answer, server)) is not None:
         if not server.has_key:
             found = ok(area, f"{at} answers and requires no key")
         elif server.is_vendor or server.is_anthropic:
             found = ok(area, f"{at} answers and accepts the key", notice=of_key)
         else:
             found = ok(area, f"{at} answers; the key was not tried: that would cost money", _ask_models())
-        return ServerProbe(findings=(found,), names=tuple(told), told=told)
+        return ServerProbe(findings=(found,), names=tuple(known), known=known)
     if isinstance(answer, JsonAnswer) and answer.status in REFUSED:
         refuses = problem(area, f"{server.name} refuses the key", f"correct {key}", of_key)
         found = refuses if server.has_key else problem(area, f"{server.name} requires a key", f"set {key}")
@@ -244,9 +244,9 @@ async def _ask_compatible(server: CheckedServer, model: str, http: Http) -> tupl
     listed = {name: entry for entry in capabilities.entries(answer) if isinstance(name := entry.get("id"), str)}
     model = model or next(iter(capabilities.chat_models(listed)), "")
     entry = listed.get(model) or listed.get(f"{model}:latest") or {}
-    told = capabilities.of_listed(entry)
-    if not model or (told.window_tokens and told.pictures is not None) or not server.base_url.endswith("/v1"):
-        return model, told.or_else(capabilities.of_training(entry))
+    known = capabilities.of_listed(entry)
+    if not model or (known.window_tokens and known.pictures is not None) or not server.base_url.endswith("/v1"):
+        return model, known.or_else(capabilities.of_training(entry))
     root, name = server.base_url.removesuffix("/v1"), str(entry.get("id") or model)
     props, studio, shown, running = await asyncio.gather(
         _answer(server, http, f"{root}/props"),
@@ -261,8 +261,8 @@ async def _ask_compatible(server: CheckedServer, model: str, http: Http) -> tupl
         capabilities.of_training(entry),
     )
     for one in natively:
-        told = told.or_else(one)
-    return model, told
+        known = known.or_else(one)
+    return model, known
 
 
 async def _answer(server: CheckedServer, http: Http, url: str, *, body: Mapping[str, Any] | None = None) -> object:

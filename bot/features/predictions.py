@@ -2,7 +2,7 @@
 
 They belong to the conversation in which they were made: those of a direct chat stay there, those of a group stay in the
 group, each with the person who made it, who alone can list and score them and record their outcome. They live as long
-as the message that made them, and no longer than the one that told the outcome.
+as the message that made them, and no longer than the one that said the outcome.
 
     accuracy   the share of predictions on the right side of one half; exactly one half counts as half a hit
     Brier      the mean of (probability - outcome)^2, with an outcome of 1 or 0: 0 is perfect, 0.25 results from always

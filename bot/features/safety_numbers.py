@@ -1,14 +1,14 @@
-"""Safety numbers: whose has changed, who is told, and what waits until somebody trusts the new one.
+"""Safety numbers: whose has changed, who hears it, and what waits until the new one is trusted.
 
     a send fails because of it, or a message cannot be decrypted --> notice
-    look: the bridge's keys --> a key that is not trusted --> recorded; the admins are told, once per key
+    look: the bridge's keys --> a key that is not trusted --> recorded; the admins hear it, once per key
                             |                             '-- `accepts`: trusted at once, as Signal's own apps do,
                             |                                 unless the previous key had been compared
                             '-- trusted by now, wherever --> what was held is sent
-    trust: somebody vouches for it --> the bridge --> what was held is sent, and what they wrote arrives
+    trust: a person vouches for it --> the bridge --> what was held is sent, and what they wrote arrives
 
 signal-cli trusts a person's first key and no other: after a change it neither sends to them nor passes on what they
-write. A new key means a new phone, or somebody who has taken over the number; no program can tell the two apart.
+write. A new key means a new phone, or a person who has taken over the number; no program can tell the two apart.
 """
 
 import asyncio
@@ -69,7 +69,7 @@ _PAUSE_SECONDS = 2.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Suspect:
-    """Somebody whose safety number has changed, and is not trusted yet."""
+    """A person whose safety number has changed, and is not trusted yet."""
 
     person: PersonId
     label: str
@@ -90,7 +90,7 @@ class TrustResult:
     """The result of trusting a new safety number."""
 
     kind: Literal["trusted", "nobody", "changed_again", "own"]
-    """Done; nobody of that name has a new one; it is not the one that was reported; it is the asker's own."""
+    """Done; no one of that name has a new one; it is not the one that was reported; it is the asker's own."""
     suspect: Suspect | None = None
 
 
@@ -111,7 +111,7 @@ class _Known:
 
 
 class SafetyNumbers:
-    """The safety numbers of one account's people. `accepts`: new ones are trusted without asking anybody."""
+    """The safety numbers of one account's people. `accepts`: new ones are trusted without a question."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class SafetyNumbers:
 
     @property
     def has_noticed(self) -> bool:
-        """Whether somebody was noticed whose new key the bridge does not report yet."""
+        """Whether a person was noticed whose new key the bridge does not report yet."""
         return bool(self._noticed)
 
     async def holds_anything(self) -> bool:
@@ -201,7 +201,7 @@ class SafetyNumbers:
         """Trusts the new safety number of the person with this label or UUID, if it is still the one that was reported.
 
         A given safety number must match, and counts as compared, even if it was trusted before. `by` is the person who
-        asks: nobody can vouch for themselves.
+        asks: no one can vouch for themselves.
 
         Raises:
             Disconnected: the bridge cannot be asked; try again.
@@ -307,7 +307,7 @@ class SafetyNumbers:
             if not repos.people.is_identity_told(suspect.person, account=account) and self._tell(repos, suspect, known):
                 repos.people.identity_told(suspect.person, account=account, now=now)
         _release(repos, trusted, known.untrusted)
-        # Nobody may be behind what is held: keys can be trusted elsewhere, and groups change.
+        # What is held may be for no one any more: keys can be trusted elsewhere, and groups change.
         chats = [ChatId.direct(person) for person in known.untrusted]
         # The account itself is a member as well, and never a suspect.
         chats += [chat for chat, members in known.members.items() if len(members - known.untrusted) <= 1]
@@ -318,7 +318,7 @@ class SafetyNumbers:
         return tuple(suspects)
 
     def _tell(self, repos: Repositories, suspect: Suspect, known: _Known) -> bool:
-        """Tells the admins, but not the suspect, who may be somebody else by now; returns whether there are any."""
+        """Tells the admins, but not the suspect, who may be another person by now; returns whether there are any."""
         return bool(
             self._admins.tell(
                 repos,

@@ -155,7 +155,7 @@ class Maintenance:
             for repository in (repos.members, repos.people, repos.reminders, repos.facts, repos.predictions):
                 repository.prune(before=old)
             if held := repos.holds.give_up_items(before=now - _HELD, now=now):
-                _log.error("%d answers were held too long for a safety number that nobody trusted", held)
+                _log.error("%d answers were held too long for a safety number that no one trusted", held)
             repos.ledger.prune(now=self._clock.settled_now())
             return repos.inbox.requeue(now=now)
 

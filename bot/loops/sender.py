@@ -7,7 +7,7 @@
                    |-not to this key-----> held with its conversation until a new safety number is trusted
                    |-not its files-------> the words alone, and a sentence that there should have been files
                    |-not its long text---> in several messages
-                   '-never will----------> dead; the operator is told, and people once something reaches them. If its
+                   '-never will----------> dead; the operator reads it, and people once something reaches them. If its
                                            form was refused, it is tried once as plain text first
 
 The attempt is on the disk before it is made. Sends of different conversations run side by side, up to a limit, those
@@ -315,7 +315,7 @@ class Sender:
             elif isinstance(outgoing, Reply) and outgoing.files and (old := editable(item, wall)) is not None:
                 targets.append(SentId(old.sent_at))
             self._add(repos, item, *(Removal(chat=outgoing.chat, target=target) for target in targets))
-            # Whom something has not reached is told so now that something else has.
+            # People whom something has not reached hear so now that something else has.
             reply = outgoing if isinstance(outgoing, Reply) and not item.is_status else None
             if reply is not None and repos.outbox.take_owed(item.id) and reply.notice_of is None:
                 self._say(repos, item, outgoing.chat, phrases.MESSAGE_NOT_SENT, notice_of=item.id)

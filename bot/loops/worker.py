@@ -3,10 +3,10 @@
     urgent --> deletion, edit, command: carried out at once, whatever is running (it may be about just that), and before
                anything else of its conversation is claimed
     claim --> read the envelopes --> route --nothing to answer-------> ignore
-                                       |-----too old, over the limit--> the person is told
+                                       |-----too old, over the limit--> the person hears it
                                        '----> load --> agent --> keep
-    it takes too long, or is stopped: the person is told.   It fails, or kills the process: it is tried again, and after
-    a few tries given up and the person told (which tries count: `store.inbox`).
+    it takes too long, or is stopped: the person hears it.  It fails, or kills the process: it is tried again, and after
+    a few tries given up, and the person hears it (which tries count: `store.inbox`).
     Aldis is shut down: it is handed back, which does not count as a try.
 
 A turn spends nearly all of its time waiting: for a model, a tool, a person. Meanwhile others are served;
@@ -87,7 +87,7 @@ class AskedMessage:
     opened: OpenedItem
     message: Incoming
     excuse: Sentence | None
-    """What the person is told instead of an answer; None: it will be answered."""
+    """What the person reads instead of an answer; None: it will be answered."""
 
     @property
     def is_marked(self) -> bool:
@@ -124,7 +124,7 @@ class Worker:
         greeting: Callable[[], str] | None = None,
     ) -> None:
         """`on_kept` is called with each turn that was answered and is remembered. `greeting` returns what people are
-        told before their first answer in a direct chat, in the current language; None: nothing.
+        read before their first answer in a direct chat, in the current language; None: nothing.
         """
         self._on_kept = on_kept
         self._greeting = greeting
@@ -249,7 +249,7 @@ class Worker:
             _log.error("turn %d failed (try %d): %s", claim.turn, claim.attempt, describe_error(error))
             try:
                 await asyncio.sleep(_PAUSE_SECONDS)
-            finally:  # even if it is halted meanwhile: a claim that nobody has would block its conversation
+            finally:  # even if it is halted meanwhile: a claim without a task would block its conversation
                 await self._handed_back(claim, counts=True)
             return False
         return True
@@ -426,9 +426,9 @@ class Worker:
                 self._note_seconds(claim, "paused")
                 return
             texts = (outcome.text, *map(say, notes))
-            told = replace(outcome, text="\n\n".join([*_asked_for(turn), *texts]))
+            whole = replace(outcome, text="\n\n".join([*_asked_for(turn), *texts]))
             # Before the indicator is removed: a bridge that is slow to do so must not delay the answer.
-            is_kept = await self._keep(turn, told)
+            is_kept = await self._keep(turn, whole)
             self.tasks.on_answer(turn.id)
         if is_kept:
             self._note_seconds(claim, "answered" if outcome.ok else "failed")
@@ -502,7 +502,7 @@ class Worker:
 
 
 def _asked_for(turn: Turn) -> Sequence[str]:
-    """The lines above an answer to something scheduled, since nobody has just written it."""
+    """The lines above an answer to something scheduled, since no one has just written it."""
     if not turn.is_unattended:
         return ()
     questions = (

@@ -170,9 +170,9 @@ class AttachmentReader:
         facts, made = await self._sandbox.open(
             "pictures", data, kind.name, timeout_seconds=_PICTURE_SECONDS, person=person
         )
-        told = check_facts(_PictureFacts, facts)
-        picture = Picture(data=made, content_type=told.content_type, width=told.width, height=told.height)
-        what = "the first picture of an animation" if told.is_animation else kind.what
+        known = check_facts(_PictureFacts, facts)
+        picture = Picture(data=made, content_type=known.content_type, width=known.width, height=known.height)
+        what = "the first picture of an animation" if known.is_animation else kind.what
         return _described(what, "which is attached", medium=picture)
 
     async def _paper(self, data: bytes, kind: FileKind, name: str, person: str) -> ReadAttachment:

@@ -1,6 +1,6 @@
 """Confinement of a process that opens strangers' files; each layer holds where the others are missing.
 
-    Landlock     opens no file, connects to nothing, signals nobody outside       Linux 5.13, more of it from 6.7 on
+    Landlock     opens no file, connects to nothing, signals no process outside       Linux 5.13, more of it from 6.7 on
     seccomp      no system call but a few harmless ones                           Linux 3.5; x86-64 and aarch64
     limits       no further descriptor, no process, bounded memory and time       everywhere
     the rest     no core dump, no tracing, no new rights, another user if Aldis is root
@@ -32,7 +32,7 @@ MAX_MEMORY_BYTES = 1_500_000_000
 """For the address space, a good part of which is libraries: a picture of the largest size takes a third of it."""
 
 MAX_CPU_SECONDS = 60
-"""For the case that nobody is left to end it."""
+"""For the case that no process is left to end it."""
 
 _LIMITS = (
     (resource.RLIMIT_AS, MAX_MEMORY_BYTES),

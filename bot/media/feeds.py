@@ -150,22 +150,22 @@ class FeedReader:
             _, content = await self._sandbox.open(
                 "feed_parser", page.body, page.url, page.charset or "", timeout_seconds=_CELL_SECONDS
             )
-            told = _Content.model_validate_json(content)
+            found = _Content.model_validate_json(content)
         except (FileRefused, ValidationError):  # the second: it has taken over its cell
             return Reading(trouble="unreadable", pause_seconds=pause_seconds)
         return Reading(
             url=here,
             marks=fresh,
             is_changed=True,
-            title=shorten(plain(told.title), _MAX_TITLE_CHARS),
-            pieces=tuple(map(_piece, told.entries)),
-            pause_seconds=max(pause_seconds, 60.0 * told.ttl_minutes),
+            title=shorten(plain(found.title), _MAX_TITLE_CHARS),
+            pieces=tuple(map(_piece, found.entries)),
+            pause_seconds=max(pause_seconds, 60.0 * found.ttl_minutes),
         )
 
 
 def _conditions(marks: FeedValidators) -> Mapping[str, str]:
-    told = {"If-None-Match": marks.etag, "If-Modified-Since": marks.last_modified}
-    return {name: value for name, value in told.items() if value is not None}
+    found = {"If-None-Match": marks.etag, "If-Modified-Since": marks.last_modified}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _mark(page: FetchedPage, name: str) -> str | None:
@@ -177,8 +177,8 @@ def _mark(page: FetchedPage, name: str) -> str | None:
 def _pause_seconds(page: FetchedPage) -> float:
     """Returns how many seconds the server wants to be left alone; 0 if it does not say."""
     if page.status in _WAITS:
-        told = page.headers.get("retry-after", "")
-        return float(told) if re.fullmatch(r"[0-9]{1,9}", told) else 0.0
+        found = page.headers.get("retry-after", "")
+        return float(found) if re.fullmatch(r"[0-9]{1,9}", found) else 0.0
     age = _MAX_AGE.search(page.headers.get("cache-control", ""))
     return float(age[1]) if age else 0.0
 

@@ -57,11 +57,11 @@ async def read_pdf(
     facts, read = await sandbox.open(
         "pdf", data, str(max_pages), str(most), timeout_seconds=_PAPER_SECONDS, person=person
     )
-    told, text = check_facts(_PaperFacts, facts), read.decode(errors="replace")
+    known, text = check_facts(_PaperFacts, facts), read.decode(errors="replace")
     # Up to a second of work for the longest text, during which everybody else must have their turn.
     shown = await asyncio.to_thread(clean_text, text)
     is_cut = len(text) >= most or len(shown) >= max_chars
-    return Paper(text=shown[:max_chars], pages=told.pages, pages_read=told.pages_read, is_cut=is_cut)
+    return Paper(text=shown[:max_chars], pages=known.pages, pages_read=known.pages_read, is_cut=is_cut)
 
 
 class Library:
@@ -103,27 +103,27 @@ def page_text(facts: Facts, data: bytes, *, url: str, is_html: bool) -> PageText
     Raises:
         FileRefused: no cell gives such an answer.
     """
-    told, text = check_facts(_PageFacts, facts), clean_text(data.decode(errors="replace"))
+    known, text = check_facts(_PageFacts, facts), clean_text(data.decode(errors="replace"))
     if not is_html:
         return PageText(text=text.strip())
-    date, here = _ISO_DATE.search(told.date), canonical_url(url)
-    base = _joined(url, told.base) or url
-    moves_to = _joined(base, told.refresh) if told.refresh else None
+    date, here = _ISO_DATE.search(known.date), canonical_url(url)
+    base = _joined(url, known.base) or url
+    moves_to = _joined(base, known.refresh) if known.refresh else None
     return PageText(
         text=tidy(text),
-        title=shorten(clean_text(told.title), _MAX_TITLE_CHARS),
+        title=shorten(clean_text(known.title), _MAX_TITLE_CHARS),
         date=date[0].replace("T", " ") if date else "",
-        language=clean_text(told.language)[:20],
-        links=tuple(_links(told, base, here)),
+        language=clean_text(known.language)[:20],
+        links=tuple(_links(known, base, here)),
         moves_to=moves_to if moves_to and moves_to != here else "",
-        has_password=told.has_password,
-        has_script=told.has_script,
+        has_password=known.has_password,
+        has_script=known.has_script,
     )
 
 
-def _links(told: _PageFacts, base: str, here: str | None) -> Iterator[PageLink]:
+def _links(known: _PageFacts, base: str, here: str | None) -> Iterator[PageLink]:
     seen = {here}
-    for words, address in told.links:
+    for words, address in known.links:
         whole = _joined(base, address)
         if whole is not None and whole not in seen:
             seen.add(whole)

@@ -216,10 +216,10 @@ def _read(answer: bytes) -> tuple[Facts, bytes]:
         raise FileRefused(_DAMAGED) from error
     if not isinstance(facts, dict):  # a file has taken over its cell
         raise FileRefused(_DAMAGED)
-    told = cast("dict[str, Any]", facts)
-    if "refused" in told:
-        raise FileRefused(str(told["refused"])[:_MAX_REASON_CHARS])
-    return told, data
+    found = cast("dict[str, Any]", facts)
+    if "refused" in found:
+        raise FileRefused(str(found["refused"])[:_MAX_REASON_CHARS])
+    return found, data
 
 
 def check_facts(expected: type[M], facts: Facts) -> M:

@@ -3,7 +3,7 @@
 Left to others: turning raw AAC into an M4A (`bot.media.audio`), paying nothing twice (`bot.chat.multimodal`).
 
 Source: OpenAI's API reference, `/audio/transcriptions` and `/audio/speech` (2026-08-21): a form with `file` (with
-a file name) and `model`; at most 25 MB; containers are told by content. Text to speak has at most 4,096 characters.
+a file name) and `model`; at most 25 MB; containers are known by content. Text to speak has at most 4,096 characters.
 """
 
 import time
@@ -78,8 +78,8 @@ class Speech:
             # A refused request is not charged; one with an unreadable answer may have been.
             return None, _fee(model, f"status_{answer.status}", began, presumed if answer.ok else Decimal(0))
         # Whisper reports seconds, other models count tokens.
-        told = _object(body.get("usage")).get("seconds")
-        cost = self._minutes_cost(told) if isinstance(told, int | float) and told > 0 else presumed
+        billed = _object(body.get("usage")).get("seconds")
+        cost = self._minutes_cost(billed) if isinstance(billed, int | float) and billed > 0 else presumed
         return text.strip(), _fee(model, "ok", began, cost)
 
     def listening_fee(self, sound: bytes, ending: str, *, seconds: float | None) -> Fee:

@@ -128,7 +128,7 @@ def comes_with_first_file(folder: Path) -> bool:
 
 
 class Folder:
-    """The folder in which signal-cli keeps received files, for ever unless somebody deletes them.
+    """The folder in which signal-cli keeps received files, for ever unless they are deleted.
 
     `path` None means that Aldis cannot reach it, and the files stay. Files that cannot be deleted are logged and left.
     """
@@ -139,7 +139,7 @@ class Folder:
         """When the next sweep is due, on `time.monotonic`'s clock."""
 
     def delete(self, id_: str) -> None:
-        """Deletes a file and its preview; now and then also files so old that nobody will ask for them."""
+        """Deletes a file and its preview; now and then also files too old to be asked for."""
         if self._path is None or not _ID.fullmatch(id_):
             return
         name = id_.replace("=", "_")  # signal-cli's spelling on disk

@@ -1,6 +1,6 @@
 """Reads JSON of any shape without ever raising: a missing field, a wrong type and a broken frame read as nothing.
 
-Anybody on Signal can send anything, and signal-cli changes its fields between versions. Left to others: what the
+Every account on Signal can send anything, and signal-cli changes its fields between versions. Left to others: what the
 fields mean (`envelope`).
 """
 

@@ -144,7 +144,7 @@ SERVICES: Mapping[Provider, SearchForm] = {
         url=lambda query, options: f"{options.base_url}/{'news' if query.is_news else 'web'}/search",
         params=_brave_params,
         headers=lambda options: {"X-Subscription-Token": options.api_key.get_secret_value()} if options.api_key else {},
-        refusals={  # the code is told with several statuses; a refused key is a 422
+        refusals={  # the code comes with several statuses; a refused key is a 422
             "QUOTA_LIMITED": (RateLimited, "says that the plan's quota is used up."),
             "SUBSCRIPTION_TOKEN_INVALID": _KEY_REFUSED,
             "SUBSCRIPTION_NOT_FOUND": _KEY_REFUSED,

@@ -4,7 +4,7 @@
                       -> ToolError      no address, or one that must not be fetched
     is_public(ip)                       whether an IP address belongs to the public internet
 
-A host is never judged by its spelling: `2130706433`, `0x7f.1` and a name in somebody's DNS all lead to 127.0.0.1. What
+A host is never judged by its spelling: `2130706433`, `0x7f.1` and a name in any DNS all lead to 127.0.0.1. What
 counts is what it resolves to at the moment of the connection, which `tools.web.fetch` checks. The policy of the bot
 decides which addresses a model can ask for in a turn.
 
@@ -144,7 +144,7 @@ def resolve_redirect(origin: WebAddress, location: str) -> WebAddress:
     """Returns the target of a redirect of `origin`; `location` is the header, relative or absolute, "" if missing.
 
     Raises:
-        Denied: from https to http, where anybody on the way could read and change the page; or as `web_address`.
+        Denied: from https to http, where everyone on the way could read and change the page; or as `web_address`.
         Unavailable: to nowhere, or to something that is no web address.
     """
     # Many servers leave spaces as they are. Other disputed characters are refused before joining drops some of them.

@@ -40,7 +40,7 @@ from tools.web.addresses import PUBLIC_WEB, FetchReach, IpAddress, WebAddress, r
 
 MAX_AT_ONCE = 64
 """How many fetches run in parallel; more wait, within their own deadlines. More than a few chats can cause together, so
-that slow pages keep nobody else waiting; few enough for the memory that bodies take."""
+that slow pages keep no one else waiting; few enough for the memory that bodies take."""
 
 MAX_REDIRECTS = 5
 

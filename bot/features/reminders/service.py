@@ -1,6 +1,6 @@
 """Reminders: planned by a tool or a command, and what happens when their time comes.
 
-    wish --> plan (when is that?) --> [reminders] --due--> told in the chat -----------------.--again--> [reminders]
+    wish --> plan (when is that?) --> [reminders] --due--> said in the chat -----------------.--again--> [reminders]
                                                      |---> a prompt: asked, as by its person -'-over---> settled
                                                      |---> words have disappeared: only that there was something
                                                      '---> in a group that its person has left: over
@@ -51,7 +51,7 @@ _LATER = timedelta(hours=1)
 """How much later a reminder comes that is put off by a reaction."""
 
 _LATE = timedelta(minutes=2)
-"""From this delay on people are told that it is late; shorter ones are normal for the loop."""
+"""From this delay on people read that it is late; shorter ones are normal for the loop."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,7 +132,7 @@ def _go_on(repos: Repositories, reminder: Reminder, next_at: datetime | None, no
 class Reminders:
     """The reminders of all people. Methods that take `repos` run within a transaction.
 
-    `account` is Aldis's own account; `locale` has the time zone of a person who has told none.
+    `account` is Aldis's own account; `locale` has the time zone of a person who has named none.
     """
 
     def __init__(self, store: Store, clock: Clock, turns: Turns, *, account: str, locale: LocaleSettings) -> None:
@@ -361,11 +361,11 @@ class Reminders:
         _go_on(repos, reminder, schedules.next_after(place.plan, self._clock.settled_now()), now)
         return True
 
-    def _tell(self, repos: Repositories, reminder: Reminder, place: _Place, told: str | Sentence) -> None:
+    def _tell(self, repos: Repositories, reminder: Reminder, place: _Place, text: str | Sentence) -> None:
         """Says it in the chat; in a group it quotes the message that asked for it, which notifies its author."""
         message = Incoming(author=place.person, name=None, chat=place.chat, sent_at=place.sent_at, text="⏰")
         self._turns.tell(
-            repos, reminder.conversation, message, told, expires_at=reminder.expires_at, origin=reminder.origin
+            repos, reminder.conversation, message, text, expires_at=reminder.expires_at, origin=reminder.origin
         )
 
     def _asking(self, reminder: Reminder, place: _Place, words: _Words, *, is_late: bool) -> Arrival:

@@ -148,7 +148,7 @@ def _offers(looked: ServerProbe | None, settings: Settings, vendor: ProviderName
         return []
     chosen = settings.llm.model_of(vendor).partition("/")[2] or next(iter(looked.names), "")
     names = dict.fromkeys([chosen] if chosen else []) | dict.fromkeys(looked.names[:_MAX_LISTED])
-    said = {name: looked.told.get(name, NOTHING) for name in names}
+    said = {name: looked.known.get(name, NOTHING) for name in names}
     return [
         {
             "name": name,
