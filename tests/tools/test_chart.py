@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from PIL import Image
 
 from tools.chart import Panel, line_chart
@@ -67,16 +65,12 @@ def test_axes_have_the_decimal_point_of_the_language() -> None:
     assert point.crop(rest).tobytes() == comma.crop(rest).tobytes()
 
 
-@settings(max_examples=15)
-@given(
-    st.lists(st.none() | st.floats(-1e6, 1e6), max_size=4),
-    st.dictionaries(st.integers(0, 3), st.text(max_size=4), max_size=2),
-)
-def test_any_values_can_be_drawn(values: list[float | None], labels: dict[int, str]) -> None:
-    """All equal, tiny differences, nothing but one: always the same picture of the same size, or none."""
-    picture = line_chart("t", labels, [Panel(name="A", values=values)])
-    assert bool(picture) == any(value is not None for value in values)
-    assert picture == b"" or picture == line_chart("t", labels, [Panel(name="A", values=values)])
+def test_any_values_can_be_drawn() -> None:
+    """All equal, tiny differences, nothing but one: always the same picture, or none."""
+    for values in ([], [None], [1], [5, 5], [1e6, 1e6 + 1e-9], [-1e6, None, 1e6]):
+        panels = [Panel(name="A", values=values)]
+        assert bool(line_chart("t", LABELS, panels)) == any(value is not None for value in values)
+        assert line_chart("t", LABELS, panels) == line_chart("t", LABELS, panels)
 
 
 def test_bars_stand_on_zero() -> None:

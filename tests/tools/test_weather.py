@@ -279,8 +279,6 @@ async def test_a_region_or_a_country_behind_a_comma_decides(ask: Asked, open_met
         place("Paris", "France", "Île-de-France", 2_138_551, country_code="FR"),
         place("Paris", "United States", "Texas", 24_782, country_code="US"),
         place("Chicago", "United States", "Illinois", 2_720_546, country_code="US"),
-        place("Perth", "Australia", "Western Australia", 2_059_484, country_code="AU"),
-        place("Perth", "United Kingdom", "Scotland", 47_180, country_code="GB"),
     ]
     for asked, region in (
         ("Springfield, Vermont", "Vermont"),
@@ -288,15 +286,10 @@ async def test_a_region_or_a_country_behind_a_comma_decides(ask: Asked, open_met
         ("springfield, il", "Illinois"),
         ("Springfield, Ohio, USA", "Ohio"),
         ("London, UK", "England"),
-        ("London, ON", "Ontario"),
-        ("London, Canada", "Ontario"),
         ("Paris, TX", "Texas"),
         ("Paris, ile-de-france", "Île-de-France"),
         ("Paris,FR", "Île-de-France"),
-        ("Chicago, US", "Illinois"),
         ("Chicago, U.S.A.", "Illinois"),
-        ("Perth, Scotland", "Scotland"),
-        ("Perth", "Western Australia"),
     ):
         assert (await ask(asked))["place"]["region"] == region, asked
     with pytest.raises(NotFound, match="there is one in Illinois, United States"):

@@ -146,9 +146,7 @@ FEEDS: list[tuple[str, str | bytes, list[Shown]]] = [
         [("Red shirt", None, ""), ("Blue shirt", None, ""), ("Own", HOME + "1", "")],
     ),
     ("an episode (kurtmckee/feedparser#384)", rss_of(titled("17") + FILE), [("17", "https://pod.example/17.mp3", "")]),
-    ("an episode with a page", rss_of(titled("17", link=HOME) + FILE), [("17", HOME, "")]),
     ("ampersands (rbren/rss-parser#134)", rss_of(titled("AT&T buys R&D lab")), plainly("AT&T buys R&D lab")),
-    ("ampersands in a link", rss_of(titled("a & b &", link=HOME + "?a=1&b=2")), [("a & b &", HOME + "?a=1&b=2", "")]),
     ("CDATA", rss_of(titled("<![CDATA[AT&T &amp; R&D &uuml;]]>")), plainly("AT&T & R&D ü")),
     (
         "a DTD (RssBandit/RssBandit#1168)",
@@ -160,7 +158,6 @@ FEEDS: list[tuple[str, str | bytes, list[Shown]]] = [
     ("a name of nothing", rss_of(titled("a &nosuch; b"), titled("c")), plainly("a &nosuch; b", "c")),
     ("UTF-16 declared (StringWriter of .NET)", rss_of(titled("Züge"), head=XML + "'utf-16'?>") + " ", plainly("Züge")),
     ("UTF-16 sent", rss_of(titled("Züge"), head=XML + "'utf-16'?>").encode("utf-16"), plainly("Züge")),
-    ("UTF-16 without a mark", rss_of(titled("Züge"), head=XML + "'x'?>").encode("utf-16-be"), plainly("Züge")),
     (
         "latin-1 (kurtmckee/feedparser#81)",
         rss_of(titled("Züge"), head=XML + "'latin1'?>").encode("cp1252"),
@@ -171,21 +168,16 @@ FEEDS: list[tuple[str, str | bytes, list[Shown]]] = [
 ]
 DATES = {
     "Fri, 27 Nov 2026 10:00:00 GMT": "2026-11-27 10:00",
-    "Fri,27 Nov 2026 10:00 +0100": "2026-11-27 09:00",
     "27 November 26 10:00:00 EST": "2026-11-27 15:00",
     "Fri, 27 Nov 2026 10:00:00 CET": "",
-    "Fri, 27 Nov 2026 10:00:00 GMT+1": "",
     "Wed, 23 Jul 14 23:18:39 +0200 +0200": "2014-07-23 21:18",  # thorsten/phpMyFAQ#886
     "Fri, 27 Nov 2026 25:00:00 GMT": "",
-    "Fr, 27 Nov 2026 10:00:00 +0100": "2026-11-27 09:00",
     "2026-11-27 13:55:44.364419679 +0200 CEST": "",  # NyaaPantsu/nyaa#1308
     "2026-11-27T13:55:44.364Z": "2026-11-27 13:55",
     "2026-11-27T13:55:44-05:00": "2026-11-27 18:55",
-    "2026-11-27 13:55": "2026-11-27 13:55",
     "2026-11-27": "2026-11-27 00:00",
     "2026-11-27 at noon": "",
     "1795773600": "2026-11-27 10:00",
-    "1795773600000": "2026-11-27 10:00",
     "1795773600.25": "2026-11-27 10:00",
     "27.11.2026 10:00": "",
     "Friday, November 27, 2026 10:00 AM": "",

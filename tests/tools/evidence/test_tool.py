@@ -200,19 +200,6 @@ async def test_a_model_reads_all_pages_once_and_no_more_than_its_share(press: Pr
     assert (data["evidence"]["independent_agreeing"], data["evidence"]["independent_mentioning"]) == (24, 6)
 
 
-async def test_what_is_missing_is_looked_for_until_nothing_is_left(press: Press, newsroom: Newsroom) -> None:
-    """Three rounds at most, each search once; a page that is about something else is no source."""
-    press.findings = {"": [OTHER]}
-    data: Any = (await newsroom.check(other_words=("Brücke in Larkhaven eingestürzt",))).data
-    assert data["results"] == []
-    assert [step["in"] for step in data["searched"]] == ["news", *["web"] * 4]
-    for key, steps in (("in", "news web web web web"), ("for", "reports reports denials official word other words")):
-        assert " ".join(step[key] for step in data["searched"]) == steps
-    assert len({(body["topic"], body["query"]) for body in press.asked}) == len(press.asked) == 5
-    assert (data["data_incomplete"], data["incomplete_because"]) == (True, ["too_few_sources"])
-    assert data["evidence"]["confidence"] == 0
-
-
 async def test_no_more_is_searched_than_the_operator_wants(press: Press, newsroom: Newsroom) -> None:
     """Neither rounds nor searches; what they cost is added up."""
     cases: list[tuple[dict[str, Any], int, int]] = [({"max_rounds": 1}, 2, 1), ({"max_searches": 3}, 3, 2)]
