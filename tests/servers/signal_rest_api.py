@@ -15,7 +15,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -331,12 +331,6 @@ class SignalRestApi(SignalServer):
     def _taken(self, check: Callable[[], object]) -> None:
         try:
             check()
-        except NotTaken as error:
-            raise BadRequest(str(error)) from error
-
-    async def _relay(self, work: Awaitable[None]) -> None:
-        try:
-            await work
         except NotTaken as error:
             raise BadRequest(str(error)) from error
 

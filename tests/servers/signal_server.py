@@ -690,11 +690,6 @@ class SignalServer(Server, ABC):
         self.newcomers.add(person.uuid)
         await self.deliver(group_change(revision, group=group))
 
-    async def invite(self, group: str, *, revision: int = 1, by: Person = ALICE) -> None:
-        """Somebody adds the account to a group without knowing its profile, and tells it so."""
-        self.invitations[group] = (by,)
-        await self.deliver(group_change(revision, author=by, group=group))
-
     def accept(self, group: str) -> bool:
         """Join a group that the account is invited to; gives whether there was an invitation.
 

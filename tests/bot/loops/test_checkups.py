@@ -12,7 +12,6 @@ from bot.clock import SetClock
 from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.models import ModelTroubles
 from bot.errors import BadKey, NoSuchModel, Overloaded, Rejected
-from bot.loops import watchdog
 from bot.loops.watchdog import Checkups
 from bot.messages import AssistantMessage, Text
 from bot.models.base import Completion, Stop, Usage
@@ -74,19 +73,6 @@ async def aldis(store: Store, clock: SetClock) -> AsyncGenerator[Harness]:
         await aldis.deliver(message("hi", author=BOB))
         await aldis.answered(1)
         yield aldis
-
-
-async def test_what_is_found_is_told_and_shown(aldis: Harness, store: Store, clock: SetClock) -> None:
-    """By itself, once; afterwards the servers are left alone for hours."""
-    outside = Outside(found=(WRONG,))
-    loop = looking(store, clock, outside)
-    async with running(loop):
-        await aldis.answered(2)
-        assert loop.findings == (WRONG,)
-        await loop.tell()
-        await aldis.quiet()
-    assert (outside.asked, len(aldis.transport.sent)) == (1, 2)
-    assert watchdog.ASK_SECONDS >= 3600
 
 
 async def test_what_is_over_is_told_anew_when_it_comes_back(aldis: Harness, store: Store, clock: SetClock) -> None:

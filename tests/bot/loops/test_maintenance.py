@@ -26,18 +26,6 @@ async def claim(store: Store) -> int | None:
     return None if claim is None else claim.turn
 
 
-async def test_a_claim_past_its_deadline_waits_again(store: Store, clock: SetClock) -> None:
-    """And one within it is left alone."""
-    await arrive(store)
-    assert await claim(store)
-    maintenance = maintenance_of(store, clock)
-    await maintenance.tidy()
-    assert await claim(store) is None
-    clock.move(301)
-    await maintenance.tidy()
-    assert await claim(store)
-
-
 async def test_settled_messages_are_forgotten_after_the_time_a_redelivery_may_take(
     store: Store, clock: SetClock
 ) -> None:

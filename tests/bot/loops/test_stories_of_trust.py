@@ -425,18 +425,6 @@ async def test_a_summary_keeps_where_it_comes_from(store: Store, clock: SetClock
         assert "the page at lamps.example" in await there.say("go on", EFFECTS["post"])
 
 
-async def test_an_answer_keeps_what_it_was_made_of(store: Store, clock: SetClock) -> None:
-    """Also when the page has left the window, and nothing was summed up: the model may have told itself what to do."""
-    async with scene(store, clock, window=HistorySettings(max_turns=2, max_tokens=10_000)) as there:
-        await page(there)
-        for text in ("one", "two", "three"):
-            await there.say(text)
-        there.port.turns.forget()
-        heard = await there.say("go on", EFFECTS["post"])
-        assert "web_fetch" not in str(there.port.model.requests[-1].messages)
-        assert "the page at lamps.example" in heard
-
-
 @pytest.mark.parametrize("effect", ["remind", "predict"])
 async def test_what_was_planned_keeps_where_it_comes_from(store: Store, clock: SetClock, effect: str) -> None:
     """Listed in a new conversation, it is again what a page has said."""

@@ -120,17 +120,6 @@ async def test_a_bridge_that_answers_while_no_stream_is_open_is_told(
     assert len(told) == answers
 
 
-async def test_the_log_says_when_a_problem_begins_and_ends(caplog: pytest.LogCaptureFixture) -> None:
-    """Once each."""
-    watch = Watch(transport=FakeTransport(stream=StreamState(is_open=False)))
-    with caplog.at_level("INFO"):
-        await watch.look()
-        watch.transport.stream.is_open = True
-        await watch.look()
-        said = [record.getMessage() for record in caplog.records]
-    assert said == ["the stream of messages is not open", "over: the stream of messages is not open"]
-
-
 async def test_a_captcha_that_is_wanted_is_a_problem() -> None:
     """The sentence says what to do; the token stands beside it, not in it, for the sentence is logged."""
     watch = Watch()

@@ -98,7 +98,7 @@ async def test_people_see_that_aldis_is_writing(store: Store, clock: SetClock) -
         await aldis.process(message("among us", group=GROUP))
         await aldis.process(message("   "))
         await aldis.deliver(message("hello"))
-        await aldis.until(lambda: aldis.transport.typed)
+        await eventually(lambda: aldis.transport.typed)
         gate.set()
         await aldis.quiet()
         assert (aldis.transport.typed[0], aldis.transport.typed[-1]) == ((ALICE.chat, True), (ALICE.chat, False))

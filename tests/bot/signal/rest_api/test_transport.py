@@ -34,11 +34,11 @@ from tests.bot.signal.bridges import (
     received,
     reply,
 )
-from tests.servers.base import Answer, Seen, answer_json, hang
+from tests.servers.base import Seen, answer_json, hang
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, GROUP
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import Plan
-from tests.waiting import DEADLINE_SECONDS, eventually
+from tests.waiting import eventually
 
 _KERNEL_BYTES = 16 * 1024 * 1024
 """More than what stands in the buffers between two ends of a connection on loopback."""
@@ -56,44 +56,19 @@ async def bridge(server: SignalRestApi) -> AsyncIterator[Bridge]:
         yield bridge
 
 
-@pytest.mark.parametrize(
-    ("mode", "version", "says"),
-    [
-        ("normal", "0.101", "MODE=json-rpc"),
-        ("native", "0.101", "MODE=json-rpc"),
-        ("", "0.101", "MODE=json-rpc"),
-        ("json-rpc", "0.100", "0.101"),
-        ("json-rpc", "0.98.1", "0.101"),
-        ("json-rpc", "", "0.101"),
-    ],
-)
-async def test_a_mode_or_version_that_cannot_work(
+@pytest.mark.parametrize(("mode", "version", "says"), [("", "0.101", "MODE=json-rpc"), ("json-rpc", "0.100", "0.101")])
+async def test_what_cannot_work_is_the_operators_to_mend(
     server: SignalRestApi, bridge: Bridge, mode: str, version: str, says: str
 ) -> None:
-    """The operator is told what to change, instead of hearing nothing for ever."""
+    """They hear what to change, instead of nothing for ever; what may pass, or is another server, is tried again."""
+    transport = bridge.transport()
+    server.faults += [answer_json({}, status=404), lambda _: web.Response(text="<html>"), answer_json([])]
+    for error in (Disconnected, Disconnected, ConfigError):
+        with pytest.raises(error):
+            await received(transport, 1)
     server.mode, server.version = mode, version
     with pytest.raises(ConfigError, match=says):
-        await received(bridge.transport(), 1)
-
-
-@pytest.mark.parametrize(
-    ("answer", "error"),
-    [
-        (answer_json({}, status=404), Disconnected),
-        (answer_json({}, status=400), Disconnected),
-        (answer_json({}, status=500), Disconnected),
-        (answer_json([]), ConfigError),
-        (hang, Disconnected),
-        (lambda _: web.Response(text="<html>"), Disconnected),
-    ],
-)
-async def test_a_server_that_is_not_the_bridge(
-    server: SignalRestApi, bridge: Bridge, answer: Answer, error: type[Exception]
-) -> None:
-    """What will never work is the operator's to mend; what may pass is tried again."""
-    server.faults.append(answer)
-    with pytest.raises(error):
-        await received(bridge.transport(call_seconds=0.3 if answer is hang else DEADLINE_SECONDS), 1)
+        await received(transport, 1)
 
 
 async def test_signalbot_writes_into_no_log_of_its_own(bridge: Bridge) -> None:
@@ -101,13 +76,6 @@ async def test_signalbot_writes_into_no_log_of_its_own(bridge: Bridge) -> None:
     await bridge.transport().typing(ChatId(ALICE.chat), started=True)
     log = logging.getLogger(signalbot.LOGGER_NAME)
     assert (log.handlers, log.isEnabledFor(logging.INFO)) == ([], False)
-
-
-@pytest.mark.parametrize("address", ["signal:8080", "ftp://signal", "", "http://"])
-def test_an_address_that_is_none_is_the_operators(address: str) -> None:
-    """A typing error in the setting is told as such."""
-    with pytest.raises(ConfigError, match="SIGNAL__URL"):
-        RestApi(address, OWN_ACCOUNT)
 
 
 @pytest.mark.parametrize("text", [
@@ -181,7 +149,7 @@ async def test_a_success_without_a_list_was_sent(server: SignalRestApi, bridge: 
         await bridge.transport().send(reply())
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b'[{"timestamp": "soon"}]', b'{"timestamp": -1}', b"\xff", b"9" * 5000])
+@pytest.mark.parametrize("body", [b"", b"[]", b'[{"timestamp": "soon"}]', b"\xff"])
 async def test_a_success_that_cannot_be_read_is_in_doubt(server: SignalRestApi, bridge: Bridge, body: bytes) -> None:
     """A receipt proves it, or it goes out once more."""
     plan = Plan(answer=lambda _: web.Response(body=body, status=201), goes_out=True)

@@ -87,19 +87,14 @@ async def test_a_rate_limit_tells_when(
         (Plan(results=("NETWORK_FAILURE",), error=-1), NetworkFailed),
         (Plan(results=("SOMETHING_NEW",)), NetworkFailed),
         (Plan(error=-1), Undeliverable),
-        (Plan(error=-6), Undeliverable),
         (Plan(error=-32602), Undeliverable),
         (Plan(error=-12345), SendUnknown),
         (Plan(answer=answer_json({"error": {"code": "?"}})), SendUnknown),
-        (Plan(answer=answer_json({"error": {"code": -3, "data": {"response": {"results": "?"}}}})), SendUnknown),
-        (Plan(answer=answer_json({"jsonrpc": "2.0"})), SendUnknown),
         (Plan(answer=answer_json({"result": {"timestamp": 1}})), SendUnknown),
-        (Plan(answer=answer_json({"result": {"timestamp": -1, "results": []}})), SendUnknown),
         (
             Plan(answer=answer_json({"result": {"timestamp": 1, "results": [{"type": "NETWORK_FAILURE"}]}})),
             NetworkFailed,
         ),
-        (Plan(answer=answer_json({}, status=201)), SendUnknown),
     ],
 )
 async def test_codes_and_results_are_told_apart(
