@@ -18,7 +18,6 @@ import json
 import re
 import shutil
 import tempfile
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
@@ -107,17 +106,6 @@ class Parameters:
             raise RpcError(-32602, f"unknown parameters {sorted(unknown)}")
 
 
-@dataclass(eq=False)
-class _Listener(ABC):
-    """Somebody to whom what is received is handed on; `end` says how it is to end."""
-
-    end: End | None = None
-
-    @abstractmethod
-    async def hand(self, arrival: "_Arrival") -> bool:
-        """Write it; False where the listener turned out to be gone, so that nothing more is to be handed to it."""
-
-
 @dataclass(frozen=True)
 class _Arrival:
     """What waits at Signal's server: a frame, or bytes to be written as they are."""
@@ -151,21 +139,22 @@ class _Connection:
 
 
 @dataclass(eq=False, kw_only=True)
-class _Subscription(_Listener):
-    """A subscription of a connection; `is_wrapped` where the client has asked for it."""
+class _Subscription:
+    """A subscription of a connection, to which what is received is handed on; `end` says how it is to end."""
 
     connection: _Connection
     number: int
     is_wrapped: bool
+    """Whether the client has asked for it."""
+    end: End | None = None
     has_joined: bool = False
     """Whether it is also given what comes for accounts that were added since."""
 
-    async def hand(self, arrival: _Arrival) -> bool:
+    async def hand(self, arrival: _Arrival) -> None:
         text = arrival.text.replace("\n", " ").replace("\r", " ")
         params = f'{{"subscription":{self.number},"result":{text}}}' if self.is_wrapped else text
         line = f'{{"jsonrpc":"2.0","method":"receive","params":{params}}}'
         await self.connection.write(arrival.raw or line.encode("utf-8", "surrogatepass"))
-        return True
 
 
 @dataclass
@@ -199,7 +188,7 @@ class SignalCli(SignalServer):
     _is_to_stop: bool = False
     """Whether that thread was then told to stop: the next ones do so at once, until some receiving has ended."""
     _place: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="aldis-", dir="/tmp")))
-    _listeners: list[_Listener] = field(default_factory=list[_Listener])
+    _listeners: list[_Subscription] = field(default_factory=list[_Subscription])
     _connections: dict[asyncio.Task[Any], _Connection] = field(default_factory=dict[asyncio.Task[Any], _Connection])
     _subscribed: int = 0
     """The next number of a subscription."""
@@ -265,14 +254,13 @@ class SignalCli(SignalServer):
             self.accounts.append(number)
             self.others.append(number)
             for listener in self._listeners:
-                if isinstance(listener, _Subscription):
-                    listener.has_joined = self._is_since(0, 14, 2)
+                listener.has_joined = self._is_since(0, 14, 2)
 
     def _is_for_another(self, arrival: _Arrival) -> bool:
         """Whether it is for an account that no subscription includes, so that it stays with Signal."""
         named = re.search(r'"account": ?"([^"]+)"', arrival.text)
         is_other = named is not None and named[1] in self.others
-        return is_other and not any(getattr(listener, "has_joined", False) for listener in self._listeners)
+        return is_other and not any(listener.has_joined for listener in self._listeners)
 
     async def deliver_data(self, text: str) -> None:
         """Let any text arrive where a frame should be: kept until somebody listens."""
@@ -308,7 +296,7 @@ class SignalCli(SignalServer):
             else:
                 connection.writer.close()
         if how != "silence":
-            await self._dismiss([one for one in self._listeners if isinstance(one, _Subscription)])
+            await self._dismiss([*self._listeners])
 
     async def scan(self, number: str) -> None:
         """The operator scans the QR code with the phone of that number: `finishLink` answers."""
@@ -406,15 +394,14 @@ class SignalCli(SignalServer):
         if not listeners:
             self.lost.append(arrival.text)
         for listener in listeners:
-            if not await self._hand(listener, arrival):
-                await self._dismiss([listener])
+            await self._hand(listener, arrival)
 
-    async def _hand(self, listener: _Listener, arrival: _Arrival) -> bool:
-        return await listener.hand(arrival)
+    async def _hand(self, listener: _Subscription, arrival: _Arrival) -> None:
+        await listener.hand(arrival)
 
-    async def _listen(self, listener: _Listener, connection: object) -> None:
+    async def _listen(self, listener: _Subscription) -> None:
         """Hand on to this one from now on; a connection is one stream, whatever it has subscribed to."""
-        is_first = not any(_connection_of(other) is connection for other in self._listeners)
+        is_first = not any(other.connection is listener.connection for other in self._listeners)
         if not self.is_receiving:
             await self.retry()
         async with self._changed:
@@ -423,13 +410,11 @@ class SignalCli(SignalServer):
         if is_first:
             await self.opened(1)
 
-    async def _dismiss(self, listeners: list[_Listener]) -> None:
+    async def _dismiss(self, listeners: list[_Subscription]) -> None:
         """Hand nothing more to these."""
         for listener in [one for one in listeners if one in self._listeners]:
             self._listeners.remove(listener)
-            connection = _connection_of(listener)
-            is_last = not any(_connection_of(other) is connection for other in self._listeners)
-            if is_last:
+            if not any(other.connection is listener.connection for other in self._listeners):
                 await self.opened(-1)
 
     def _is_since(self, *version: int) -> bool:
@@ -506,7 +491,7 @@ class SignalCli(SignalServer):
         number, self._subscribed = self._subscribed, self._subscribed + 1
         subscription = _Subscription(connection=connection, number=number, is_wrapped=is_wrapped)
         connection.subscriptions[number] = subscription
-        await self._listen(subscription, connection)
+        await self._listen(subscription)
         return number
 
     async def _unsubscribe(self, connection: _Connection, *subscriptions: _Subscription) -> None:
@@ -929,10 +914,6 @@ _Method = Callable[[Parameters], Awaitable[Any]]
 def _abort(wire: asyncio.BaseTransport | None) -> None:
     if isinstance(wire, asyncio.WriteTransport):
         wire.abort()
-
-
-def _connection_of(listener: _Listener) -> object:
-    return listener.connection if isinstance(listener, _Subscription) else listener
 
 
 def _check_mention(mention: str, text: str) -> None:

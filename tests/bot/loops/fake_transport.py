@@ -5,6 +5,7 @@ import json
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from bot.errors import CallRefused, Disconnected, NotUploaded, Unfetchable
 from bot.events import (
@@ -23,6 +24,8 @@ from bot.events import (
 from bot.formatting.split import is_long
 from bot.signal.protocol import Contact, Group, Identity, MissedRecipient, Progress, Release, StreamState
 from tests.waiting import WAIT_SECONDS
+
+T = TypeVar("T")
 
 ACCOUNT = "+15550100001"
 
@@ -68,9 +71,9 @@ class FakeTransport:
     )
     """Chat, author and time of the message, the emoji, and whether it was taken off."""
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    """What the bridge has, by the id of the attachment."""
     fetched: int = 0
     """How many of them were fetched, each time counted."""
-    """What the bridge has, by the id of the attachment."""
     discarded: list[str] = field(default_factory=list[str])
     shown: list[Progress] = field(default_factory=list[Progress])
     opened: int = 0
@@ -169,22 +172,21 @@ class FakeTransport:
             raise self.linked
         return self.linked
 
-    async def groups(self) -> tuple[Group, ...]:
+    def _listed(self, found: T) -> T:
         if self.directory_fails is not None:
             raise self.directory_fails
-        return self.known_groups
+        return found
+
+    async def groups(self) -> tuple[Group, ...]:
+        return self._listed(self.known_groups)
 
     async def invitations(self) -> tuple[Group, ...]:
         self.invitations_asked += 1
         await self._note()
-        if self.directory_fails is not None:
-            raise self.directory_fails
-        return tuple(self.known_invitations)
+        return self._listed(tuple(self.known_invitations))
 
     async def former_groups(self) -> frozenset[str]:
-        if self.directory_fails is not None:
-            raise self.directory_fails
-        return self.former
+        return self._listed(self.former)
 
     async def join(self, group: str) -> None:
         [invited] = [one for one in self.known_invitations if one.id == group]
@@ -195,14 +197,10 @@ class FakeTransport:
         await self._note()
 
     async def contacts(self) -> tuple[Contact, ...]:
-        if self.directory_fails is not None:
-            raise self.directory_fails
-        return self.known_contacts
+        return self._listed(self.known_contacts)
 
     async def identities(self) -> tuple[Identity, ...]:
-        if self.directory_fails is not None:
-            raise self.directory_fails
-        return tuple(self.known_identities)
+        return self._listed(tuple(self.known_identities))
 
     async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
         if self.refuses is not None:

@@ -124,38 +124,31 @@ def completion(provider: str, model: str) -> Completion:
 
 
 def test_a_model_that_fails_for_the_operator_stands_until_it_answers() -> None:
-    """A refused key and a wrong name; what passes by itself is none. Each change is told of once."""
+    """A refused key, a wrong name, and a second refusal in a row; what passes by itself is none. Each change is told
+    of once.
+    """
     troubles, changes = ModelTroubles(), list[None]()
     troubles.on_change = lambda: changes.append(None)
+    refused = Rejected("anthropic answered 400 invalid_parameters", provider="anthropic", model="a")
     troubles.on_error(Overloaded("anthropic answered 529", provider="anthropic", model="a"))
+    troubles.on_error(refused)
     assert (troubles.findings(), changes) == ((), [])
-    troubles.on_error(NoSuchModel("anthropic answered 404 not_found_error", provider="anthropic", model="a"))
-    troubles.on_error(NoSuchModel("anthropic answered 404 not_found_error", provider="anthropic", model="a"))
-    [found] = troubles.findings()
-    assert (found.level, found.notice) == ("problem", Notice(kind="model", subject="a"))
-    assert "404 not_found_error" in found.what
-    assert "LLM__ANTHROPIC__MODEL" in found.advice
-    assert len(changes) == 1
-    troubles.on_answer(completion("anthropic", "b"))
-    assert any(one.level == "problem" for one in troubles.findings())
-    troubles.on_answer(completion("anthropic", "a-20261101"))
-    assert all(one.level == "ok" for one in troubles.findings())
-    troubles.on_error(BadKey("anthropic answered 401", provider="anthropic", model="a"))
-    assert [one.notice for one in troubles.findings() if one.level == "problem"] == [
-        Notice(kind="key", subject="anthropic")
-    ]
-
-
-def test_a_model_that_refuses_everything_is_a_finding() -> None:
-    """From the second refusal in a row on, until it answers."""
-    troubles = ModelTroubles()
-    refused = Rejected("openai answered 400 invalid_function_parameters", provider="openai", model="m")
-    troubles.on_error(refused)
-    assert troubles.findings() == ()
     refused.times = 2
-    troubles.on_error(refused)
-    [found] = troubles.findings()
-    assert (found.level, found.notice) == ("problem", Notice(kind="refusal", subject="m"))
-    assert "400 invalid_function_parameters" in found.what
-    troubles.on_answer(completion("openai", "m"))
-    assert all(one.level == "ok" for one in troubles.findings())
+    missing = NoSuchModel("anthropic answered 404 not_found_error", provider="anthropic", model="a")
+    bad_key = BadKey("anthropic answered 401", provider="anthropic", model="a")
+    expected = (
+        (missing, Notice(kind="model", subject="a")),
+        (bad_key, Notice(kind="key", subject="anthropic")),
+        (refused, Notice(kind="refusal", subject="a")),
+    )
+    for error, notice in expected:
+        changes.clear()
+        for _ in range(2):
+            troubles.on_error(error)
+        [found] = [one for one in troubles.findings() if one.level == "problem"]
+        assert (found.notice, len(changes)) == (notice, 1)
+        assert ("LLM__ANTHROPIC__MODEL" in found.advice) == (error is not bad_key)
+        troubles.on_answer(completion("anthropic", "b"))
+        assert any(one.level == "problem" for one in troubles.findings())
+        troubles.on_answer(completion("anthropic", "a-20261101"))
+        assert all(one.level == "ok" for one in troubles.findings())

@@ -129,15 +129,6 @@ async def test_only_a_direct_message_with_words_gets_a_code(store: Store, clock:
     assert (door.transport.sent, await door.count()) == ([], 0)
 
 
-async def test_a_crowd_of_strangers_gets_twenty_codes(store: Store, clock: SetClock) -> None:
-    """The others are told nothing, and what is under way at once is bounded by that."""
-    door = Door(store, clock, pairing=Pairing())
-    await door.take(*(envelope("hi", n, author=f"stranger{n}") for n in range(200)))
-    assert len(door.intake._aside) <= 20
-    await finished(door.intake)
-    assert len(door.transport.sent) == 20
-
-
 async def test_a_code_that_cannot_be_sent_holds_nobody_up(store: Store, clock: SetClock) -> None:
     """The stream goes on while it is being sent, and when it fails."""
     transport = FakeTransport(gate=asyncio.Event(), sends=[NotSent("no connection")])

@@ -305,12 +305,10 @@ async def test_what_disappears_is_told_to_no_model(store: Store, clock: SetClock
 
 HOPELESS = (
     ("remember", {"action": "remember", "fact": "is vegetarian"}, GROUP, "denied"),
-    ("remember", {"action": "forget", "number": 1}, GROUP, "denied"),
     ("remember", {"action": "forget"}, None, "invalid_arguments"),
     ("remind", {"action": "set", "text": "tea", "local_datetime": "2020-01-01T09:00"}, None, "invalid_arguments"),
     ("remind", {"action": "set", "text": "tea", "local_datetime": "2999-01-01T09:00"}, GROUP, "invalid_arguments"),
     ("remind", {"action": "cancel", "number": 7}, None, "not_found"),
-    ("remind", {"action": "set", "delay_seconds": 600}, None, "invalid_arguments"),
 )
 
 

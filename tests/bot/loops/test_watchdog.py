@@ -77,16 +77,22 @@ def test_a_stream_without_a_sign_of_life(heard_at: float | None, is_open: bool, 
     assert watch.watchdog.problems() == problems
 
 
-async def test_an_account_that_is_gone_or_unknown() -> None:
-    """Unlinked on the phone, and a bridge that cannot be asked, are two problems; both end by themselves."""
+async def test_problems_begin_and_end(caplog: pytest.LogCaptureFixture) -> None:
+    """Unlinked on the phone, a bridge that cannot be asked, and a captcha whose token is in no line of the log."""
+    caplog.set_level(logging.INFO)
     watch = Watch()
     watch.transport.linked = False
     assert await watch.look() == (UNLINKED,)
     watch.transport.linked = Disconnected("no connection to signal-cli")
     assert await watch.look() == (UNREACHABLE,)
     assert watch.watchdog.is_linked is False
-    watch.transport.linked = True
+    watch.transport.linked, watch.transport.challenge = True, "token-of-the-captcha"
+    assert await watch.look() == (CAPTCHA,)
+    assert watch.watchdog.challenge == "token-of-the-captcha"
+    watch.transport.challenge = None
     assert await watch.look() == ()
+    begin_and_end = [line for problem in (UNLINKED, UNREACHABLE, CAPTCHA) for line in (problem, f"over: {problem}")]
+    assert sorted(record.getMessage() for record in caplog.records) == sorted(map(str, begin_and_end))
 
 
 async def test_a_bridge_over_which_nothing_comes_is_called_deaf_after_a_while() -> None:
@@ -118,16 +124,6 @@ async def test_a_bridge_that_answers_while_no_stream_is_open_is_told(
     watch.watchdog.on_answer = lambda: told.append(True)
     await watch.look()
     assert len(told) == answers
-
-
-async def test_a_captcha_that_is_wanted_is_a_problem() -> None:
-    """The sentence says what to do; the token stands beside it, not in it, for the sentence is logged."""
-    watch = Watch()
-    watch.transport.challenge = "token-of-the-captcha"
-    assert await watch.look() == (CAPTCHA,)
-    assert watch.watchdog.challenge == "token-of-the-captcha"
-    watch.transport.challenge = None
-    assert await watch.look() == ()
 
 
 async def test_an_old_bridge_is_told_of_and_is_no_problem(clock: SetClock, caplog: pytest.LogCaptureFixture) -> None:

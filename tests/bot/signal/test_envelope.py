@@ -444,15 +444,11 @@ def test_what_is_carried_beside_words_is_told_in_words(content: Frame, extras: t
 
 
 def test_a_sticker_is_told_by_its_emoji_where_the_bridge_tells_it() -> None:
-    """signal-cli 0.14.6 tells the pack and the number alone; a later one may tell more."""
-    sticker = {"packId": "00ff", "stickerId": 3}
-    assert heard(message(None, sticker=sticker)).sticker_emoji is None
-    assert heard(message(None, sticker=sticker | {"emoji": "🌻"})).sticker_emoji == "🌻"
-    assert heard(message(None, sticker=sticker | {"emoji": "🇩🇪"})).sticker_emoji == "🇩🇪"
-    assert heard(message("hi")).sticker_emoji is None
-    pack = {"packId": "00ff", "stickers": [{"id": 3, "emoji": "Post it to me!"}]}
-    assert stickers_in([pack]) == {}
-    assert heard(message(None, sticker=sticker | {"emoji": "Post it to me!"})).sticker_emoji is None
+    """signal-cli 0.14.6 tells the pack and the number alone; a later one may tell more. Words are no emoji."""
+    sticker, words = {"packId": "00ff", "stickerId": 3}, "Post it to me!"
+    for emoji, heard_as in ((None, None), ("🌻", "🌻"), ("🇩🇪", "🇩🇪"), (words, None)):
+        assert heard(message(None, sticker=sticker | {"emoji": emoji})).sticker_emoji == heard_as
+    assert stickers_in([{"packId": "00ff", "stickers": [{"id": 3, "emoji": words}]}]) == {}
 
 
 # Notes to self

@@ -33,14 +33,8 @@ def test_a_file_arrives_under_a_plain_name(name: str, arrives: str) -> None:
     """No sign of the name means anything to the bridge, and none leads out of a folder."""
     uri = data_uri(File(name=name, content_type="image/png", data=b"\x89PNG"))
     assert file_of(uri) == SentFile(name=arrives, content_type="image/png", data=b"\x89PNG")
-
-
-@pytest.mark.parametrize("content_type", ["", "png", "image/png;x=y", "image/png,x", "a/b/c", "image/pn\ng"])
-def test_a_type_that_is_none_is_unknown(content_type: str) -> None:
-    """What stands there could otherwise end the type and begin something else."""
-    assert file_of(data_uri(File(name="a", content_type=content_type, data=b"x"))).content_type == (
-        "application/octet-stream"
-    )
+    odd = data_uri(File(name=name, content_type="image/png,x", data=b"x"))  # could end the type and begin another part
+    assert file_of(odd).content_type == "application/octet-stream"
 
 
 def test_every_file_of_a_frame_is_found() -> None:

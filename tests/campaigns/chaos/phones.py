@@ -21,7 +21,7 @@ from tests.campaigns.chaos.kill_switch import KillSwitch
 from tests.campaigns.chaos.record import Forgetful, Record, WentOut
 from tests.servers.base import Seen
 from tests.servers.envelopes import receipt
-from tests.servers.signal_cli import SignalCli, _Arrival, _Listener
+from tests.servers.signal_cli import SignalCli, _Arrival, _Subscription
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import Parcel, Plan, Sent, SignalServer, cut
 
@@ -204,7 +204,7 @@ class Phones(Forgetful, SignalServer, ABC):
 class DaemonPhones(Phones, SignalCli):
     """Signal behind signal-cli's own daemon."""
 
-    _fed: list[_Listener] = field(default_factory=list[_Listener])
+    _fed: list[_Subscription] = field(default_factory=list[_Subscription])
     """All streams so far; a stream's number is its place, from 1."""
 
     @property
@@ -222,15 +222,14 @@ class DaemonPhones(Phones, SignalCli):
     async def _send(self, sent: Parcel, seen: Seen, wire: asyncio.BaseTransport | None) -> Any:
         return web.Response(status=503) if await self._is_cut_off(sent) else await super()._send(sent, seen, wire)
 
-    async def _listen(self, listener: _Listener, connection: object) -> None:
+    async def _listen(self, listener: _Subscription) -> None:
         self._fed.append(listener)
         self._note_stream(len(self._fed))
-        await super()._listen(listener, connection)
+        await super()._listen(listener)
 
-    async def _hand(self, listener: _Listener, arrival: _Arrival) -> bool:
-        is_there = await super()._hand(listener, arrival)
+    async def _hand(self, listener: _Subscription, arrival: _Arrival) -> None:
+        await super()._hand(listener, arrival)
         self._note_handed(next(number for number, fed in enumerate(self._fed, 1) if fed is listener), arrival.text)
-        return is_there
 
 
 @dataclass

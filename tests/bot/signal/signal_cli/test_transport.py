@@ -125,18 +125,6 @@ async def test_linking_an_account(server: signal_cli.SignalCli, scanned: str, ac
     await linking.aclose()
 
 
-async def test_a_daemon_that_lists_numbers_alone(server: signal_cli.SignalCli) -> None:
-    """As all did until September 2026: whose uuid it is, the list of contacts tells."""
-    server.tells_ids = False
-    linking: Linking = SignalCliLinking(server.url)
-    [account] = await linking.accounts()
-    assert account == Account(id=None, number=ACCOUNT)
-    assert await linking.identify(account) == OWN_ACCOUNT
-    server.own = None
-    assert await linking.identify(account) == account
-    await linking.aclose()
-
-
 async def test_linking_that_does_not_succeed(server: signal_cli.SignalCli) -> None:
     """A wrong code, a phone that never comes, an answer without the address or the number, and no server: again."""
     linking = SignalCliLinking(server.url, scan_seconds=0.2)
