@@ -6,6 +6,7 @@ A store of an earlier schema is carried over in one step, one transaction:
     rows that decide access ----------> sealed, up to schema 35
 """
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -64,6 +65,13 @@ def migrate(connection: sqlite3.Connection) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def foreign_tables(connection: sqlite3.Connection) -> list[str]:
+    """Returns the names of tables that another program has made in the file, such as Litestream (0.5.17, db.go)."""
+    ours = {*re.findall(r"CREATE TABLE (\w+)", _newest()[1]), *_GONE}
+    there = connection.execute("SELECT name FROM main.sqlite_master WHERE type = 'table' ORDER BY name")
+    return [name for (name,) in there if name not in ours and not name.startswith(("sqlite_", "article_words"))]
 
 
 def carry_over(connection: sqlite3.Connection, keyring: Keyring) -> None:

@@ -29,7 +29,7 @@ from store.history import Chats, Conversations, History, Journal, OwnTime, Summa
 from store.inbox import Inbox, Revisions
 from store.ledger import Ledger, Quotas
 from store.memories import Facts, Predictions, Reminders
-from store.migrations import carry_over, migrate, version_of
+from store.migrations import carry_over, foreign_tables, migrate, version_of
 from store.outbox import Outbox
 from store.people import Accounts, Grants, Holds, Members, Notices, People
 from store.records import ConversationId, InboxId
@@ -248,6 +248,8 @@ async def open_store(
         migrate(connection)
         keyring = master.unlock(connection)
         carry_over(connection, keyring)
+        if others := foreign_tables(connection):
+            _log.info("the database has tables of another program, which Aldis leaves alone: %s", ", ".join(others))
         keyring.sweep()
         return keyring
 

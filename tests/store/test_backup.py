@@ -197,8 +197,11 @@ class TestRestoring:
             restore(copy, path, now=NOON)
         await assert_holds(path, [*WORDS, b"asked two", b"told two"])
 
-    async def test_tables_of_another_program_are_in_no_ones_way(self, path: Path, tmp_path: Path) -> None:
-        """Litestream 0.5.17 makes two tables in each database (db.go, 2026-11)."""
+    async def test_tables_of_another_program_are_in_no_ones_way(
+        self, path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Litestream 0.5.17 makes two tables in each database (db.go, 2026-11): the log names them at opening."""
+        caplog.set_level("INFO")
         await backed_up(path, tmp_path / "backups")
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)")
@@ -206,6 +209,8 @@ class TestRestoring:
             connection.commit()
         async with open_store(path, realm="signal") as store:
             copy = await store.backup(tmp_path / "backups", now=NOON)
+        assert caplog.text.count("tables of another program") == 1
+        assert "leaves alone: _litestream_lock, _litestream_seq" in caplog.text
         restore(copy, path, now=NOON)
         await assert_holds(path, [*WORDS, b"asked two", b"told two"])
 
