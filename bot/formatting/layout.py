@@ -46,12 +46,13 @@ _FLUSH = frozenset({"fence", "table_open"})
 def style_beginning(markdown: str, limit_chars: int) -> StyledText:
     """The first `limit_chars` of a Markdown text, cleaned by `spans.sendable_text`, as Signal can show them.
 
-    Empty if there are only markers; if the page grows beyond the limit (as with tables), it ends there, slightly late.
+    Nothing but markers stays as it is. A page that grows beyond the limit, as with tables, ends there, slightly late.
     """
     source = markdown[:limit_chars]
     page = _Page(source.split("\n"), limit_chars)
     page.fill(tokens(source))
-    return join_pieces(page.pieces)
+    styled = join_pieces(page.pieces)
+    return styled if styled.text else StyledText(text=markdown.strip()[:limit_chars].rstrip())
 
 
 @dataclass
@@ -96,28 +97,20 @@ class _Page:
                     self.containers.append(_Container(marker, " " * len(marker)))
                 case "blockquote_close" | "list_item_close":
                     self._close_container()
-                case "fence" if not _code(block):
+                case "paragraph_open":
+                    self._set(block, self._paragraph(block, _words(next(rest))))
+                case "heading_open":
+                    words = [(text, styles | _BOLD) for text, styles in _words(next(rest))]
+                    self._set(block, words or [(block.markup, PLAIN)])
+                case "table_open":
+                    header, *rows = _rows(rest, self.lines)
+                    self._set(block, table(header, rows))
+                case "fence" if code := block.content.strip("\n") if block.content.strip() else block.info.strip():
+                    self._set(block, [(code, _CODE)])  # between two fences, or if there is none behind the first one
+                case "hr":
+                    self._set(block, [(_RULE, PLAIN)])
+                case _:  # the outside of lists, and the ends of blocks already read
                     pass
-                case "paragraph_open" | "heading_open" | "table_open" | "fence" | "hr":
-                    self._set(block, self._content(block, rest))
-                case _:
-                    pass  # the outside of lists, and the ends of blocks already read
-
-    def _content(self, block: Token, rest: Iterator[Token]) -> Iterable[Piece]:
-        """The words of a block, read from the tokens after it."""
-        match block.type:
-            case "paragraph_open":
-                return self._paragraph(block, _words(next(rest)))
-            case "heading_open":
-                words = _words(next(rest))
-                return [(text, styles | _BOLD) for text, styles in words] or [(block.markup, PLAIN)]
-            case "table_open":
-                header, *rows = _rows(rest, self.lines)
-                return table(header, rows)
-            case "fence":
-                return [(_code(block), _CODE)]
-            case _:
-                return [(_RULE, PLAIN)]
 
     def _paragraph(self, block: Token, words: list[Piece]) -> list[Piece]:
         """A paragraph's words: a task's box becomes its item's marker; meaningless indentation stays."""
@@ -132,28 +125,23 @@ class _Page:
         return [(words[0][0][task.end() :], words[0][1]), *words[1:]]
 
     def _set(self, block: Token, content: Iterable[Piece]) -> None:
-        flush = block.type in _FLUSH
-        self._begin(block, flush=flush)
-        self._write(content, flush=flush)
-
-    def _begin(self, block: Token, *, flush: bool) -> None:
-        """Starts the block's first line, after a blank line if the author left one or either block is set apart."""
-        apart = block.type in _APART
+        """Adds a block, below a blank line if the author left one or if it or the last block is set apart."""
+        is_apart, is_flush = block.type in _APART, block.type in _FLUSH
         is_listed = any(container.is_item and container.begun for container in self.containers)
         if self.pieces:
-            blank = self._is_below_blank(block) or ((apart or self.is_apart) and not is_listed)
+            first = block.map[0] if block.map else 0
+            is_below_blank = first > 0 and not self.lines[first - 1].strip(" \t>")
+            is_blank = is_below_blank or ((is_apart or self.is_apart) and not is_listed)
             bars = "".join(container.rest for container in self.containers if container.begun).rstrip()
-            self._put(f"\n{bars}\n" if blank else "\n", PLAIN)
-        self.is_apart = apart
+            self._put(f"\n{bars}\n" if is_blank else "\n", PLAIN)
+        self.is_apart = is_apart
         is_first = any(container.is_item and not container.begun for container in self.containers)
         prefix = self._next_prefix()
-        if flush:
-            prefix = (prefix.rstrip() + "\n" if is_first else "") + self._prefix(flush=True)
+        others = "".join(container.rest for container in self.containers if not (is_flush and container.is_item))
+        if is_flush:
+            prefix = (prefix.rstrip() + "\n" if is_first else "") + others
         self._put(prefix, PLAIN)
-
-    def _is_below_blank(self, block: Token) -> bool:
-        first = block.map[0] if block.map else 0
-        return first > 0 and not self.lines[first - 1].strip(" \t>")
+        self._write(content, others, is_code=is_flush)
 
     def _close_container(self) -> None:
         """Leaves a quote or an item; one without content consists of its marker."""
@@ -164,17 +152,13 @@ class _Page:
     def _next_prefix(self) -> str:
         return "".join(container.prefix() for container in self.containers)
 
-    def _prefix(self, *, flush: bool) -> str:
-        return "".join(container.rest for container in self.containers if not (flush and container.is_item))
-
-    def _write(self, pieces: Iterable[Piece], *, flush: bool) -> None:
+    def _write(self, pieces: Iterable[Piece], prefix: str, *, is_code: bool) -> None:
         """Adds the pieces; a style continues over a line's indentation, but over a quote's bar only in code."""
-        prefix = self._prefix(flush=flush)
         for text, styles in pieces:
             first, *others = text.split("\n")
             self._put(first, styles)
             for line in others:
-                self._put("\n" + prefix, styles if flush or not prefix.strip() else PLAIN)
+                self._put("\n" + prefix, styles if is_code or not prefix.strip() else PLAIN)
                 self._put(line, styles)
             if self.room_chars <= 0:
                 break
@@ -183,11 +167,6 @@ class _Page:
         if text:
             self.pieces.append((text, styles))
             self.room_chars -= len(text)
-
-
-def _code(fence: Token) -> str:
-    """The code between two fences; if there is none, the text after the first fence, which then is not a language."""
-    return fence.content.strip("\n") if fence.content.strip() else fence.info.strip()
 
 
 def _words(inline: Token) -> list[Piece]:
@@ -258,26 +237,26 @@ def _surplus(line: str, columns: int) -> Cell:
 def table(header: Sequence[Cell], rows: Sequence[Sequence[Cell]]) -> Iterator[Piece]:
     """The table's pieces. Every row has as many cells as the header; an empty cell is shown as "–"."""
     widths = [max(map(_width, column)) for column in zip(header, *rows, strict=True)]
-    cells = [cell for row in (header, *rows) for cell in row]
-    if rows and sum(widths) + len(_GAP) * (len(widths) - 1) <= _GRID_CHARS and all(map(_is_even, cells)):
-        return _grid(header, rows, widths)
-    return _records(header, rows) if rows else _listed(header)
+    is_even = all(_GRID_TEXT.fullmatch(_text(cell)) for row in (header, *rows) for cell in row)
+    if not rows:
+        for index, cell in enumerate(header):
+            yield (" | " if index else ""), PLAIN
+            yield from _shown(cell)
+    elif is_even and sum(widths) + len(_GAP) * (len(widths) - 1) <= _GRID_CHARS:
+        yield from _grid(header, rows, widths)
+    else:
+        yield from _records(header, rows)
 
 
 def _grid(header: Sequence[Cell], rows: Sequence[Sequence[Cell]], widths: Sequence[int]) -> Iterator[Piece]:
-    yield from _grid_line(header, widths)
-    yield "\n" + _GAP.join("─" * width for width in widths), _CODE
-    for row in rows:
-        yield "\n", _CODE
-        yield from _grid_line(row, widths)
-
-
-def _grid_line(row: Sequence[Cell], widths: Sequence[int]) -> Iterator[Piece]:
-    missing = 0
-    for cell, width in zip(row, widths, strict=True):
-        yield " " * missing, _CODE
-        yield from ((text, styles | _CODE) for text, styles in _shown(cell))
-        missing = width - _width(cell) + len(_GAP)
+    rule: Sequence[Cell] = [[("─" * width, PLAIN)] for width in widths]
+    for index, row in enumerate((header, rule, *rows)):
+        missing = 0
+        yield ("\n" if index else ""), _CODE
+        for cell, width in zip(row, widths, strict=True):
+            yield " " * missing, _CODE
+            yield from ((text, styles | _CODE) for text, styles in _shown(cell))
+            missing = width - _width(cell) + len(_GAP)
 
 
 def _records(header: Sequence[Cell], rows: Sequence[Sequence[Cell]]) -> Iterator[Piece]:
@@ -285,24 +264,12 @@ def _records(header: Sequence[Cell], rows: Sequence[Sequence[Cell]]) -> Iterator
     for row in rows:
         for label, cell in zip(header, row, strict=True):
             yield gap, PLAIN
-            yield from _label(label)
+            if words := _text(label).rstrip():
+                yield from ((text, styles | _BOLD) for text, styles in label)
+                yield (" " if words.endswith(":") else ": "), _BOLD
             yield from _shown(cell)
             gap = "\n"
         gap = "\n\n"
-
-
-def _label(cell: Cell) -> Iterator[Piece]:
-    words = _text(cell).rstrip()
-    if words:
-        yield from ((text, styles | _BOLD) for text, styles in cell)
-        yield (" " if words.endswith(":") else ": "), _BOLD
-
-
-def _listed(header: Sequence[Cell]) -> Iterator[Piece]:
-    """A header without rows."""
-    for index, cell in enumerate(header):
-        yield (" | " if index else ""), PLAIN
-        yield from _shown(cell)
 
 
 def _shown(cell: Cell) -> Cell:
@@ -315,7 +282,3 @@ def _text(cell: Cell) -> str:
 
 def _width(cell: Cell) -> int:
     return len(_text(_shown(cell)))
-
-
-def _is_even(cell: Cell) -> bool:
-    return _GRID_TEXT.fullmatch(_text(cell)) is not None

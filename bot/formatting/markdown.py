@@ -34,7 +34,6 @@ _MAX_LEVEL = 12
 _MAX_COLUMNS, _MAX_ROWS = 20, 200
 """The largest table; wider ones and further rows stay text. markdown-it pads rows to the header's width, so that a few
 bytes would become many cells."""
-_RUN = re.compile(r"(.)\1*")
 _PAIRS = {"~": "s", "|": "spoiler"}
 _LITERAL = re.compile(
     r"""
@@ -75,48 +74,30 @@ def tokens(markdown: str) -> list[Token]:
     return _parser().parse(markdown)
 
 
-class _Parser(MarkdownIt):
-    """Keeps addresses as written: nothing is percent-encoded or refused, because nothing here is ever clicked on."""
-
-    def validateLink(self, url: str) -> bool:  # noqa: ARG002, N802 - markdown-it's name and signature
-        """Accepts every address."""
-        return True
-
-    def normalizeLink(self, url: str) -> str:  # noqa: N802 - markdown-it's name
-        """The address unchanged."""
-        return url
-
-    def normalizeLinkText(self, link: str) -> str:  # noqa: N802 - markdown-it's name
-        """The address unchanged."""
-        return link
-
-
 @cache
 def _parser() -> MarkdownIt:
-    parser = _Parser("zero").enable(_RULES)
+    parser = MarkdownIt("zero").enable(_RULES)
+    # Addresses stay as written: nothing is percent-encoded or refused, because nothing here is ever clicked on.
+    for name, taken in (("validateLink", bool), ("normalizeLink", str), ("normalizeLinkText", str)):
+        setattr(parser, name, taken)
     after_lists = ["paragraph", "reference", "blockquote"]
-    parser.block.ruler.at("list", _bounded(_listed), {"alt": after_lists})
+    parser.block.ruler.at("list", _bounded(list_block), {"alt": after_lists})
     parser.block.ruler.at("blockquote", _bounded(blockquote), {"alt": [*after_lists, "list"]})
     parser.block.ruler.at("table", _bounded_table, {"alt": ["paragraph", "reference"]})
-    for name, rule in (("text", _literal), ("newline", _newline), ("image", _image), ("emphasis", _emphasis)):
+    # The first of the two rules for markers is reached first, and takes those of both.
+    for name, rule in (("text", _literal), ("newline", _newline), ("image", _image), ("strikethrough", _delimit)):
         parser.inline.ruler.at(name, rule)
-    parser.inline.ruler.at("strikethrough", _pair)
     parser.inline.ruler2.at("strikethrough", _name_pairs)
     parser.parse("")  # compiles its rules, which two threads must not do at once
     return parser
 
 
-def _listed(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001 - its signature
-    """A list, unless of plus signs, with which people begin the lines of a sum."""
-    is_sum = state.src.startswith("+", state.bMarks[start_line] + state.tShift[start_line])
-    return not is_sum and list_block(state, start_line, end_line, silent)
-
-
 def _bounded(rule: RuleFuncBlockType) -> RuleFuncBlockType:
-    """The same rule, except that anything nested too deeply is left to the paragraph."""
+    """The same rule, except that what is nested too deeply, and a line of a sum, is left to the paragraph."""
 
     def bounded(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001 - its signature
-        return state.level < _MAX_LEVEL and rule(state, start_line, end_line, silent)
+        is_sum = state.src.startswith("+", state.bMarks[start_line] + state.tShift[start_line])
+        return state.level < _MAX_LEVEL and not is_sum and rule(state, start_line, end_line, silent)
 
     return bounded
 
@@ -173,88 +154,61 @@ def _image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdown
     return False
 
 
-def _emphasis(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdown-it's signature
+def _delimit(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdown-it's signature
+    """Markers, each a text token of which `balance_pairs` may make a style; of `~` and `|` only two are one."""
     char = state.src[state.pos]
-    if silent or char not in "*_":
+    if silent or char not in "*_~|":
         return False
-    length = _run_length(state)
+    length = state.scanDelims(state.pos, canSplitWord=True).length
     opens, closes = _flanks(state, length)
-    for _ in range(length):
-        _push_delimiter(state, char, length, opens=opens, closes=closes)
-    state.pos += length
-    return True
-
-
-def _pair(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdown-it's signature
-    char = state.src[state.pos]
-    if silent or char not in _PAIRS:
-        return False
-    length = _run_length(state)
-    if length == len("~~"):
-        opens, closes = _flanks(state, length)
-        _push_delimiter(state, char * length, 0, opens=opens, closes=closes)
-    else:
+    size = len("~~") if char in _PAIRS else 1
+    if size > 1 and length != size:
         state.append_pending(char * length)
+    else:
+        for _ in range(length // size):
+            state.push("text", "", 0).content = char * size
+            at, of_three = (
+                len(state.tokens) - 1,
+                length if size == 1 else 0,
+            )  # 0 exempts from CommonMark's rule of three
+            state.delimiters.append(Delimiter(ord(char), of_three, token=at, end=-1, open=opens, close=closes))
     state.pos += length
     return True
-
-
-def _push_delimiter(state: StateInline, content: str, length: int, *, opens: bool, closes: bool) -> None:
-    """Adds a text token that `balance_pairs` may make a marker; length 0 exempts it from CommonMark's rule of three."""
-    state.push("text", "", 0).content = content
-    at = len(state.tokens) - 1
-    state.delimiters.append(Delimiter(ord(content[0]), length, token=at, end=-1, open=opens, close=closes))
 
 
 def _name_pairs(state: StateInline) -> None:
     """Names the balanced pairs; markdown-it itself knows only those of `*` and `_`."""
-    nested = (meta["delimiters"] for meta in state.tokens_meta if meta)
-    for delimiters in (state.delimiters, *nested):
+    for delimiters in (state.delimiters, *(meta["delimiters"] for meta in state.tokens_meta if meta)):
         for opener in delimiters:
             name = _PAIRS.get(chr(opener.marker))
             if name and opener.end >= 0:
-                _name(state.tokens[opener.token], f"{name}_open", 1)
-                _name(state.tokens[delimiters[opener.end].token], f"{name}_close", -1)
-
-
-def _name(token: Token, kind: str, nesting: int) -> None:
-    token.type, token.content = kind, ""
-    token.nesting = 1 if nesting > 0 else -1
-
-
-def _run_length(state: StateInline) -> int:
-    run = _RUN.match(state.src, state.pos, state.posMax)
-    return len(run[0]) if run else 0
+                first, last = state.tokens[opener.token], state.tokens[delimiters[opener.end].token]
+                first.type, first.content, first.nesting = f"{name}_open", "", 1
+                last.type, last.content, last.nesting = f"{name}_close", "", -1
 
 
 def _flanks(state: StateInline, length: int) -> tuple[bool, bool]:
-    """Whether the markers at the current position may open, and whether they may close."""
+    """Whether the markers at the current position may open, and whether they may close.
+
+    Before the end of a word only two of `*`, `~` and `|` close (`**Half**way`, not `f***ing`).
+    """
     start, end = state.pos, state.pos + length
     before = state.src[start - 1] if start else " "
-    after = (state.src[end : min(end + 2, state.posMax)] + "  ")[:2]
+    after, next_after = (state.src[end : min(end + 2, state.posMax)] + "  ")[:2]
     if state.src[start] == "_":
-        return _underscore_flanks(before, after)
-    return _star_flanks(before, after[0], length)
-
-
-def _star_flanks(before: str, after: str, length: int) -> tuple[bool, bool]:
-    """For `*`, `~~` and `||`: before the end of a word only two of them close (`**Half**way`, not `f***ing`)."""
+        return _underscore_flanks(before, after, next_after)
     opens = not (after.isspace() or after in _CLOSING or before in _ENDING or _is_in_word(before))
     closes = not (before.isspace() or before in _OPENING)
-    is_tight = after.isalnum() and (_is_in_word(before) or _is_punctuation(before))
+    is_tight = after.isalnum() and (_is_in_word(before) or unicodedata.category(before).startswith("P"))
     return opens, closes and (not is_tight or length == len("**") or bool(_EAST_ASIAN.search(before + after)))
 
 
-def _underscore_flanks(before: str, after: str) -> tuple[bool, bool]:
+def _underscore_flanks(before: str, after: str, next_after: str) -> tuple[bool, bool]:
     """For underscores, of which names are full (`__init__.py`, `_id`): they count only at a certain word boundary."""
-    opens = not after[0].isspace() and (before.isspace() or before in _AROUND_UNDERSCORES)
-    ends = after[0].isspace() or (after[0] in _AFTER_UNDERSCORES and not after[1].isalnum() and after[0] != "(")
+    opens = not after.isspace() and (before.isspace() or before in _AROUND_UNDERSCORES)
+    ends = after.isspace() or (after in _AFTER_UNDERSCORES and not next_after.isalnum() and after != "(")
     return opens, ends and not before.isspace()
 
 
 def _is_in_word(char: str) -> bool:
     return char <= _LAST_SPACED_SCRIPT and char.isalnum()
-
-
-def _is_punctuation(char: str) -> bool:
-    return unicodedata.category(char).startswith("P")

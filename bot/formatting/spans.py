@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from wcwidth import iter_graphemes
 
@@ -19,9 +20,6 @@ Piece = tuple[str, Styles]
 
 PLAIN: Styles = frozenset()
 
-MAX_CODE_POINTS = 32
-"""Longer clusters (stacked accents) are not readable characters: they may be cut after this many."""
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _NO_CLUSTERS = re.compile(
@@ -29,6 +27,7 @@ _NO_CLUSTERS = re.compile(
 )
 """Latin, Greek and Cyrillic letters, bullets, quotation marks, arrows and boxes: none of them combines with another.
 The library scans a text in Python, character by character; most answers consist only of these."""
+_COVERED = re.compile(b"\x01+")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
@@ -53,13 +52,11 @@ class StyledText:
 
     @classmethod
     def of(cls, content: Styled) -> "StyledText":
-        """Reverses `for_signal`; drops ranges that do not fit the text."""
+        """Reverses `for_signal`."""
         places = {unit: place for place, unit in enumerate(utf16_offsets(content.text))}
-        edges = ((places.get(given.start), places.get(given.start + given.length), given) for given in content.styles)
         spans = (
-            Span(start=start, end=end, style=given.style)
-            for start, end, given in edges
-            if start is not None and end is not None
+            Span(start=places[given.start], end=places[given.start + given.length], style=given.style)
+            for given in content.styles
         )
         return cls(text=content.text, spans=_tidied(content.text, spans))
 
@@ -116,37 +113,22 @@ def _tidied(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
     if not spans:
         return ()
     where = borders(text)
-    edges: dict[Style, list[tuple[int, int]]] = {style: [] for style in Style}
+    covered = {style: bytearray(len(text)) for style in Style}
     for span in spans:
         if span.start < span.end:
-            edges[span.style].append((where.rfind(1, 0, span.start + 1), where.find(1, span.end)))
-    tidied = (
-        Span(start=start, end=end, style=style)
-        for style in Style
-        for start, end in (_trimmed(text, where, *edge) for edge in _merged(sorted(edges[style])))
-        if start < end
-    )
+            start, end = where.rfind(1, 0, span.start + 1), where.find(1, span.end)
+            covered[span.style][start:end] = b"\x01" * (end - start)
+    tidied: list[Span] = []
+    for style, marks in covered.items():
+        for run in _COVERED.finditer(marks):
+            start, end = run.span()
+            # A space that carries an accent is a visible character.
+            while start < end and text[start].isspace() and where[start + 1]:
+                start += 1
+            while start < end and text[end - 1].isspace():
+                end -= 1
+            tidied += [Span(start=start, end=end, style=style)] if start < end else []
     return tuple(sorted(tidied, key=lambda span: (span.start, -span.end)))
-
-
-def _merged(edges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Sorted edges, merged where they overlap or touch."""
-    merged: list[tuple[int, int]] = []
-    for start, end in edges:
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
-
-
-def _trimmed(text: str, where: bytes, start: int, end: int) -> tuple[int, int]:
-    """The span without surrounding white space; a space that carries an accent is a visible character."""
-    while start < end and text[start].isspace() and where[start + 1]:
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
-    return start, end
 
 
 def sendable_text(text: str) -> str:
@@ -169,13 +151,8 @@ def borders(text: str) -> bytes:
     if _NO_CLUSTERS.fullmatch(text):
         return b"\x01" * (len(text) + 1)
     marks = bytearray(len(text) + 1)
-    start = 0
-    for cluster in iter_graphemes(text):
-        end = start + len(cluster)
-        for at in range(start, end, MAX_CODE_POINTS):
-            marks[at] = 1
-        start = end
-    marks[start] = 1
+    for place in accumulate(map(len, iter_graphemes(text)), initial=0):
+        marks[place] = 1
     return bytes(marks)
 
 

@@ -60,8 +60,6 @@ def parts(
     if not answer.strip():
         return ()
     page = style_beginning(answer, read_chars)
-    if not page.text:
-        page = StyledText(text=answer.strip()[:read_chars].rstrip())
     if len(answer) > read_chars:
         page = page.followed_by(cut_mark)
     return _cut(page, limit_bytes, max_parts, cut_mark)
@@ -74,8 +72,7 @@ def visible(markdown: str) -> StyledText:
     what `parts` would send.
     """
     answer = sendable_text(markdown)
-    page = style_beginning(answer, max(_MAX_GROWTH * len(answer), _MAX_SENT))
-    return page if page.text else StyledText(text=answer.strip())
+    return style_beginning(answer, max(_MAX_GROWTH * len(answer), _MAX_SENT))
 
 
 def one_message(markdown: str, *, cut_mark: str) -> tuple[Styled | None, bool]:

@@ -74,7 +74,7 @@ CUTS = [
     ("family at the edge", "", ("a" * 190, "👨‍👩‍👧‍👦!")),
     ("flags at the edge", "", ("x" + "🇩🇪" * 24, "🇩🇪" * 3)),
     ("accents at the edge", "", ("a" * 199, "e\u0301" * 3)),
-    ("endless character", "", ("a" + "\u0301" * 95, "\u0301" * 30)),
+    ("endless character", "", ("a" + "\u0301" * 99, "\u0301" * 30)),
     ("nested list keeps its indentation", "\n", (f"• {words(30)}", f"  • {words(20)}")),
     ("quote", "\n>\n", (f"> {words(20)}", f"> {words(20)}\n\nend")),
     (
