@@ -11,6 +11,7 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -65,16 +66,18 @@ class _Bounded(httpx2.AsyncByteStream):
 class PrivateClient:
     """What both SDKs' clients leave out of requests here, mixed into each."""
 
-    def platform_headers(self) -> dict[str, str]:
-        """Returns none of what would describe this machine: system, processor, Python."""
-        return {}
-
-    def drop_headers_of_environment(self) -> None:
-        """Removes those of `..._CUSTOM_HEADERS`, which replace the key and go to whatever server is set.
+    def __init__(self, **options: Any) -> None:
+        """Makes the client without the headers of `..._CUSTOM_HEADERS`, which replace the key and go to any server.
 
         Source: anthropic 2.12 to 2.14, openai 3.54 to 3.57 (2026-11-27).
         """
+        options |= {"max_retries": 0, "timeout": httpx2.Timeout(None, connect=CONNECT_TIMEOUT_SECONDS)}
+        super().__init__(**options)
         self._custom_headers: dict[str, str] = {}
+
+    def platform_headers(self) -> dict[str, str]:
+        """Returns none of what would describe this machine: system, processor, Python."""
+        return {}
 
     def _prepare_url(self, url: str) -> httpx2.URL:
         """The address, which is complete in every request here; it is read once."""
@@ -154,17 +157,13 @@ class Adapter(ABC):
         except self.failures as error:
             # Not chained: the SDK's error would carry the service's words, which may quote the prompt, into tracebacks.
             raise self._failed(error) from None
-        latency_seconds = time.monotonic() - began_at
         price = self._prices.of(self._model) or self._lesson.capabilities.price
-        return Completion(
-            message=answer.message,
-            stop=answer.stop,
-            usage=answer.usage,
+        return replace(
+            answer,
             provider=self.name,
             model=self._model,
-            latency_seconds=latency_seconds,
+            latency_seconds=time.monotonic() - began_at,
             cost_usd=None if price is None else price.cost(answer.usage),
-            is_cut_in_call=answer.is_cut_in_call,
         )
 
     async def aclose(self) -> None:
@@ -172,7 +171,7 @@ class Adapter(ABC):
         await self._client.close()
 
     @abstractmethod
-    async def _answered(self, request: Request, quirks: Quirks) -> wire.WireAnswer:
+    async def _answered(self, request: Request, quirks: Quirks) -> Completion:
         """The answer of a server with these quirks."""
 
     @abstractmethod
@@ -183,7 +182,7 @@ class Adapter(ABC):
     def _learnable(self, request: Request) -> Quirks:
         """Those of `quirks` that would change this request."""
 
-    async def _ask(self, request: Request) -> wire.WireAnswer:
+    async def _ask(self, request: Request) -> Completion:
         """The answer; if the server wants to be asked differently, the answer to that."""
         quirks = self._set | (_quirks_of(self._lesson.capabilities) | self._lesson.quirks) - self._never
         while True:

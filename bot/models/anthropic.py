@@ -11,12 +11,12 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
 from itertools import pairwise
 from typing import Final
 
 import anthropic
 from httpx2 import TransportError
+from pydantic import AliasPath, Field
 
 from bot.errors import ContextTooLong, ProviderError
 from bot.messages import (
@@ -36,8 +36,8 @@ from bot.messages import (
     without_opaque,
 )
 from bot.models import caching, media, wire
-from bot.models.adapter import CONNECT_TIMEOUT_SECONDS, Adapter, PrivateClient, Quirks, http_options
-from bot.models.base import Request, Stop, ToolOffer, Usage
+from bot.models.adapter import Adapter, PrivateClient, Quirks, http_options
+from bot.models.base import Completion, Request, Stop, ToolOffer, Usage
 from bot.models.capabilities import ModelLessons
 from bot.models.prices import Prices
 from bot.models.words import clean
@@ -63,14 +63,10 @@ _QUIRKS = {
 }
 
 
-class _Written(wire.Wire):
-    ephemeral_1h_input_tokens: wire.Count = 0
-
-
 class _Usage(wire.Wire):
     input_tokens: wire.Count = 0
     cache_creation_input_tokens: wire.Count = 0
-    cache_creation: wire.Aside[_Written] = None
+    hour: wire.Count = Field(default=0, validation_alias=AliasPath("cache_creation", "ephemeral_1h_input_tokens"))
     cache_read_input_tokens: wire.Count = 0
     output_tokens: wire.Count = 0
 
@@ -82,7 +78,7 @@ class _Usage(wire.Wire):
             input_tokens=self.input_tokens + read + written,
             cached_input_tokens=read,
             cache_write_tokens=written,
-            cache_write_hour_tokens=self.cache_creation.ephemeral_1h_input_tokens if self.cache_creation else 0,
+            cache_write_hour_tokens=self.hour,
             output_tokens=self.output_tokens,
         )
 
@@ -129,20 +125,15 @@ class Anthropic(Adapter):
         self._client = _Client(
             api_key=api_key,
             base_url=self._base_url,  # None would be looked up in the environment
-            timeout=anthropic.Timeout(None, connect=CONNECT_TIMEOUT_SECONDS),
-            max_retries=0,
             open_telemetry=False,  # a tracer anywhere in the process would add to the headers
             http_client=anthropic.DefaultAioHttpClient(**http_options()),
         )
-        self._client.drop_headers_of_environment()
 
     def _learnable(self, request: Request) -> Quirks:
         """Thinking may be left out, if there is any."""
-        said = (message for message in request.messages if isinstance(message, AssistantMessage))
-        has_thoughts = any(isinstance(part, Opaque) for message in said for part in message.parts)
-        return frozenset(self.quirks) if has_thoughts else frozenset()
+        return frozenset(self.quirks) if caching.has_thoughts(request.messages) else frozenset()
 
-    async def _answered(self, request: Request, quirks: Quirks) -> wire.WireAnswer:
+    async def _answered(self, request: Request, quirks: Quirks) -> Completion:
         if "thinking" in quirks:
             request = replace(request, messages=tuple(map(without_opaque, request.messages)))
         plan = caching.plan(request)
@@ -151,7 +142,7 @@ class Anthropic(Adapter):
         url, data = f"{self._base_url}/v1/messages", wire.encode_json(body)
         return clean(self._read(await self._client.post(url, content=data, cast_to=bytes)), request)
 
-    def _read(self, data: bytes) -> wire.WireAnswer:
+    def _read(self, data: bytes) -> Completion:
         answer = _Answer.model_validate_json(data)
         stop = _STOPS.get(answer.stop_reason, Stop.END)
         parts = _parts(answer.content)
@@ -227,7 +218,7 @@ def _conversation(messages: Sequence[Message], takes: media.Kinds, marks: Mappin
     """
     came: dict[CallId, Block] = {}
     turns: list[tuple[str, list[Block]]] = []
-    each = zip(messages, _made(takes).each(messages), _CAME.each(messages), strict=True)
+    each = zip(messages, _MADE(takes).each(messages), _CAME.each(messages), strict=True)
     for place, (message, made, calls) in enumerate(each):
         came |= calls
         blocks = made
@@ -263,12 +254,6 @@ def _is_call(part: Opaque) -> bool:
     return part.vendor == NAME and part.data.get("type") == "tool_use"
 
 
-@cache
-def _made(takes: media.Kinds) -> IdentityCache[Message, list[Block]]:
-    """Returns what messages become for models that take these media."""
-    return IdentityCache(partial(_blocks, takes=takes))
-
-
 def _blocks(message: Message, takes: media.Kinds) -> list[Block]:
     match message:
         case UserMessage():
@@ -280,6 +265,9 @@ def _blocks(message: Message, takes: media.Kinds) -> list[Block]:
         case AssistantMessage():
             came = _came(message)
             return [block for part in message.parts if (block := _block(part, came)) is not None]
+
+
+_MADE = wire.made_once(_blocks)
 
 
 def _shown(medium: Medium) -> Block:

@@ -105,10 +105,10 @@ class Completion:
     """None if it wrote nothing that can be kept (an empty answer, a bare refusal)."""
     stop: Stop
     usage: Usage
-    provider: str
-    model: str
-    latency_seconds: float
-    cost_usd: Decimal | None
+    provider: str = ""
+    model: str = ""
+    latency_seconds: float = 0.0
+    cost_usd: Decimal | None = None
     """None if the model's price is unknown."""
     attempts: tuple[Attempt, ...] = ()
     is_cut_in_call: bool = False

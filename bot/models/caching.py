@@ -54,7 +54,7 @@ def plan(request: Request) -> CachePlan:
     marks: dict[int, Life] = dict.fromkeys(places[-2:], life)
     last = len(request.messages) - 1
     if last not in marks:
-        marks[last] = "5m" if _thinks(request.messages[places[-1] :] if places else ()) else life
+        marks[last] = "5m" if has_thoughts(request.messages[places[-1] :] if places else ()) else life
     return CachePlan(shared=True, marks=marks)
 
 
@@ -78,7 +78,7 @@ def _pauses(messages: Sequence[Message]) -> list[float]:
     return [max(0, after[0] - before[-1]) / 1000 for before, after in pairwise(asked)][-_MAX_PAUSES:]
 
 
-def _thinks(running: Sequence[Message]) -> bool:
-    """Whether the running turn has parts that its history will not have."""
-    parts = (part for message in running if isinstance(message, AssistantMessage) for part in message.parts)
+def has_thoughts(messages: Sequence[Message]) -> bool:
+    """Whether messages have parts that the history will not have."""
+    parts = (part for message in messages if isinstance(message, AssistantMessage) for part in message.parts)
     return any(isinstance(part, Opaque) for part in parts)

@@ -23,8 +23,8 @@ from httpx2 import TransportError
 
 from bot.errors import ProviderError, Rejected
 from bot.models import media, openai_chat, openai_responses, wire, words
-from bot.models.adapter import CONNECT_TIMEOUT_SECONDS, Adapter, PrivateClient, Quirks, http_options
-from bot.models.base import Request
+from bot.models.adapter import Adapter, PrivateClient, Quirks, http_options
+from bot.models.base import Completion, Request
 from bot.models.capabilities import ModelLessons, chat_models
 from bot.models.prices import Prices
 
@@ -138,15 +138,12 @@ class OpenAI(Adapter):
             base_url=self._base_url,
             admin_api_key="",
             webhook_secret="",
-            timeout=openai.Timeout(None, connect=CONNECT_TIMEOUT_SECONDS),
-            max_retries=0,
             http_client=openai.DefaultAioHttpClient(**http_options()),
         )
-        self._client.drop_headers_of_environment()
         self._client.organization = None
         self._client.project = None
 
-    async def _ask(self, request: Request) -> wire.WireAnswer:
+    async def _ask(self, request: Request) -> Completion:
         if not self._model:
             self._model = await self._first_listed()
         return await super()._ask(request)
@@ -157,7 +154,7 @@ class OpenAI(Adapter):
         is_fixed = "tools" in self._never or "responses" in self._set | self._lesson.quirks
         return frozenset(self.quirks) if has_tools and not is_fixed else frozenset(self.quirks) - {"tools"}
 
-    async def _answered(self, request: Request, quirks: Quirks) -> wire.WireAnswer:
+    async def _answered(self, request: Request, quirks: Quirks) -> Completion:
         effort = None if "effort" in quirks else self._effort
         model, in_words = self._model, "tools" in quirks and "responses" not in quirks
         reasons = _REASONING.match(model) is not None

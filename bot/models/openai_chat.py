@@ -11,16 +11,14 @@ Source: platform.openai.com (chat completions), and issue threads of vLLM, SGLan
 
 import hashlib
 from collections.abc import Callable, Mapping
-from functools import cache, partial
 from itertools import chain
 from typing import cast
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, AliasPath, Field
 
 from bot.messages import (
     AssistantPart,
     CallId,
-    IdentityCache,
     Medium,
     Message,
     Opaque,
@@ -32,7 +30,7 @@ from bot.messages import (
 )
 from bot.models import media, wire
 from bot.models.adapter import Quirks
-from bot.models.base import Request, Stop, ToolOffer, Usage
+from bot.models.base import Completion, Request, Stop, ToolOffer, Usage
 
 PATH = "/chat/completions"
 
@@ -102,11 +100,8 @@ class _Choice(wire.Wire):
     finish_reason: wire.Name = None
 
 
-class _Details(wire.Wire):
-    """The cached part of a prompt, and the part that was written to the cache."""
-
-    cached_tokens: wire.Count = 0
-    cache_write_tokens: wire.Count = 0
+def _detail(name: str) -> AliasChoices:
+    return AliasChoices(AliasPath("prompt_tokens_details", name), AliasPath("input_tokens_details", name))
 
 
 class Counted(wire.Wire):
@@ -114,18 +109,16 @@ class Counted(wire.Wire):
 
     asked: wire.Count = Field(default=0, validation_alias=AliasChoices("prompt_tokens", "input_tokens"))
     answered: wire.Count = Field(default=0, validation_alias=AliasChoices("completion_tokens", "output_tokens"))
-    details: wire.Aside[_Details] = Field(
-        default=None, validation_alias=AliasChoices("prompt_tokens_details", "input_tokens_details")
-    )
+    cached: wire.Count = Field(default=0, validation_alias=_detail("cached_tokens"))
+    written: wire.Count = Field(default=0, validation_alias=_detail("cache_write_tokens"))
 
     @property
     def usage(self) -> Usage:
         """The same as a completion's usage."""
-        details = self.details or _Details()
         return Usage(
             input_tokens=self.asked,
-            cached_input_tokens=details.cached_tokens,
-            cache_write_tokens=details.cache_write_tokens,
+            cached_input_tokens=self.cached,
+            cache_write_tokens=self.written,
             output_tokens=self.answered,
         )
 
@@ -166,7 +159,7 @@ def _offer(offer: ToolOffer) -> Json:
 def _messages(request: Request, quirks: Quirks) -> list[Json]:
     system = request.whole_system
     ready: list[Json] = [{"role": "system", "content": system}] if system else []
-    for item in chain.from_iterable(_made(quirks).each(request.messages)):
+    for item in chain.from_iterable(_MADE(quirks).each(request.messages)):
         # Many templates require user and assistant to alternate.
         if item["role"] == "user" and ready and ready[-1]["role"] == "user":
             ready[-1] = _joined(ready[-1]["content"], item["content"])
@@ -191,12 +184,6 @@ def _shown(medium: Medium) -> Json:
     if isinstance(medium, Picture):
         return {"type": "image_url", "image_url": {"url": media.data_uri(medium)}}
     return {"type": "file", "file": {"filename": media.file_name(medium), "file_data": media.data_uri(medium)}}
-
-
-@cache
-def _made(quirks: Quirks) -> IdentityCache[Message, list[Json]]:
-    """Returns what messages become for servers with these quirks."""
-    return IdentityCache(partial(_items, quirks=quirks))
 
 
 def _items(message: Message, quirks: Quirks) -> list[Json]:
@@ -225,6 +212,9 @@ def _items(message: Message, quirks: Quirks) -> list[Json]:
     return [spoken | {"tool_calls": calls} if calls else spoken]
 
 
+_MADE = wire.made_once(_items)
+
+
 def _call(call: ToolCall) -> Json:
     function = {"name": wire.tool_name(call.name), "arguments": arguments_json(call)}
     return {"id": _wire_id(call.id), "type": "function", "function": function}
@@ -239,7 +229,7 @@ def arguments_json(call: ToolCall) -> str:
     return wire.encode_json(call.arguments).decode()
 
 
-def read(data: bytes) -> wire.WireAnswer:
+def read(data: bytes) -> Completion:
     """Reads the answer.
 
     Raises:

@@ -7,13 +7,13 @@ Source: platform.openai.com (responses) and the package openai 3.54.0, 2026-11-2
 """
 
 from collections.abc import Mapping
-from functools import cache, partial
 from itertools import chain
+
+from pydantic import AliasPath, Field
 
 from bot.messages import (
     AssistantMessage,
     AssistantPart,
-    IdentityCache,
     Medium,
     Message,
     Opaque,
@@ -26,7 +26,7 @@ from bot.messages import (
 )
 from bot.models import caching, media, wire
 from bot.models.adapter import Quirks
-from bot.models.base import Request, Stop, ToolOffer
+from bot.models.base import Completion, Request, Stop, ToolOffer
 from bot.models.openai_chat import CACHE_KEY, Counted, arguments_json, tools_of
 
 PATH = "/responses"
@@ -38,14 +38,6 @@ MIN_OUTPUT_TOKENS = 16
 Json = dict[str, object]
 
 _REASONS: Mapping[str | None, Stop] = {"max_output_tokens": Stop.LENGTH, "content_filter": Stop.REFUSAL}
-
-
-class _Reason(wire.Wire):
-    reason: str | None = None
-
-
-class _Failure(wire.Wire):
-    code: str | None = None
 
 
 class _Said(wire.Wire):
@@ -66,9 +58,9 @@ class _Call(wire.Wire):
 class _Answer(wire.Wire):
     output: list[Json]
     status: str | None = None
-    error: _Failure | None = None
-    incomplete_details: _Reason | None = None
-    usage: Counted | None = None
+    code: wire.Name = Field(default=None, validation_alias=AliasPath("error", "code"))
+    reason: wire.Name = Field(default=None, validation_alias=AliasPath("incomplete_details", "reason"))
+    usage: wire.Aside[Counted] = None
 
 
 def body(request: Request, *, model: str, effort: str | None, reasons: bool, marks: bool, quirks: Quirks) -> Json:
@@ -77,7 +69,7 @@ def body(request: Request, *, model: str, effort: str | None, reasons: bool, mar
     """
     plan = caching.plan(request) if marks else caching.NOTHING
     takes = media.ALL - quirks
-    items = _made(takes).each(request.messages)
+    items = _MADE(takes).each(request.messages)
     for place in plan.marks:
         items[place] = _items(request.messages[place], takes, marked=True)
     ready: Json = {
@@ -127,12 +119,6 @@ def _marked(part: Json) -> Json:
     return part | {"prompt_cache_breakpoint": {"mode": "explicit"}}
 
 
-@cache
-def _made(takes: media.Kinds) -> IdentityCache[Message, list[Json]]:
-    """Returns what messages become for models that take these media."""
-    return IdentityCache(partial(_items, takes=takes))
-
-
 def _items(message: Message, takes: media.Kinds, *, marked: bool = False) -> list[Json]:
     """The items of a message; `marked` is whether the cache keeps everything up to it."""
     match message:
@@ -143,6 +129,9 @@ def _items(message: Message, takes: media.Kinds, *, marked: bool = False) -> lis
             return [*items[:-1], _output(message.answers[-1], marked=True)] if marked else items
         case AssistantMessage():
             return [item for part in message.parts if (item := _item(part)) is not None]
+
+
+_MADE = wire.made_once(_items)
 
 
 def _output(answer: ToolAnswer, *, marked: bool = False) -> Json:
@@ -175,7 +164,7 @@ def _item(part: AssistantPart) -> Json | None:
             return dict(part.data) if part.vendor == VENDOR else None
 
 
-def read(data: bytes, *, model: str) -> wire.WireAnswer:
+def read(data: bytes, *, model: str) -> Completion:
     """Reads the answer.
 
     Raises:
@@ -184,10 +173,9 @@ def read(data: bytes, *, model: str) -> wire.WireAnswer:
     """
     answer = _Answer.model_validate_json(data)
     if answer.status == "failed":
-        code = (answer.error.code if answer.error else None) or ""
+        code = answer.code or ""
         raise wire.Refusal(status=wire.status_of(code), code=code, headers={}).error(provider=VENDOR, model=model)
-    reason = answer.incomplete_details.reason if answer.incomplete_details else None
-    stop = _REASONS.get(reason, Stop.END)
+    stop = _REASONS.get(answer.reason, Stop.END)
     parts: list[AssistantPart] = []
     for item in answer.output:
         match item.get("type"):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -102,11 +102,6 @@ class Prices:
     by_model: Mapping[str, Price]
     """By model name, without a date at its end."""
 
-    def cost(self, model: str, usage: Usage) -> Decimal | None:
-        """US dollars, exact; None if the model's price or the usage is unknown."""
-        price = self.of(model)
-        return None if price is None else price.cost(usage)
-
     def of(self, model: str) -> Price | None:
         """The price of the model; None if unknown.
 
@@ -121,16 +116,14 @@ class Prices:
         They apply to prompts of any length. A cache's savings stay in proportion to the input price; if they are
         unknown, all tokens count in full, because a budget should end early rather than late.
         """
-        added = {model: self._own(model, *dollars) for model, *dollars in own}
+        added: dict[str, Price] = {}
+        for model, dollars_in, dollars_out in own:
+            known, share = self.of(model), dict[str, Any]()
+            if known is not None and known.input:
+                rates = known.model_dump(include={"cache_read", "cache_write", "cache_write_hour"}, exclude_none=True)
+                share = {name: rate * dollars_in / known.input for name, rate in rates.items()}
+            added[model] = Price(input=dollars_in, output=dollars_out, **share)
         return Prices({**self.by_model, **added})
-
-    def _own(self, model: str, dollars_in: Decimal, dollars_out: Decimal) -> Price:
-        known = self.of(model)
-        if known is None or not known.input:
-            return Price(input=dollars_in, output=dollars_out)
-        rates = known.model_dump(include={"cache_read", "cache_write", "cache_write_hour"}, exclude_none=True)
-        share = {name: rate * dollars_in / known.input for name, rate in rates.items()}
-        return Price(input=dollars_in, output=dollars_out, **share)
 
 
 @cache
@@ -151,15 +144,9 @@ def unknown_price(model: str) -> str:
     )
 
 
-def unknown_cost(model: str, usage: Usage) -> str:
-    """Returns what the operator is told about a completion with unknown cost."""
-    return unknown_price(model) if usage.input_tokens or usage.output_tokens else f"{_uncounted(model)} is not counted"
-
-
-def estimated_cost(model: str) -> str:
-    """Returns what the operator is told about a completion with estimated cost."""
-    return f"{_uncounted(model)} is counted by an estimate"
-
-
-def _uncounted(model: str) -> str:
-    return f"the server does not tell how many tokens model {model} used: its cost"
+def unknown_cost(model: str, usage: Usage, *, is_estimated: bool = False) -> str:
+    """Returns what the operator is told about a completion whose cost is unknown, or an estimate."""
+    if usage.input_tokens or usage.output_tokens:
+        return unknown_price(model)
+    counted = "counted by an estimate" if is_estimated else "not counted"
+    return f"the server does not tell how many tokens model {model} used: its cost is {counted}"

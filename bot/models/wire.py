@@ -4,8 +4,9 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from math import isfinite
 from typing import Annotated, TypeVar, cast
 
@@ -14,8 +15,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 from pydantic_core import to_json
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable, Unreadable
-from bot.messages import AssistantMessage, AssistantPart, CallId, IdentityCache, Opaque, Text, ToolCall
-from bot.models.base import Stop, ToolOffer, Usage
+from bot.messages import AssistantMessage, AssistantPart, CallId, IdentityCache, Message, Opaque, Text, ToolCall
+from bot.models.base import Completion, Stop, ToolOffer, Usage
 
 _MAX_MENDED_CHARS = 4_000
 
@@ -44,6 +45,7 @@ def _name(value: object) -> str | None:
 
 
 _Given = TypeVar("_Given")
+_Made = TypeVar("_Made")
 
 # What an answer says besides its words and calls must not cost the answer: it is paid for.
 Count = Annotated[int, BeforeValidator(_believable)]
@@ -56,20 +58,10 @@ Aside = Annotated[_Given | None, BeforeValidator(_object_or_none)]
 _object = TypeAdapter(dict[str, object])
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WireAnswer:
-    """The contents of a vendor's answer, before it is timed and priced."""
-
-    message: AssistantMessage | None
-    stop: Stop
-    usage: Usage
-    is_cut_in_call: bool = False
-
-
 def wire_answer(
     parts: Iterable[AssistantPart], stop: Stop, usage: Usage, *, was_cut_in_call: bool = False
-) -> WireAnswer:
-    """The parts as a message that can be sent back, and the stop reason that fits them.
+) -> Completion:
+    """The parts as a message that can be sent back, and the stop reason that fits them; not timed and priced yet.
 
     Drops blank text, which no vendor accepts back, and opaque parts at the end, which depend on what would have
     followed. Drops the calls of a refused answer, and incomplete (malformed) calls of one that was cut off; complete
@@ -84,7 +76,7 @@ def wire_answer(
     if stop in {Stop.END, Stop.TOOLS}:
         stop = Stop.TOOLS if any(isinstance(part, ToolCall) for part in kept) else Stop.END
     message = AssistantMessage(parts=tuple(kept)) if kept else None
-    return WireAnswer(message=message, stop=stop, usage=usage, is_cut_in_call=is_cut)
+    return Completion(message=message, stop=stop, usage=usage, is_cut_in_call=is_cut)
 
 
 def _is_kept(part: AssistantPart, stop: Stop) -> bool:
@@ -201,6 +193,18 @@ def _mended(text: str) -> dict[str, object]:
 def _characters(written: str) -> str:
     """The letters and digits, without those of escapes; Python's None is JSON's null."""
     return re.sub(r"\\.|[\W_]", "", written).lower().replace("none", "null")
+
+
+def made_once(
+    make: Callable[[Message, frozenset[str]], _Made],
+) -> Callable[[frozenset[str]], IdentityCache[Message, _Made]]:
+    """Returns what messages become, each made once for each set of quirks: every request repeats the history."""
+
+    @cache
+    def made(quirks: frozenset[str]) -> IdentityCache[Message, _Made]:
+        return IdentityCache(lambda message: make(message, quirks))
+
+    return made
 
 
 _PHRASES: Mapping[str, type[ProviderError]] = {

@@ -34,7 +34,7 @@ from bot.messages import (
     UserMessage,
 )
 from bot.models import wire
-from bot.models.base import Request, ToolOffer
+from bot.models.base import Completion, Request, ToolOffer
 
 _log = logging.getLogger(__name__)
 
@@ -189,7 +189,7 @@ def _result(answer: ToolAnswer) -> str:
     return f"<<{_RESULT}: {wire.tool_name(answer.name)}>>\n{_escaped_json(answer.content)}"
 
 
-def clean(answered: wire.WireAnswer, request: Request, *, in_words: bool = False) -> wire.WireAnswer:
+def clean(answered: Completion, request: Request, *, in_words: bool = False) -> Completion:
     """A model's answer with its words alone and, if tools are offered `in_words`, with calls in words as calls, after
     everything else, in order.
 

@@ -18,7 +18,7 @@ from typing import Literal, get_args
 
 from bot.clock import Clock
 from bot.models.base import Attempt, Completion, Usage
-from bot.models.prices import PricedModel, estimated_cost, unknown_cost
+from bot.models.prices import PricedModel, unknown_cost
 from bot.money.ledger import RESERVED, Bill, Payer, Periods, Reservation, cost_of, periods
 from bot.settings import BudgetSettings
 from store import LedgerEntry, Repositories, Store
@@ -195,7 +195,7 @@ class Budget:
         model, is_estimated = completion.model, completion.is_estimated
         if (completion.cost_usd is None or is_estimated) and model not in self._complained_of:
             self._complained_of.add(model)
-            _log.warning("%s", estimated_cost(model) if is_estimated else unknown_cost(model, completion.usage))
+            _log.warning("%s", unknown_cost(model, completion.usage, is_estimated=is_estimated))
 
     def _add(self, repos: Repositories, payer: Payer, entries: tuple[LedgerEntry, ...], day: str) -> int:
         return repos.ledger.add(

@@ -11,9 +11,9 @@ import pytest_asyncio
 
 from bot.clock import SetClock
 from bot.messages import AssistantMessage, CallId, Text
-from bot.models.base import Request, Stop, Usage
+from bot.models.base import Completion, Request, Stop, Usage
 from bot.models.openai import OpenAI
-from bot.models.wire import WireAnswer, tool_call, wire_answer
+from bot.models.wire import tool_call, wire_answer
 from bot.models.words import clean
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Echo
@@ -63,7 +63,7 @@ def vendor(request: pytest.FixtureRequest, open_vendors: dict[str, Vendor]) -> I
     vendor.end()
 
 
-def _read(text: str, request: Request = QUESTION, stop: Stop = Stop.END) -> WireAnswer:
+def _read(text: str, request: Request = QUESTION, stop: Stop = Stop.END) -> Completion:
     return clean(wire_answer([Text(text=text)], stop, Usage()), request)
 
 
