@@ -150,8 +150,7 @@ class Adapter(ABC):
             async with asyncio.timeout(seconds):
                 answer = await self._ask(request)
         except TimeoutError:
-            story = f"{self.name} gave no answer in {seconds:g} s"
-            late = TooSlow(story, provider=self.name, model=self._model)
+            late = TooSlow(f"{self.name} gave no answer in {seconds:g} s", provider=self.name, model=self._model)
             late.cost_usd = None  # the service counts what it accepted, and does not say how much
             raise late from None
         except self.failures as error:
@@ -227,23 +226,18 @@ class Adapter(ABC):
             cause: BaseException = error  # the first one tells DNS from TLS
             while cause.__cause__ is not None:
                 cause = cause.__cause__
-            story = f"no connection to {self.name} ({type(cause).__name__})"
-            return Unavailable(story, provider=self.name, model=self._model)
+            what = f"no connection to {self.name} ({type(cause).__name__})"
+            return Unavailable(what, provider=self.name, model=self._model)
         if isinstance(error, UnicodeEncodeError):  # the body is bytes already
             return BadKey("the key has letters that no header takes", provider=self.name, model=self._model)
         if (refusal := self._refusal(error)) is not None:
             return refusal.error(provider=self.name, model=self._model)
-        unreadable = Unavailable(f"{self.name} answered what cannot be read", provider=self.name, model=self._model)
-        unreadable.cost_usd = None
-        return unreadable
+        odd = Unavailable(f"{self.name} answered what cannot be read", provider=self.name, model=self._model)
+        odd.cost_usd = None
+        return odd
 
 
-def _quirks_of(known: Capabilities) -> Quirks:
+def _quirks_of(own: Capabilities) -> Quirks:
     """What a model does not take, as its server says."""
-    can = {
-        media.PICTURE: known.pictures,
-        media.DOCUMENT: known.documents,
-        "tools": known.tools,
-        "effort": known.thinking,
-    }
+    can = {media.PICTURE: own.pictures, media.DOCUMENT: own.documents, "tools": own.tools, "effort": own.thinking}
     return frozenset(name for name, is_so in can.items() if is_so is False)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Final
+from typing import ClassVar, Final
 
 import anthropic
 from httpx2 import TransportError
@@ -47,7 +47,6 @@ BASE_URL = "https://api.anthropic.com"
 
 _ODD = (ValueError, TypeError, AttributeError, LookupError, RecursionError, AssertionError, RuntimeError)
 """What the SDK and the readers raise over an answer of another shape; JSON can be too deep."""
-
 Block = dict[str, object]
 
 _STOPS: Mapping[str | None, Stop] = {
@@ -55,11 +54,6 @@ _STOPS: Mapping[str | None, Stop] = {
     "model_context_window_exceeded": Stop.LENGTH,
     "pause_turn": Stop.LENGTH,
     "refusal": Stop.REFUSAL,
-}
-
-_QUIRKS = {
-    # Thinking that is sent back, in whatever way it does not fit.
-    "thinking": re.compile(r"`(?:redacted_)?thinking`|bound to a different conversation")
 }
 
 
@@ -99,8 +93,9 @@ class Anthropic(Adapter):
     name = NAME
     lost = (anthropic.APIConnectionError, TransportError)
     failures = (ProviderError, anthropic.AnthropicError, *lost, *_ODD)
-    quirks = _QUIRKS
-    forgotten = frozenset(_QUIRKS)
+    # Thinking that is sent back, in whatever way it does not fit.
+    quirks: ClassVar = {"thinking": re.compile(r"`(?:redacted_)?thinking`|bound to a different conversation")}
+    forgotten = frozenset({"thinking"})
 
     def __init__(
         self,
@@ -112,10 +107,8 @@ class Anthropic(Adapter):
         prices: Prices | None = None,
         lessons: ModelLessons | None = None,
     ) -> None:
-        """Opens nothing yet; connections are made with the first request.
-
-        `base_url` has no `/v1`; None means Anthropic's own. `effort` (`low` to `max`) is how much the model thinks;
-        None leaves it to the model. `lessons` is what was learnt about models earlier.
+        """Opens nothing yet. `base_url` has no `/v1`; None means Anthropic's own. `effort` (`low` to `max`) is how much
+        the model thinks; None leaves it to the model. `lessons` is what was learnt about models earlier.
         """
         # At the level DEBUG the SDK logs whole requests, but people's words must not reach a log.
         logging.getLogger("anthropic").setLevel(logging.WARNING)
@@ -157,8 +150,7 @@ class Anthropic(Adapter):
     def _refusal(self, error: Exception) -> wire.Refusal | None:
         if not isinstance(error, anthropic.APIStatusError):
             return None
-        code = str(error.error_code or error.type or "")
-        words = str(error.api_message or "")
+        code, words = str(error.error_code or error.type or ""), str(error.api_message or "")
         return wire.Refusal(status=error.status_code, code=code, words=words, headers=error.response.headers)
 
 
@@ -271,10 +263,9 @@ _MADE = wire.made_once(_blocks)
 
 
 def _shown(medium: Medium) -> Block:
+    source = {"type": "base64", "media_type": media.content_type(medium), "data": media.base64_of(medium)}
     if isinstance(medium, Picture):
-        source: Block = {"type": "base64", "media_type": medium.content_type, "data": media.base64_of(medium)}
         return {"type": "image", "source": source}
-    source = {"type": "base64", "media_type": "application/pdf", "data": media.base64_of(medium)}
     return {"type": "document", "source": source, "title": media.file_name(medium)}
 
 

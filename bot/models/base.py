@@ -53,8 +53,7 @@ class Request:
     timeout_seconds: float
     """How long a model may take for the whole answer."""
     total_seconds: float | None = None
-    """How long all may take together, retries and pauses included, and one at home alone, which may be slow; None means
-    `timeout_seconds`."""
+    """How long all may take together, and one at home alone, which may be slow; None means `timeout_seconds`."""
     model: str | None = None
     """The configured model that should answer, as `provider/model`; None means the first."""
     conversation: str

@@ -3,12 +3,11 @@
     tools, system prompt | persona, earlier turns ... | question before | question | rounds of tools
           shared ........'                  marks ....'.................'..........'
 
-Reading costs a tenth of the price; writing costs a quarter more than it (for five minutes) or twice as much (for an
-hour), so a write pays off with the first read in time, which the pauses of this chat foretell. Thinking within a turn
-is removed afterwards: the next turn finds the question in the cache, and what follows it only if nothing was thought.
+Reading costs a tenth of the price; writing a quarter more than it (for five minutes) or twice as much (for an hour), so
+it pays off with the first read in time, which the pauses of this chat foretell. Thinking is removed after its turn: the
+next one finds the question in the cache, and what follows it only if nothing was thought.
 
-Source: platform.claude.com (prompt caching: prices, lifetimes, look-back, what changes invalidate) and
-developers.openai.com (prompt caching), 2026-11-22.
+Source: platform.claude.com and developers.openai.com (prompt caching), 2026-11-22.
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,9 +63,8 @@ def outlives_half_an_hour(messages: Sequence[Message]) -> bool:
 
 
 def _comes_back_late(messages: Sequence[Message]) -> bool:
-    """Whether the next question may well come after more than five minutes but within an hour.
-
-    One such pause is enough, because losing the cache costs ten times what an hour costs extra; at first, most pause.
+    """Whether the next question may well come after more than five minutes but within an hour: at first, and after one
+    such pause, because losing the cache costs ten times what an hour costs extra.
     """
     pauses = _pauses(messages)
     return not pauses or any(_FEW_MINUTES < pause <= _HOUR for pause in pauses)

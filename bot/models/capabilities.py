@@ -7,12 +7,11 @@
     GET /api/v0/models (LM Studio)           loaded_context_length, max_context_length, type
     POST /api/show, GET /api/ps (Ollama)     context_length of the model and of what is loaded, num_ctx, capabilities
 
-Nonsense counts as missing: a server may be wrong, or somebody else's. What it says about a window can only make
-requests smaller. Left to others: asking (`bot.doctor.servers`), what follows from it (the adapters, `bot.chat.room`).
+Nonsense counts as missing. What a server says about a window can only make requests smaller. Left to others: asking
+(`bot.doctor.servers`), what follows from it (the adapters, `bot.chat.room`).
 
-Source: the package anthropic 2.12.0 (`ModelInfo`), github.com/vllm-project/vllm (`ModelCard`), github.com/ggml-org/
-llama.cpp (tools/server), lmstudio.ai/docs (REST API v0), docs.ollama.com (Show model details, List running models),
-openrouter.ai/docs (List available models), 2026-11-23.
+Source: the package anthropic 2.12.0 (`ModelInfo`), vLLM (`ModelCard`), llama.cpp (tools/server), lmstudio.ai/docs (REST
+API v0), docs.ollama.com and openrouter.ai/docs, 2026-11-23.
 """
 
 import re
@@ -41,8 +40,7 @@ class Capabilities(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True)
 
     window_tokens: Annotated[int, Field(ge=512, le=100_000_000)] | None = None
-    """What a request and its answer may have together. If the server tells both, it is what the server gives the model
-    now, not what the model was made for."""
+    """What a request and its answer may have together now, which may be less than the model was made for."""
     max_output_tokens: Annotated[int, Field(ge=256, le=10_000_000)] | None = None
     tools: bool | None = None
     pictures: bool | None = None
@@ -51,8 +49,7 @@ class Capabilities(BaseModel):
     effort: bool | None = None
     """Whether it can be told how much to think."""
     is_at_home: bool | None = None
-    """Whether its server is one that people run on machines of their own, which may be slow: llama.cpp, LM Studio and
-    Ollama."""
+    """Whether its server is llama.cpp, LM Studio or Ollama, which people run at home and which may be slow."""
     price: Price | None = None
     is_deprecated: bool | None = None
     retires_on: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")] | None = None
@@ -162,9 +159,7 @@ def of_lm_studio(listed: object, model: str) -> Capabilities:
 
 
 def of_ollama(shown: object, running: object, model: str) -> Capabilities:
-    """Reads Ollama's `/api/show`, and `/api/ps` if the model is loaded: only then is its real window known, which is
-    much smaller than the model's own, and Ollama silently truncates anything longer.
-    """
+    """Reads Ollama's `/api/show`, and `/api/ps`, which knows the real window of a loaded model; longer is truncated."""
     told = _object(shown)
     info = _object(told.get("model_info"))
     set_to = _NUM_CTX.search(parameters) if isinstance(parameters := told.get("parameters"), str) else None
@@ -201,13 +196,9 @@ def chat_models(names: Iterable[str]) -> list[str]:
 
 def _sold(pricing: Json) -> Price | None:
     """OpenRouter's prices, which are per token; -1 stands for one that is known only afterwards."""
-    names = {
-        "input": "prompt",
-        "output": "completion",
-        "cache_read": "input_cache_read",
-        "cache_write": "input_cache_write",
-    }
-    rates = {kind: rate for kind, name in names.items() if (rate := pricing.get(name)) is not None}
+    kinds = {"prompt": "input", "completion": "output"}
+    kinds |= {"input_cache_read": "cache_read", "input_cache_write": "cache_write"}
+    rates = {kinds[name]: rate for name, rate in pricing.items() if name in kinds and rate is not None}
     if not all(isinstance(rate, str) and len(rate) <= _MAX_PRICE_CHARS for rate in rates.values()):
         return None
     try:

@@ -1,21 +1,18 @@
 """Several models that stand in for each other: a provider made of providers, with the retries.
 
-One request goes through three rounds with a short pause in between, and through more as long as one is merely busy. A
-round asks the providers in order; those that are cooling down are skipped as long as another is ready; the first
-completion ends it. A failed provider cools down, so that the next requests skip it. Each may take
-`Request.timeout_seconds`, or half of that and of what is left while another comes after it; `Request.total_seconds` end
-everything. A request for one of the selectable models asks that one first; the others stand in for it with their own
-models.
+A round asks the providers in order; those that are cooling down are skipped as long as another is ready; the first
+completion ends it. One request goes through three rounds with a short pause in between, and through more as long as one
+is merely busy. Each may take `Request.timeout_seconds`, or half of that and of what is left while another comes after
+it; `Request.total_seconds` end everything. A request for one of the selectable models asks that one first; the others
+stand in for it with their own models.
 
-    Overloaded                 the next provider; asked again until the time is over, after the pause that it wants
-    Unavailable                the next provider; asked again in the next two rounds
-    Unreadable                 the next provider; asked again in the next round alone, no cool-down
-    TooSlow                    the next provider; not asked again for this request
-    BadKey                     the next provider; not asked again for this request, a long cool-down
-    Rejected                   the next provider; not asked again for this request, no cool-down; how often in a row it
-                               refused is noted, because a model that refuses everything is set up wrongly
-    ContextTooLong             raised at once: the caller shortens the history
-
+    Overloaded        asked again until the time is over, after the pause that it wants; a cool-down
+    Unavailable       asked again in the next two rounds; a cool-down
+    Unreadable        asked again in the next round
+    TooSlow, BadKey   not asked again for this request; a cool-down, which is long after a refused key
+    Rejected          not asked again for this request; how often in a row it refused is noted, because a model that
+                      refuses everything is set up wrongly
+    ContextTooLong    raised at once: the caller shortens the history
 """
 
 import asyncio
@@ -27,17 +24,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
-from bot.errors import (
-    BadKey,
-    ContextTooLong,
-    NoSuchModel,
-    Overloaded,
-    ProviderError,
-    Rejected,
-    TooSlow,
-    Unavailable,
-    Unreadable,
-)
+from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, TooSlow, Unavailable, Unreadable
 from bot.models.base import Attempt, Completion, Provider, Request
 
 BACK_OFF_SECONDS = (0.5, 2.0, 10.0)
@@ -52,6 +39,9 @@ COOL_DOWN_SECONDS = 30.0
 
 MAX_COOL_DOWN_SECONDS = 300.0
 """The most a `retry-after` can ask for, and the cool-down of a refused key, since the operator may fix either."""
+
+_ROUNDS = {Overloaded: math.inf, TooSlow: 0, Unreadable: 1, Unavailable: 2}
+"""How many more rounds may ask one that failed so; the first kind that fits counts; others are not asked again."""
 
 _log = logging.getLogger(__name__)
 
@@ -83,11 +73,8 @@ class Fallback:
     """Asks the first provider that is fit to answer, and the others if it fails.
 
     `providers` are in order, by `provider/model`; `others` are those of further models that a request may name
-    (`Request.model`). A name that is missing, because the operator removed it, means the first as usual.
-
-    `on_error` is called with each failed try, `on_answer` with each completion.
-
-    `monotonic`, `pause` and `fraction` (0 to 1, for the jitter) are replaced by tests.
+    (`Request.model`). A name that is missing, because the operator removed it, means the first as usual. `on_error` is
+    called with each failed try, `on_answer` with each completion; `fraction` is 0 to 1, for the jitter.
     """
 
     name = "fallback"
@@ -178,21 +165,14 @@ class Fallback:
         """
         kind, model = type(error).__name__, error.model or seat.model
         run.errors.append(error)
-        run.attempts.append(
-            Attempt(
-                provider=error.provider,
-                model=model,
-                error=kind,
-                latency_seconds=latency_seconds,
-                cost_usd=error.cost_usd,
-            )
-        )
+        attempt = Attempt(provider=error.provider, model=model, error=kind, latency_seconds=latency_seconds)
+        run.attempts.append(replace(attempt, cost_usd=error.cost_usd))
         if isinstance(error, Rejected):
             seat.refusals += 1
             error.times = seat.refusals
         seat.cool_until = max(seat.cool_until, self._monotonic() + _cool_down_seconds(error))
         self._on_error(error)
-        level = logging.ERROR if isinstance(error, BadKey | NoSuchModel) else logging.WARNING
+        level = logging.ERROR if kind in {"BadKey", "NoSuchModel"} else logging.WARNING
         _log.log(level, "%s (model %s) did not answer: %s (%s)", error.provider, model or "unknown", kind, error)
         if isinstance(error, ContextTooLong):
             error.attempts = tuple(run.attempts)
@@ -200,17 +180,14 @@ class Fallback:
 
     def _pause_seconds(self, error: ProviderError, run: _Run) -> float | None:
         """The pause before the same request may succeed at the same provider; None if it is not worth repeating."""
+        rounds = next((rounds for kind, rounds in _ROUNDS.items() if isinstance(error, kind)), 0)
+        longest = run.ends_at - self._monotonic() if isinstance(error, Overloaded) else MAX_PAUSE_SECONDS
         wanted_seconds = error.retry_after_seconds
-        if isinstance(error, Overloaded):
-            is_worth_it = (wanted_seconds or 0.0) < run.ends_at - self._monotonic()
-        else:
-            rounds = 1 if isinstance(error, Unreadable) else 2
-            is_passing = isinstance(error, Unavailable) and not isinstance(error, TooSlow)
-            is_worth_it = is_passing and run.rounds < rounds and (wanted_seconds or 0.0) <= MAX_PAUSE_SECONDS
-        if not is_worth_it:
+        if run.rounds >= rounds or (wanted_seconds or 0.0) > longest:
             return None
-        back_off_seconds = BACK_OFF_SECONDS[min(run.rounds, len(BACK_OFF_SECONDS) - 1)]
-        return back_off_seconds * (0.5 + self._fraction()) if wanted_seconds is None else max(0.0, wanted_seconds)
+        if wanted_seconds is not None:
+            return max(0.0, wanted_seconds)
+        return BACK_OFF_SECONDS[min(run.rounds, len(BACK_OFF_SECONDS) - 1)] * (0.5 + self._fraction())
 
 
 def _cool_down_seconds(error: ProviderError) -> float:

@@ -1,8 +1,7 @@
 """Pictures and documents in a request: which of them a model accepts, and the text that replaces the others.
 
 A model accepts *kinds* of media (`picture`, `document`). Others become a note in the text of their message, documents
-with their text. Left to others: the wire formats (the adapters), fetching, scaling and reading the files
-(`bot.media`).
+with their text. Left to others: the wire formats (the adapters), the files (`bot.media`).
 """
 
 import json
@@ -23,10 +22,7 @@ _COMPLAINTS = {
     PICTURE: re.compile(r"image|vision|picture|modal|mmproj|(?:expected|must be|valid).{0,20}string", re.IGNORECASE),
     DOCUMENT: re.compile(r"\bfile|pdf|document|(?:expected|must be|valid).{0,20}string", re.IGNORECASE),
 }
-"""How services and local servers refuse such a part. llama-server mentions `mmproj`, its vision part.
-
-Source: docs.claude.com (Vision, PDF support), issue threads of llama.cpp, vLLM, Ollama and OpenRouter, 2026-11-22.
-"""
+"""How servers refuse such a part. Source: docs.claude.com; threads of llama.cpp, vLLM and Ollama, 2026-11-22."""
 
 _OF_THIS_ONE = re.compile(
     r"could not process|cannot identify|corrupt|decod|invalid image|too (?:large|big|many)|exceed|maximum"
@@ -50,16 +46,13 @@ def accepted_media(message: UserMessage, taken: Kinds) -> tuple[Medium, ...]:
 
 def kinds_in(messages: Iterable[Message]) -> Kinds:
     """The kinds of media in a conversation."""
-    return frozenset(
-        medium.kind for message in messages if isinstance(message, UserMessage) for medium in message.media
-    )
+    asked = (message for message in messages if isinstance(message, UserMessage))
+    return frozenset(medium.kind for message in asked for medium in message.media)
 
 
 def note(medium: Medium) -> str:
     """Returns what a model that cannot take a medium is told instead: a line with a clip, and below it a document's
-    text.
-
-    Each line of that begins with >, which marks it as data in the system prompt (see `bot.chat.prompt`).
+    text, each line behind a >, which marks it as data (see `bot.chat.prompt`).
     """
     if isinstance(medium, Picture):
         size = f"{medium.width} × {medium.height} pixels"
@@ -78,6 +71,11 @@ def file_name(document: Document) -> str:
     return name if name.lower().endswith(".pdf") else f"{name}.pdf"
 
 
+def content_type(medium: Medium) -> str:
+    """The type of the bytes."""
+    return medium.content_type if isinstance(medium, Picture) else "application/pdf"
+
+
 def base64_of(medium: Medium) -> str:
     """The bytes in the form every service accepts in JSON."""
     return b64encode(medium.data).decode()
@@ -85,8 +83,7 @@ def base64_of(medium: Medium) -> str:
 
 def data_uri(medium: Medium) -> str:
     """The bytes as a data address."""
-    content_type = medium.content_type if isinstance(medium, Picture) else "application/pdf"
-    return f"data:{content_type};base64,{base64_of(medium)}"
+    return f"data:{content_type(medium)};base64,{base64_of(medium)}"
 
 
 def refused_kinds(words: str, sent: Kinds) -> Kinds:

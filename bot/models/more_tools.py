@@ -7,12 +7,12 @@ vendors' own tool search leaves blocks in the conversation that no history keeps
 the tools themselves.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final, cast
 
 from bot.messages import AssistantMessage, Message, ToolCall, ToolMessage
-from bot.models.base import Completion, Provider, Request, ToolOffer
+from bot.models.base import Completion, Provider, Request
 from bot.models.wire import tool_call
 
 NAME: Final = "more_tools"
@@ -53,15 +53,10 @@ def defer_tools(request: Request) -> Request:
     deferred = frozenset(offer.name for offer in request.tools if offer.is_deferred)
     if not deferred:
         return request
-    tools = tuple(_listing(offer, request.tools) for offer in request.tools)
+    offers = request.tools
+    lines = "".join(f"\n- {one.line}" for one in offers if one.is_deferred)
+    tools = tuple(replace(one, description=one.description + lines) if one.name == NAME else one for one in offers)
     return replace(request, tools=tools, messages=tuple(_wrapped(message, deferred) for message in request.messages))
-
-
-def _listing(offer: ToolOffer, offers: Sequence[ToolOffer]) -> ToolOffer:
-    if offer.name != NAME:
-        return offer
-    lines = [f"- {other.line}" for other in offers if other.is_deferred]
-    return replace(offer, description="\n".join([offer.description, *lines]))
 
 
 def _wrapped(message: Message, deferred: Collection[str]) -> Message:

@@ -3,9 +3,8 @@
     a message that is, as a whole, one of a few English forms --> the tool's call --> its answer in words
     anything else                                             --> one line: what works, and which key to set
 
-It uses the same tool loop as a model, and is deterministic: the same request gives the same completion. What is not
-certain is not answered: 1.500 is another number in Berlin than in Boston, and 12:30 + 1:45 is no sum.
-What tools found is worded for people in short Markdown; a result of another shape is shown as it is.
+It uses the same tool loop as a model, and is deterministic. What is not certain is not answered: 1.500 is another
+number in Berlin than in Boston. What tools found is worded in short Markdown; another shape is shown as it is.
 """
 
 import json
@@ -140,7 +139,7 @@ def asked_for(words: str, now: datetime | None, read_time: ReadTime) -> _Asked |
     plain = _TAIL.sub("", _LEAD.sub("", " ".join(words[:_MAX_CHARS].split()).replace("’", "'"), count=1))
     if len(words) > _MAX_CHARS or not plain:
         return None
-    return _sum(plain) or _conversion(plain) or _reminder(plain, now, read_time) or _looked_up(plain)
+    return _sum(plain) or _looked_up(plain) or _reminder(plain, now, read_time)
 
 
 def people_words(text: str) -> str:
@@ -163,27 +162,20 @@ def asked_at(text: str) -> datetime | None:
 
 
 def _sum(text: str) -> _Asked | None:
-    found = _DAYS.fullmatch(text)
-    if found is None:
-        found = _SUM.fullmatch(text)
-        if found is None or _RANGE.fullmatch(text) or _DATE.fullmatch(found["sum"]):
-            return None
-        if found["sum"].count("(") != found["sum"].count(")"):
-            return None
+    found = _DAYS.fullmatch(text) or _SUM.fullmatch(text)
+    if found is None or found["sum"].count("(") != found["sum"].count(")"):
+        return None
+    if found.re is _SUM and (_RANGE.fullmatch(text) or _DATE.fullmatch(found["sum"])):
+        return None
     signs = str.maketrans({"−": "-", "×": "*", "÷": "/"})
     return "calculate", {"expression": found["sum"].strip().translate(signs)}
 
 
-def _conversion(text: str) -> _Asked | None:
-    found = _CONVERT.fullmatch(text)
-    if found is None:
-        return None
-    amount = float(found["amount"].replace("−", "-"))
-    return "convert", {"amount": amount, "unit": found["unit"], "to": found["to"]}
-
-
 def _looked_up(text: str) -> _Asked | None:
-    """A time, the weather, or a search."""
+    """A conversion, a time, the weather, or a search."""
+    if found := _CONVERT.fullmatch(text):
+        amount = float(found["amount"].replace("−", "-"))
+        return "convert", {"amount": amount, "unit": found["unit"], "to": found["to"]}
     if found := _TIME.fullmatch(text):
         return "current_time", {"timezone": found["place"]} if found["place"] else {}
     if found := _WEATHER.fullmatch(text):
@@ -254,11 +246,10 @@ def _weather_words(data: Data) -> str:
     return "\n".join([f"**{_place_words(data['place'])}**: {_sky(data['current'])}", *lines, data["attribution"]])
 
 
-def _place_words(place: object) -> str:
-    if not isinstance(place, dict):
-        return str(place)
-    named = cast("dict[str, object]", place)
-    return ", ".join(str(named[part]) for part in ("name", "region", "country") if named.get(part))
+def _place_words(place: Data | str) -> str:
+    if isinstance(place, str):
+        return place
+    return ", ".join(str(place[part]) for part in ("name", "region", "country") if place.get(part))
 
 
 def _day_words(day: Data) -> str:
@@ -299,12 +290,5 @@ _WORDINGS: Mapping[str, Callable[[Data], str]] = {
 
 
 def _completion(parts: Sequence[AssistantPart], stop: Stop) -> Completion:
-    return Completion(
-        message=AssistantMessage(parts=tuple(parts)),
-        stop=stop,
-        usage=Usage(),
-        provider=NAME,
-        model=NAME,
-        latency_seconds=0.0,
-        cost_usd=Decimal(0),
-    )
+    message = AssistantMessage(parts=tuple(parts))
+    return Completion(message=message, stop=stop, usage=Usage(), provider=NAME, model=NAME, cost_usd=Decimal(0))

@@ -1,18 +1,16 @@
 """OpenAI, and every server that speaks its language, through OpenAI's own SDK.
 
 OpenAI itself is asked through its Responses API, because its newest models refuse tools in chat completions; every
-other server through chat completions, which all of them support. The body is sent as ready bytes and received as bytes:
-see `wire.encode_json` for what that saves.
-
-Answers come whole, never in pieces: pieces cost more work, and some servers' calls are better so (vLLM's, by its issue
-threads, 2026-11-26). A server at home, which may be slow, has more time instead (`adapter`).
-
+other server through chat completions, which all of them support. The body is sent as ready bytes and received as bytes
+(see `wire.encode_json`). Answers come whole, never in pieces: pieces cost more work, and some servers' calls are better
+so (vLLM's issue threads, 2026-11-26). A server at home, which may be slow, has more time instead (`adapter`).
 Left to others: the formats (`openai_chat`, `openai_responses`), learning what a server does not take (`adapter`).
 
-Source: platform.openai.com, issue threads of vLLM, Ollama, llama.cpp and OpenRouter, 2026-11-26, and the package openai
-3.54.0, 2026-11-21.
+Source: platform.openai.com, issue threads of vLLM, Ollama, llama.cpp and OpenRouter, the package openai 3.54.0,
+2026-11-21 to 2026-11-26.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Final, Literal
@@ -25,7 +23,7 @@ from bot.errors import ProviderError, Rejected
 from bot.models import media, openai_chat, openai_responses, wire, words
 from bot.models.adapter import Adapter, PrivateClient, Quirks, http_options
 from bot.models.base import Completion, Request
-from bot.models.capabilities import ModelLessons, chat_models
+from bot.models.capabilities import ModelLessons, chat_models, entries
 from bot.models.prices import Prices
 
 NAME: Final = "openai"
@@ -39,10 +37,7 @@ _REASONING = re.compile(r"(o[0-9]|gpt-[5-9])")
 """Names of models that reason; they call the output limit `max_completion_tokens`."""
 
 _CACHE_MARKS = re.compile(r"gpt-(5\.[6-9]|[6-9])")
-"""Names of models whose cache is told what to keep, and charges for it.
-
-Source: developers.openai.com (prompt caching), 2026-11-22.
-"""
+"""Names of models whose cache is told what to keep, and charges for it. Source: as for `caching`."""
 
 _MISSES = r"missing [`'\"]?reasoning_content|reasoning_content[`'\"]? (?:is missing|in the thinking mode must)"
 _QUIRKS: Mapping[str, re.Pattern[str]] = {
@@ -71,19 +66,7 @@ _QUIRKS: Mapping[str, re.Pattern[str]] = {
         r"|^unsupported_parameter .*'tools'|conversation roles must alternate",
     }.items()
 }
-"""What servers do not take, or want otherwise, and how they say so: after a refusal's code and its parameter in quotes.
-
-Beside these the kinds of media are quirks. Source: issue threads, 2026-11-22 to 2026-11-26; llama.cpp's build 0c1e570
-and Ollama 0.17.4, observed, 2026-11-24.
-"""
-
-
-class _Model(wire.Wire):
-    id: str
-
-
-class _Listed(wire.Wire):
-    data: list[_Model]
+"""See `Adapter.quirks`. Source: issue threads; llama.cpp's build 0c1e570 and Ollama 0.17.4, observed, 2026-11-24."""
 
 
 class _Client(PrivateClient, openai.AsyncOpenAI):
@@ -114,24 +97,20 @@ class OpenAI(Adapter):
         """Opens nothing yet; connections are made with the first request.
 
         `model` None means the first that the server lists, which is looked up with the first request. `api_key` may be
-        None for a local server that wants none. `base_url` includes `/v1`; None means OpenAI's own. `api` selects one
-        of the two APIs; `auto` decides by the address. `effort` is how much a reasoning model thinks; None leaves it to
-        the model and sends nothing, because many compatible servers refuse it. `sees` is whether the model can look at
-        pictures; None tries it once. PDFs go only to OpenAI's own server. `tool_mode` is how tools are offered in chat
-        completions; responses always offer them natively. `lessons` is what was learnt about models earlier.
+        None for a local server. `base_url` includes `/v1`; None means OpenAI's own. `api` auto decides by the address.
+        `effort` None sends nothing, because many compatible servers refuse it. `sees` is whether the model can look at
+        pictures; None tries it once. PDFs go only to OpenAI's own server. `tool_mode` matters in chat completions;
+        responses always offer tools natively. `lessons` is what was learnt about models earlier.
         """
         super().__init__(
             model=model or "", base_url=base_url, official_url=BASE_URL, effort=effort, prices=prices, lessons=lessons
         )
-        set_so = {
-            "responses": api == "responses" or (api == "auto" and self._official),
-            "tools": tool_mode == "prompt",
-            media.PICTURE: sees is False,
-            media.DOCUMENT: not self._official,
-        }
-        self._set = frozenset(name for name, is_set in set_so.items() if is_set)
-        never = {media.PICTURE: sees is True, "tools": tool_mode != "auto"}
-        self._never = frozenset(name for name, is_set in never.items() if is_set)
+        in_responses = api == "responses" or (api == "auto" and self._official)
+        demanded = {"responses": in_responses, "tools": tool_mode == "prompt"}
+        demanded |= {media.PICTURE: sees is False, media.DOCUMENT: not self._official}
+        self._set = frozenset(name for name, is_so in demanded.items() if is_so)
+        ruled_out = {media.PICTURE: sees is True, "tools": tool_mode != "auto"}
+        self._never = frozenset(name for name, is_so in ruled_out.items() if is_so)
         self._client = _Client(
             api_key=api_key or "none",  # the SDK requires one
             # None and missing values would be looked up in the environment.
@@ -178,8 +157,8 @@ class OpenAI(Adapter):
 
     async def _first_listed(self) -> str:
         """The first model in the server's list that can hold a conversation, judging by its name."""
-        listed = _Listed.model_validate_json(await self._client.get(f"{self._base_url}/models", cast_to=bytes))
-        names = chat_models(model.id for model in listed.data)
+        listed = json.loads(await self._client.get(f"{self._base_url}/models", cast_to=bytes))
+        names = chat_models(str(model["id"]) for model in entries(listed) if model.get("id"))
         if not names:
             raise Rejected("the server lists no model: set LLM__OPENAI__MODEL", provider=NAME)
         return names[0]

@@ -16,18 +16,7 @@ from typing import cast
 
 from pydantic import AliasChoices, AliasPath, Field
 
-from bot.messages import (
-    AssistantPart,
-    CallId,
-    Medium,
-    Message,
-    Opaque,
-    Picture,
-    Text,
-    ToolCall,
-    ToolMessage,
-    UserMessage,
-)
+from bot.messages import AssistantPart, Medium, Message, Opaque, Picture, Text, ToolCall, ToolMessage, UserMessage
 from bot.models import media, wire
 from bot.models.adapter import Quirks
 from bot.models.base import Completion, Request, Stop, ToolOffer, Usage
@@ -35,10 +24,7 @@ from bot.models.base import Completion, Request, Stop, ToolOffer, Usage
 PATH = "/chat/completions"
 
 CACHE_KEY = "aldis"
-"""One key for all conversations: it routes requests with the same beginning to where that is cached.
-
-Source: developers.openai.com (prompt caching), 2026-11-22.
-"""
+"""One key for all conversations: it routes requests with the same beginning to where that is cached."""
 
 VENDOR = "chat"
 
@@ -46,10 +32,7 @@ Json = dict[str, object]
 
 _CARRIED = ("reasoning_content", "reasoning_details", "extra_content")
 """What some servers returned with a call and refuse the call without: the thoughts before it (DeepSeek, Kimi), the same
-in OpenRouter's format, the signature of a thought (Gemini).
-
-Source: api-docs.deepseek.com (thinking mode), openrouter.ai/docs (preserving reasoning), ai.google.dev (thought
-signatures) and issue threads about each, 2026-11-24.
+in OpenRouter's format, the signature of a thought (Gemini). Source: the documentation of each, 2026-11-24.
 """
 _UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
 """What Gemini accepts as the signature of a call that it did not make itself. Source: as above."""
@@ -61,11 +44,7 @@ _STOPS: Mapping[str | None, Stop] = {
     "sensitive": Stop.REFUSAL,
 }
 _BROKEN = frozenset({"error", "network_error", "insufficient_system_resource"})
-"""Stop reasons that mean a failure.
-
-Source, for these and the stops that are not OpenAI's: openrouter.ai/docs (errors), docs.mistral.ai, docs.z.ai and
-api-docs.deepseek.com (chat completions), 2026-11-24.
-"""
+"""Stop reasons that mean a failure. Source: the documentation of OpenRouter, Mistral, Z.ai and DeepSeek, 2026-11-24."""
 
 
 class _Function(wire.Wire):
@@ -129,9 +108,7 @@ class _Answer(wire.Wire):
 
 
 def body(request: Request, *, model: str, effort: str | None, limit: str, official: bool, quirks: Quirks) -> Json:
-    """The request as a server with these quirks accepts it; `limit` is its name for the output limit, `official`
-    whether it is OpenAI's own.
-    """
+    """The request for a server with these quirks; `limit` names the output limit, `official`: it is OpenAI's own."""
     ready: Json = {"model": model, limit: request.max_output_tokens, "messages": _messages(request, quirks)}
     if effort is not None:
         ready["reasoning_effort"] = effort
@@ -149,11 +126,8 @@ def tools_of(request: Request, offered: Callable[[ToolOffer], Json]) -> Json:
 
 
 def _offer(offer: ToolOffer) -> Json:
-    parameters = wire.schema_of(offer)
-    return {
-        "type": "function",
-        "function": {"name": offer.name, "description": offer.description, "parameters": parameters},
-    }
+    function = {"name": offer.name, "description": offer.description, "parameters": wire.schema_of(offer)}
+    return {"type": "function", "function": function}
 
 
 def _messages(request: Request, quirks: Quirks) -> list[Json]:
@@ -220,7 +194,7 @@ def _call(call: ToolCall) -> Json:
     return {"id": _wire_id(call.id), "type": "function", "function": function}
 
 
-def _wire_id(call_id: CallId) -> str:
+def _wire_id(call_id: str) -> str:
     return hashlib.sha256(call_id.encode("utf-8", "replace")).hexdigest()[:9]
 
 

@@ -11,19 +11,7 @@ from itertools import chain
 
 from pydantic import AliasPath, Field
 
-from bot.messages import (
-    AssistantMessage,
-    AssistantPart,
-    Medium,
-    Message,
-    Opaque,
-    Picture,
-    Text,
-    ToolAnswer,
-    ToolCall,
-    ToolMessage,
-    UserMessage,
-)
+from bot.messages import AssistantPart, Medium, Message, Opaque, Picture, Text, ToolCall, ToolMessage, UserMessage
 from bot.models import caching, media, wire
 from bot.models.adapter import Quirks
 from bot.models.base import Completion, Request, Stop, ToolOffer
@@ -125,18 +113,18 @@ def _items(message: Message, takes: media.Kinds, *, marked: bool = False) -> lis
         case UserMessage():
             return [{"role": "user", "content": _content(message, takes, marked=marked)}]
         case ToolMessage():
-            items = [_output(answer) for answer in message.answers]
-            return [*items[:-1], _output(message.answers[-1], marked=True)] if marked else items
-        case AssistantMessage():
+            last = message.answers[-1].call_id if marked else None
+            return [_output(one.call_id, one.content, marked=one.call_id == last) for one in message.answers]
+        case _:
             return [item for part in message.parts if (item := _item(part)) is not None]
 
 
 _MADE = wire.made_once(_items)
 
 
-def _output(answer: ToolAnswer, *, marked: bool = False) -> Json:
-    output = [_marked(_text(answer.content))] if marked else answer.content
-    return {"type": "function_call_output", "call_id": answer.call_id, "output": output}
+def _output(call_id: str, content: str, *, marked: bool) -> Json:
+    output = [_marked(_text(content))] if marked else content
+    return {"type": "function_call_output", "call_id": call_id, "output": output}
 
 
 def _content(message: UserMessage, takes: media.Kinds, *, marked: bool = False) -> str | list[Json]:

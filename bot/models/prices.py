@@ -1,8 +1,8 @@
 """The cost of a completion: vendors' published prices, the operator's own, and the arithmetic.
 
-A model that is in no table (a local one, a reseller's name, one newer than the table) has no price (None), which is not
-the same as being free. The operator can give it one (`BUDGET__PRICES`); without one, the ledger
-believes the server's own figures, and no budget does.
+A model that is in no table (a local one, one newer than the table) has no price (None), which is not the same as being
+free. The operator can give it one (`BUDGET__PRICES`); without one, the ledger believes the server's own figures, and no
+budget does.
 
 Source: `prices.json` beside this file, which names its own source and date; `make prices` updates it.
 """
@@ -27,8 +27,8 @@ _PUBLISHED = Path(__file__).with_name("prices.json")
 _Dollars = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
-class TokenPrices(BaseModel):
-    """US dollars per million tokens of each kind; None means that a cache's saving or cost is unknown."""
+class Price(BaseModel):
+    """The price of a model: US dollars per million tokens of each kind; None: a cache's saving or cost is unknown."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -38,9 +38,27 @@ class TokenPrices(BaseModel):
     cache_write: _Dollars | None = None
     """For a cache that lives a few minutes."""
     cache_write_hour: _Dollars | None = None
+    long: "Price | None" = None
+    """The rates for long prompts, for the whole prompt and its answer; None: prompts of any length cost the same."""
+    beyond_tokens: Annotated[int, Field(ge=0)] = 0
+    """The prompts with more tokens than this have these rates."""
 
-    def dollars(self, usage: Usage) -> Decimal:
-        """US dollars, exact. Tokens of a kind without its own rate count like the rest of the prompt."""
+    @property
+    def is_free(self) -> bool:
+        """Whether the model costs nothing, however much it is used."""
+        return not (self.input or self.output)
+
+    def cost(self, usage: Usage) -> Decimal | None:
+        """US dollars, exact; None if the usage is unknown: a server that reports no tokens has not counted them.
+
+        Tokens of a kind without its own rate count like the rest of the prompt.
+        """
+        if self.is_free:
+            return Decimal(0)
+        if not (usage.input_tokens or usage.output_tokens):
+            return None
+        if self.long is not None and usage.input_tokens > self.long.beyond_tokens:
+            return self.long.cost(usage)
         written_hour = min(usage.cache_write_hour_tokens, usage.cache_write_tokens)
         fresh = max(0, usage.input_tokens - usage.cached_input_tokens - usage.cache_write_tokens)
         write = self.input if self.cache_write is None else self.cache_write
@@ -52,38 +70,6 @@ class TokenPrices(BaseModel):
             + usage.output_tokens * self.output
         )
         return millionths / _MILLION
-
-
-class LongRates(TokenPrices):
-    """The rates for prompts longer than this many tokens: they apply to the whole prompt, and to its answer."""
-
-    beyond_tokens: Annotated[int, Field(gt=0)]
-
-
-class Price(TokenPrices):
-    """The price of a model."""
-
-    long: LongRates | None = None
-    """None: prompts of any length cost the same."""
-
-    @property
-    def is_free(self) -> bool:
-        """Whether the model costs nothing, however much it is used."""
-        return not (self.input or self.output)
-
-    def cost(self, usage: Usage) -> Decimal | None:
-        """US dollars, exact; None if the usage is unknown.
-
-        Every prompt has tokens: a server that reports none has not counted. Treating that as free would bypass every
-        budget.
-        """
-        if self.is_free:
-            return Decimal(0)
-        if not (usage.input_tokens or usage.output_tokens):
-            return None
-        if self.long is not None and usage.input_tokens > self.long.beyond_tokens:
-            return self.long.dollars(usage)
-        return self.dollars(usage)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,18 +89,12 @@ class Prices:
     """By model name, without a date at its end."""
 
     def of(self, model: str) -> Price | None:
-        """The price of the model; None if unknown.
-
-        A dated name (`claude-haiku-5-5-20260901`, `gpt-5.5-2026-04-23`) costs the same as its model; any other ending
-        is a different model.
-        """
+        """The price of the model; None if unknown. A dated name (`gpt-5.5-2026-04-23`) costs the same as its model."""
         return self.by_model.get(model) or self.by_model.get(_DATED.sub("", model))
 
     def with_own(self, own: Iterable[tuple[str, Decimal, Decimal]]) -> "Prices":
-        """These prices, overridden by the operator's: a model, and the US dollars per million tokens in and out.
-
-        They apply to prompts of any length. A cache's savings stay in proportion to the input price; if they are
-        unknown, all tokens count in full, because a budget should end early rather than late.
+        """These prices, overridden by the operator's: a model, and the US dollars per million tokens in and out, for
+        prompts of any length. A cache's savings stay in proportion; if they are unknown, all tokens count in full.
         """
         added: dict[str, Price] = {}
         for model, dollars_in, dollars_out in own:
@@ -138,10 +118,8 @@ def unknown_price(model: str) -> str:
     """Returns what the operator is told about a model without a price: one line that says what to do."""
     if not model:
         return "which model the server chooses is not known, and so is its price; name it in LLM__OPENAI__MODEL"
-    return (
-        f"the price of model {model} is unknown, so no budget can count it; set BUDGET__PRICES={model}=input/output "
-        "(US dollars for a million tokens; 0/0 for a model of your own)"
-    )
+    wanted = f"BUDGET__PRICES={model}=input/output (US dollars for a million tokens; 0/0 for a model of your own)"
+    return f"the price of model {model} is unknown, so no budget can count it; set {wanted}"
 
 
 def unknown_cost(model: str, usage: Usage, *, is_estimated: bool = False) -> str:

@@ -9,8 +9,6 @@ so everything else deals with ordinary calls. A call names its tool and gives on
 tool that takes one text. People's words and tools' results are escaped, so that nothing in them passes for a call or a
 result. A server turns its model's own calls into calls if it was started with a parser for them; the doctor says which
 flag that takes.
-Left to others: whether a model needs this (`openai`).
-
 Source: the chat templates of DeepSeek-R1, Qwen3, Magistral, Llama 3, Gemma 3 and Command R; issue threads of llama.cpp
 (6924), vLLM and Ollama, 2026-11-27.
 """
@@ -21,18 +19,7 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
-from bot.messages import (
-    AssistantMessage,
-    AssistantPart,
-    Document,
-    Medium,
-    Message,
-    Text,
-    ToolAnswer,
-    ToolCall,
-    ToolMessage,
-    UserMessage,
-)
+from bot.messages import AssistantMessage, AssistantPart, Medium, Message, Text, ToolCall, ToolMessage, UserMessage
 from bot.models import wire
 from bot.models.base import Completion, Request, ToolOffer
 
@@ -90,15 +77,17 @@ def in_words(request: Request) -> Request:
     messages = [_message(message) for message in request.messages]
     if request.tools and not request.may_call_tools:
         messages.append(UserMessage(text=_NO_MORE))
-    return replace(request, system=_system(request), persona="", messages=tuple(messages), tools=())
+    system = request.whole_system
+    if request.tools:
+        system = "\n\n".join(filter(str.strip, [_escaped(system), _RULES, *map(_described, request.told_tools)]))
+    return replace(request, system=system, persona="", messages=tuple(messages), tools=())
 
 
 def read(text: str, names: Collection[str]) -> tuple[str, list[tuple[str, str]]]:
     """The words of an answer, and the name and the arguments of each call in it, in order.
 
-    A marker counts if it names a tool (one of `names`), or has a colon after a name: a tool that does not exist is the
-    model's mistake, and never words for people, while `cout << x` and `<<EOF` are. What follows an invented result is
-    dropped. An object without an end ends at the closing brackets, or with the text.
+    A marker counts if it names a tool (one of `names`), or has a colon after a name, while `cout << x` and `<<EOF` are
+    words. What follows an invented result is dropped. An object without an end ends at the brackets, or with the text.
     """
     words: list[str] = []
     calls: list[tuple[str, str]] = []
@@ -145,14 +134,6 @@ def _escaped_json(text: str) -> str:
     return _MARKER.sub(r"<\\u003c", text)
 
 
-def _system(request: Request) -> str:
-    """The system prompt with descriptions of the tools; constant as long as these are."""
-    if not request.tools:
-        return request.whole_system
-    own = _escaped(request.whole_system)
-    return "\n\n".join(filter(str.strip, [own, _RULES, *map(_described, request.told_tools)]))
-
-
 def _described(offer: ToolOffer) -> str:
     schema = wire.encode_json(wire.schema_of(offer)).decode()
     return f"{offer.name}: {_escaped(offer.description)}\nArguments: {_escaped_json(schema)}"
@@ -166,12 +147,13 @@ def _message(message: Message) -> Message:
             written = [_part(part) for part in message.parts if isinstance(part, Text | ToolCall)]
             return AssistantMessage(parts=(Text(text="\n".join(written)),))
         case ToolMessage():
-            return UserMessage(text="\n\n".join(map(_result, message.answers)))
+            shown = [(wire.tool_name(answer.name), _escaped_json(answer.content)) for answer in message.answers]
+            return UserMessage(text="\n\n".join(f"<<{_RESULT}: {name}>>\n{content}" for name, content in shown))
 
 
 def _medium(medium: Medium) -> Medium:
     """Escapes markers in a document, too, because its name and text are shown if the model cannot take the file."""
-    if not isinstance(medium, Document):
+    if medium.kind != "document":
         return medium
     # Hidden characters in a name are removed first, because the rest may then be a marker.
     return replace(medium, name=_escaped("".join(filter(str.isprintable, medium.name))), text=_escaped(medium.text))
@@ -182,11 +164,6 @@ def _part(part: Text | ToolCall) -> str:
         return _escaped(part.text)
     arguments = wire.encode_json(part.arguments).decode() if part.malformed is None else part.malformed[:500]
     return f"<<{wire.tool_name(part.name)}: {_escaped_json(arguments)}>>"
-
-
-def _result(answer: ToolAnswer) -> str:
-    """A tool's answer under its heading."""
-    return f"<<{_RESULT}: {wire.tool_name(answer.name)}>>\n{_escaped_json(answer.content)}"
 
 
 def clean(answered: Completion, request: Request, *, in_words: bool = False) -> Completion:
