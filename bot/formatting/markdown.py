@@ -23,8 +23,6 @@ from markdown_it.rules_inline import StateInline, link
 from markdown_it.rules_inline.state_inline import Delimiter
 from markdown_it.token import Token
 
-__all__ = ["Token", "tokens"]
-
 _RULES = (
     *("blockquote", "fence", "heading", "hr", "list", "table"),
     *("autolink", "backticks", "balance_pairs", "emphasis", "image", "link", "newline", "strikethrough"),

@@ -81,9 +81,8 @@ def one_message(markdown: str, *, cut_mark: str) -> tuple[Styled | None, bool]:
     None for an answer without a visible character. If it is cut, it ends with `cut_mark`, as in `parts`.
     """
     found = parts(markdown, limit_bytes=MAX_MESSAGE_BYTES, max_parts=1, cut_mark=cut_mark)
-    if not found:
-        return None, True
-    return found[0], not found[0].text.endswith(cut_mark)
+    content = found[0] if found else None
+    return content, content is None or not content.text.endswith(cut_mark)
 
 
 def is_long(content: Styled) -> bool:

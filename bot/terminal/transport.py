@@ -206,11 +206,9 @@ class Terminal:
 
     async def aclose(self) -> None:
         """Stops taking messages; an open prompt is removed, and further output begins on a new line."""
-        reading = self._reading if self._draws else None
-        is_open = reading is not None and not reading.done()
         self.stop_receiving()
-        if reading is not None and is_open:
-            await asyncio.wait((reading,))
+        if self._draws and self._reading is not None:
+            await asyncio.wait((self._reading,))
             await self._note("")
 
     async def _next(self) -> Envelope | None:

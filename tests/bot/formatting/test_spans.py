@@ -6,7 +6,7 @@ import pytest
 from wcwidth import iter_graphemes
 
 from bot.events import Style, Styled, StyleRange
-from bot.formatting.spans import PLAIN, Span, StyledText, borders, fitting, join_pieces, sendable_text
+from bot.formatting.spans import PLAIN, Span, StyledText, borders, fitting, join_pieces
 
 BOLD = frozenset({Style.BOLD})
 BOTH = frozenset({Style.BOLD, Style.ITALIC})
@@ -26,11 +26,6 @@ def test_pieces_are_merged_and_trimmed() -> None:
         [("\n ", BOLD), (" a ", BOLD), ("b ", BOTH), ("c", PLAIN), (" ", BOLD), ("d", BOTH), ("\n", PLAIN)]
     )
     assert page == StyledText(text="a b c d", spans=(bold(0, 3), italic(2, 3), bold(6, 7), italic(6, 7)))
-
-
-def test_blank_pieces() -> None:
-    """White space alone is no text, whatever its style."""
-    assert join_pieces([(" \n", BOLD), ("", PLAIN)]) == StyledText(text="")
 
 
 @pytest.mark.parametrize(
@@ -64,11 +59,6 @@ def test_styled_counts_in_utf16() -> None:
     )
 
 
-def test_followed_by() -> None:
-    """A line behind a text has no style and a blank line before it."""
-    assert join_pieces([("a", BOLD)]).followed_by("b") == StyledText(text="a\n\nb", spans=(bold(0, 1),))
-
-
 CHARACTERS = (  # accents, emoji, flags, variants, kana, jamo, Indic conjuncts, Thai, Arabic, Hebrew
     *("a", "e\u0301", "a\u0308\u0304", "🎉", "❤\ufe0f", "1\ufe0f\u20e3", "👍🏽", "👨‍👩‍👧‍👦", "👩🏽‍🚀", "🇩🇪"),
     *("🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "葛\U000e0100", "ｶ\uff9e", "か\u3099"),
@@ -96,21 +86,6 @@ def test_signs_that_are_not_looked_up_join_nothing() -> None:
     for text in (side for sign in signs for side in (sign + sign, f"a{sign}é", f"•{sign}→")):
         ends = set(accumulate(map(len, iter_graphemes(text)), initial=0))
         assert list(borders(text)) == [int(place in ends) for place in range(len(text) + 1)], ascii(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("a\tb\nc", "a\tb\nc"),
-        ("a\r\nb\rc\x0bd\x0ce\x85f\u2028g\u2029h", "a\nb\nc\nd\ne\nf\ng\nh"),
-        ("a\x00b\x07c\x1bd\x7fe\x9bf", "abcdef"),
-        ("\ud83d\ude00\ud83d!\ude00", "😀\ufffd!\ufffd"),
-        ("a\u200d\u200fb\ufeff", "a\u200d\u200fb\ufeff"),
-    ],
-)
-def test_cleaned(text: str, wanted: str) -> None:
-    """Line ends become one, controls go, halves of surrogate pairs are joined or replaced, all else stays."""
-    assert sendable_text(text) == wanted
 
 
 @pytest.mark.parametrize(("limit_bytes", "end"), [(0, 1), (1, 2), (2, 2), (3, 3), (6, 3), (7, 4), (9, 4)])

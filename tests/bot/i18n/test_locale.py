@@ -5,10 +5,6 @@ from decimal import Decimal
 
 import pytest
 
-from bot.chat import phrases
-from bot.commands import phrases as command_phrases
-from bot.features import usage
-from bot.i18n.catalogues import say
 from bot.i18n.language import Language, use_language
 from bot.i18n.locale import day, dollars, moment, number
 
@@ -44,11 +40,3 @@ def test_money_is_written_as_the_language_does(language: Language, amount: str, 
     """With its cents, and with more places where it has them."""
     with use_language(language):
         assert (dollars(Decimal("1234.5")), dollars(Decimal("0.0042"))) == (amount, small)
-
-
-def test_a_sentence_has_its_numbers_and_dates_in_its_language() -> None:
-    """The cost of what is asked for, the day on which somebody was let in."""
-    with use_language("de"):
-        assert "0,25\xa0$" in phrases.may_i([phrases.Deed(words="x")], Decimal("0.25"))
-        assert "04.03.2026" in say(command_phrases.GUEST, name="Mallory", day=day(AT), by="Alice")
-        assert "0,50\xa0$" in usage.spent_line("person", Decimal("0.5"), None, is_day=True)
