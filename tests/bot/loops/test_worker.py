@@ -1,6 +1,7 @@
 """Worker: each conversation in order, all side by side; no one waits in vain, whatever a turn does."""
 
 import asyncio
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +15,9 @@ from bot.events import ChatId, Envelope
 from bot.i18n import phrases as common_phrases
 from bot.loops.worker import _MAX_TYPING
 from store import Repositories, Store
-from tests.bot.loops.app_harness import Harness, HarnessTransport, app_harness
+from tests.bot.loops.app_harness import FIRST, Harness, HarnessTransport, app_harness
 from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, message
-from tests.waiting import eventually
+from tests.waiting import WAIT_SECONDS, all_begun, eventually
 
 
 async def said(aldis: Harness, count: int) -> list[str]:
@@ -240,3 +241,37 @@ async def test_a_store_that_fails_for_a_while_is_waited_for(store: Store, clock:
         await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE away RENAME TO inbox"))
         await aldis.deliver(message("hello"))
         assert await said(aldis, 1) == ["re: hello"]
+
+
+# Bursts and stops
+
+
+async def test_in_a_burst_of_a_direct_chat_each_answer_quotes_its_question(store: Store, clock: SetClock) -> None:
+    """Otherwise no one could tell which is answered; a question that stands right above its answer needs no quote."""
+    async with app_harness(store, clock) as aldis:
+        gate = aldis.model.gates["first"] = asyncio.Event()
+        first = await aldis.deliver(message("first", sent_at=FIRST - 2))
+        await aldis.asked(1)
+        second = await aldis.deliver(message("second", sent_at=FIRST - 1))
+        gate.set()
+        await aldis.answered(2)
+        await aldis.quiet()
+        await aldis.deliver(message("later", sent_at=FIRST + 1000))
+        replies = await aldis.answered(3)
+    assert [reply.quote and reply.quote.sent_at for reply in replies] == [first, second, None]
+
+
+async def test_a_message_that_commits_in_the_moment_of_a_stop_hangs_nothing(store: Store, clock: SetClock) -> None:
+    """It waits for the next start; the store takes and gives what else is asked of it, and closes."""
+    async with app_harness(store, clock) as aldis:
+        let_go = threading.Event()
+        holding = asyncio.ensure_future(store.read(lambda _: let_go.wait(WAIT_SECONDS)))
+        delivering = asyncio.create_task(aldis.deliver(message("just now")))
+        await all_begun()
+        aldis.worker.drain()
+        let_go.set()
+        assert await holding
+        await delivering
+        assert await aldis.count("SELECT count(*) FROM inbox WHERE state = 'waiting'") == 1
+    await store.transaction(lambda repos: repos.inbox.backlog())
+    assert aldis.model.asked == []
