@@ -277,6 +277,7 @@ class SignalCli(SignalServer):
             self._changed.notify_all()
 
     async def delivered(self) -> None:
+        """Wait until everything that arrived so far has been written to a stream, or was dropped."""
         put = self._put
         await self.until(lambda: self._written >= put)
 

@@ -1,6 +1,6 @@
 """A double of signal-cli-rest-api (mode json-rpc): receives by websocket, sends by plain HTTP.
 
-It loses what the real one loses: frames that arrive while nobody is connected, and every third of a `burst`. Every
+It loses what the real one loses: frames that arrive while no one is connected. Every
 failure of signal-cli is a 400 with some text, or a 500 for the list of identities; while
 the bridge has lost signal-cli, all that signal-cli should answer is a 500 without a body. Like the real one, it accepts
 requests with unknown fields.
@@ -92,38 +92,21 @@ class SignalRestApi(SignalServer):
     which the HTTP server turns into a 500.
     """
     dropped: list[str] = field(default_factory=list[str])
-    """What no websocket got, for none was open or the bridge was too quick for it, and is lost that way."""
+    """What no websocket got, for none was open, and is lost that way."""
     _sockets: list[_Socket] = field(default_factory=list[_Socket])
-    _is_hasty: bool = False
-    """Whether what comes now is one too many of a burst."""
 
     async def deliver_data(self, text: str) -> None:
         """Let any text arrive as a frame: lost where nobody is connected."""
-        await self._hand_over(text, is_hasty=self._is_hasty)
+        await self._hand_over(text)
 
-    async def burst(self, *frames: Frame) -> None:
-        """Let frames arrive back to back, faster than a websocket is written to.
-
-        Of 300 messages 1 ms apart 193 arrived at the real one's websocket, and 18 of 25 right behind a receipt of their
-        author's phone (2026-11-26).
-        """
-        for number, frame in enumerate(frames):
-            self._is_hasty = number % 3 == 2
-            await self.deliver(frame)
-        self._is_hasty = False
-
-    async def _hand_over(self, text: str, *, is_hasty: bool = False) -> None:
-        """To every websocket that is quick enough."""
-        sockets = [] if is_hasty else self._sockets
-        if not sockets:
+    async def _hand_over(self, text: str) -> None:
+        """To every open websocket."""
+        if not self._sockets:
             self.dropped.append(text)
-        for socket in sockets:
+        for socket in self._sockets:
             if not socket.silent and is_for(text, socket.account):
                 with suppress(ConnectionError):
                     await socket.websocket.send_frame(text.encode("utf-8", "surrogatepass"), WSMsgType.TEXT)
-
-    async def delivered(self) -> None:
-        """At once: nothing waits."""
 
     async def end_streams(self, how: End) -> None:
         for socket in tuple(self._sockets):

@@ -476,10 +476,6 @@ class SignalServer(Server, ABC):
         """Let any text arrive where a frame should be."""
 
     @abstractmethod
-    async def delivered(self) -> None:
-        """Wait until everything that arrived so far has been written to a stream, or was dropped."""
-
-    @abstractmethod
     async def end_streams(self, how: End) -> None:
         """End every open stream, or let it fall silent without ending."""
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -13,9 +13,9 @@ from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.models import ModelTroubles
 from bot.errors import BadKey, NoSuchModel, Overloaded, Rejected
 from bot.loops.watchdog import Checkups
-from bot.messages import AssistantMessage, Text
-from bot.models.base import Completion, Stop, Usage
+from bot.models.base import Completion
 from store import Store
+from tests.bot.chat.turn_helpers import says
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.servers.envelopes import BOB, message
 from tests.waiting import eventually
@@ -112,15 +112,7 @@ async def test_a_failure_of_the_looking_ends_nothing(aldis: Harness, store: Stor
 
 
 def completion(provider: str, model: str) -> Completion:
-    return Completion(
-        message=AssistantMessage(parts=(Text(text="Yes."),)),
-        stop=Stop.END,
-        usage=Usage(),
-        provider=provider,
-        model=model,
-        latency_seconds=0.0,
-        cost_usd=None,
-    )
+    return replace(says("Yes."), provider=provider, model=model)
 
 
 def test_a_model_that_fails_for_the_operator_stands_until_it_answers() -> None:

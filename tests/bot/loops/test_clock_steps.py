@@ -13,8 +13,8 @@ from store import Store
 from tests.bot.commands.test_commands import told
 from tests.bot.features.reminders.test_reminders import come, texts
 from tests.bot.loops.app_harness import Harness, app_harness
+from tests.bot.loops.test_sender import come_to, states
 from tests.servers.envelopes import message
-from tests.waiting import WAIT_SECONDS
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
 STOOD = STANDS_AFTER.total_seconds() + 1
@@ -33,17 +33,6 @@ async def set_clock(aldis: Harness, seconds: float) -> None:
     """Set the clock, and let the loops see it."""
     aldis.clock.step(seconds)
     await aldis.maintenance.expire()
-
-
-async def outbox(store: Store) -> list[str]:
-    rows = await store.read(lambda repos: repos.outbox.rows("SELECT state FROM outbox ORDER BY id"))
-    return [state for (state,) in rows]
-
-
-async def come_to(store: Store, *states: str) -> None:
-    async with asyncio.timeout(WAIT_SECONDS):
-        while await outbox(store) != list(states):
-            await asyncio.sleep(0.005)
 
 
 # What waits
@@ -88,7 +77,7 @@ async def test_a_send_in_doubt_waits_for_its_proof_as_long_as_ever(
             await aldis.maintenance.expire()
         assert clock.settled_now() == clock.wall()
         await asyncio.sleep(0.05)
-        assert await outbox(store) == ["unknown"]
+        assert await states(store) == ["unknown"]
         await passes(aldis, 1)
         await come_to(store, "sent")
 

@@ -261,10 +261,10 @@ class BridgePhones(Phones, SignalRestApi):
             await self._rest()
         await super().deliver_data(text)
 
-    async def _hand_over(self, text: str, *, is_hasty: bool = False) -> None:
+    async def _hand_over(self, text: str) -> None:
         if self._sockets:
             self._note_handed(self.streams_opened, text)
-        await super()._hand_over(text, is_hasty=is_hasty)
+        await super()._hand_over(text)
 
 
 def phones(way: Way, **options: Any) -> Phones:
