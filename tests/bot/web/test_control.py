@@ -42,7 +42,9 @@ def listening(control: Control, path: Path) -> AbstractAsyncContextManager[None]
 @pytest.fixture
 async def running(store: Store, path: Path, clock: SetClock) -> AsyncGenerator[Path]:
     """The path of a store that an Aldis with a control socket has open."""
+    leave_behind(socket_path(path))  # it is replaced: only one process can have the store open
     async with listening(control_of(store, clock, well), path):
+        assert await ask_running(path, "state") == {"ok": True}
         yield path
 
 
