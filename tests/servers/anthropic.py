@@ -23,7 +23,6 @@ _STOP_REASONS = {
     "length": "max_tokens",
     "refusal": "refusal",
     "filter": "refusal",
-    "pause": "pause_turn",
     "window": "model_context_window_exceeded",
 }
 
@@ -133,9 +132,6 @@ class AnthropicServer(ModelServer):
                 content.append(_thought(body, content, part))
             else:
                 content.append({"type": "text", "text": part.text})
-        if scripted.ending == "pause":
-            search = {"name": "web_search", "input": {"query": "more"}}
-            content.append({"type": "server_tool_use", "id": self.new_id("srvtoolu"), **search})
         return content
 
     def refusal(self, mistake: Mistake) -> web.Response:

@@ -24,7 +24,7 @@ MAX_OUTPUT_TOKENS = 128_000
 
 _KEYS = frozenset({
     "max_tokens", "messages", "model", "system", "tools", "tool_choice", "thinking", "output_config", "cache_control",
-    "stop_sequences", "metadata", "service_tier", "speed", "container", "inference_geo", "diagnostics", "stream",
+    "stop_sequences", "metadata", "service_tier", "speed", "container", "inference_geo", "diagnostics",
 })  # fmt: skip
 _TOOL_KEYS = frozenset({
     "type", "name", "description", "input_schema", "strict", "cache_control", "eager_input_streaming",
@@ -38,7 +38,6 @@ _BLOCK_KEYS = {
     "tool_result": {"tool_use_id", "content", "is_error"},
     "thinking": {"thinking", "signature"},
     "redacted_thinking": {"data"},
-    "server_tool_use": {"id", "name", "input", "caller"},
     "web_search_tool_result": {"tool_use_id", "content", "caller"},
 }
 _SOURCES = {
@@ -157,18 +156,13 @@ def _check_messages(body: dict[str, Any]) -> None:
         raise Mistake('messages: first message must use the "user" role')
     _check_pairs(turns)
     _check_thoughts(body, turns)
-    role, blocks = turns[-1]
-    if role != "user" and not _is_paused(blocks):
+    if turns[-1][0] != "user":
         raise Mistake(
             "This model does not support assistant message prefill. The conversation must end with a user message."
         )
     used = any(block["type"] in {"tool_use", "tool_result"} for _, blocks in turns for block in blocks)
     if used and not body.get("tools"):
         raise Mistake("Requests which include `tool_use` or `tool_result` blocks must define tools.")
-
-
-def _is_paused(blocks: list[Block]) -> bool:
-    return blocks[-1]["type"] == "server_tool_use" or blocks[-1]["type"].endswith("_tool_result")
 
 
 def _check_message(number: int, message: dict[str, Any], *, last: bool) -> None:
@@ -304,9 +298,7 @@ def seal(body: dict[str, Any], written: list[Block], text: str) -> str:
     seen = [_unsealed(block) for _, blocks in turns for block in blocks if block["type"] in _THOUGHTS]
     rank = max((mark["rank"] for mark in seen if mark), default=-1) + 1
     rank += sum(1 for block in written if block["type"] in _THOUGHTS)
-    own = turns[-1][1] if turns[-1][0] == "assistant" else []
-    before = turns[:-1] if own else turns
-    mark = {"rank": rank, "text": _digest(text), "prefix": _prefix(body, before, [*own, *written])}
+    mark = {"rank": rank, "text": _digest(text), "prefix": _prefix(body, turns, written)}
     return base64.b64encode(json.dumps(mark).encode()).decode()
 
 

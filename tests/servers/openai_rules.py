@@ -19,14 +19,14 @@ MODELS = (
 
 _CHAT_KEYS = frozenset({
     "messages", "model", "max_tokens", "max_completion_tokens", "tools", "tool_choice", "parallel_tool_calls",
-    "temperature", "top_p", "stop", "n", "seed", "user", "metadata", "store", "stream", "stream_options",
+    "temperature", "top_p", "stop", "n", "seed", "user", "metadata", "store",
     "reasoning_effort", "response_format", "prompt_cache_key", "prompt_cache_options", "safety_identifier",
     "service_tier", "verbosity", "presence_penalty", "frequency_penalty",
 })  # fmt: skip
 _RESPONSES_KEYS = frozenset({
     "input", "model", "instructions", "max_output_tokens", "tools", "tool_choice", "parallel_tool_calls", "store",
     "reasoning", "include", "previous_response_id", "temperature", "top_p", "text", "truncation", "metadata",
-    "prompt_cache_key", "prompt_cache_options", "safety_identifier", "service_tier", "stream", "background", "user",
+    "prompt_cache_key", "prompt_cache_options", "safety_identifier", "service_tier", "background", "user",
     "max_tool_calls",
 })  # fmt: skip
 _TOOLLESS_CHAT = re.compile(r"gpt-(5\.6|6)")
@@ -139,7 +139,6 @@ def check_chat(
     """
     _check_names(body, carries)
     _check_common(body, _CHAT_KEYS, ("model", "messages"))
-    _check_stream_options(body)
     _check_limits(body, refuses if is_local else refuses | _refused_by_model(body["model"]))
     tools = body.get("tools")
     _check_tools(body, [tool.get("function", {}) for tool in tools or []], "tools[{}].function")
@@ -181,11 +180,6 @@ def _check_common(body: Json, known: frozenset[str], required: tuple[str, ...]) 
     for name in body:
         if name not in known:
             raise wrong(f"Unknown parameter: '{name}'.", name, "unknown_parameter")
-
-
-def _check_stream_options(body: Json) -> None:
-    if "stream_options" in body and not body.get("stream"):
-        raise wrong("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options")
 
 
 def _refused_by_model(model: str) -> frozenset[str]:

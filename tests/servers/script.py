@@ -39,7 +39,7 @@ class Think:
     redacted: bool = False
 
 
-Ending = Literal["end", "length", "refusal", "filter", "pause", "window"]
+Ending = Literal["end", "length", "refusal", "filter", "window"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,11 +102,6 @@ def cut_off(text: str = "") -> Scripted:
 def window_full(text: str = "") -> Scripted:
     """The model's window is full in the middle of the answer."""
     return Scripted(parts=(Say(text=text),) if text else (), ending="window")
-
-
-def pause() -> Scripted:
-    """Anthropic's own tool loop pauses: the client sends the answer back and the model goes on."""
-    return Scripted(ending="pause")
 
 
 def empty() -> Scripted:
@@ -224,7 +219,6 @@ class ModelServer(Server, ABC):
             fault = scripted(seen)
             return fault if isinstance(fault, web.StreamResponse) else await fault
         answer = self.answer(seen, body, scripted)
-        assert not body.get("stream"), "Aldis asks for whole answers"
         response = web.json_response(answer, headers={"request-id": self.new_id("req")})
         await response.prepare(request)
         await response.write_eof()

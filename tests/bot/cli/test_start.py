@@ -5,8 +5,6 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-import pytest
-
 from bot.cli import main
 
 ROOT = Path(main.__file__).parents[2]
@@ -19,45 +17,18 @@ OF_THE_PROMPT = {"prompt_toolkit"}
 OF_THE_PAGES = {"jinja2", "segno", "bot.web.admin.site"}
 
 
-@pytest.mark.parametrize(
-    ("module", "absent"),
-    [
+def test_what_is_not_imported_yet() -> None:
+    """What takes long: a tool's options have a module of their own, for those of all tools are read at every start."""
+    for module, absent in (
         ("bot.cli.main", OF_TOOLS | OF_MODELS | OF_THE_REST | OF_THE_STORE | OF_THE_PROMPT | {"pydantic", "asyncio"}),
         ("bot.settings", OF_TOOLS | OF_MODELS | OF_THE_REST | OF_THE_STORE | OF_THE_PROMPT),
         ("bot.cli.chat", OF_TOOLS | OF_MODELS | OF_THE_REST),
         ("bot.cli.run", {"anthropic", "openai", *OF_THE_PAGES}),
-    ],
-)
-def test_what_is_not_imported_yet(module: str, absent: set[str]) -> None:
-    """What takes long: a tool's options have a module of their own, for those of all tools are read at every start."""
-    script = f"import sys, {module}; print(*sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=ROOT)
-    assert module in ran.stdout.split()
-    assert not absent & set(ran.stdout.split())
-
-
-BESIDE = """
-import asyncio, sys, threading
-from tests.campaigns.bench import aldis
-
-def on_event(event, arguments):
-    if event == "import" and arguments[0] == "anthropic":
-        print("the loop's" if threading.current_thread() is threading.main_thread() else "another")
-
-async def main():
-    sys.addaudithook(on_event)
-    async with aldis.at_work({**aldis.variables("anthropic", "http://127.0.0.1:9"), "STORE__PATH": sys.argv[1]}):
-        print("built")
-
-asyncio.run(main())
-"""
-
-
-def test_the_sdk_is_imported_beside_the_loop(tmp_path: Path) -> None:
-    """It takes a second or more, in which the pages of health answer and the bridge is waited for."""
-    command = [sys.executable, "-c", BESIDE, str(tmp_path / "aldis.db")]
-    ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    assert ran.stdout.splitlines() == ["another", "built"]
+    ):
+        script = f"import sys, {module}; print(*sys.modules)"
+        ran = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=ROOT)
+        assert module in ran.stdout.split()
+        assert not absent & set(ran.stdout.split()), module
 
 
 def test_every_verb_is_there() -> None:

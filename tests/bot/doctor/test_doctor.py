@@ -14,7 +14,7 @@ from bot import app, settings
 from bot.app import models
 from bot.clock import Clock, SetClock
 from bot.doctor import checkup, machine
-from bot.doctor.findings import Finding, as_json, exit_status, format_findings
+from bot.doctor.findings import Finding, exit_status, format_findings
 from bot.errors import ConfigError
 from bot.media.confinement import Level
 from bot.settings import Settings
@@ -111,21 +111,6 @@ async def test_everything_is_well(practice: Practice) -> None:
     assert about(found, f"account: {ACCOUNT} is linked").level == "ok"
     assert about(found, "created at the first start").level == "ok"
     assert not practice.path.parent.exists()
-
-
-def test_findings_are_lines() -> None:
-    """The level first, what to do below it, and no sign that a terminal would obey."""
-    found = (
-        Finding(level="ok", area="store", words="fine"),
-        Finding(level="problem", area="access", words="\x1b[2Jme\nok  all is well", advice="look"),
-    )
-    assert format_findings(found).splitlines() == [
-        "ok       store: fine",
-        "problem  access:  [2Jme ok  all is well",
-        "         -> look",
-    ]
-    assert exit_status(found) == 1
-    assert exit_status(found[:1]) == 0
 
 
 # The machine
@@ -256,14 +241,6 @@ async def test_a_model_is_asked_where_that_is_wanted(practice: Practice) -> None
     assert len(practice.posts) == 1
 
 
-async def test_a_model_that_does_not_answer(practice: Practice) -> None:
-    """What went wrong, without the key."""
-    practice.given = {"ANTHROPIC_API_KEY": "wrong-key-canary"}
-    found = await practice.examine(asks_models=True)
-    assert about(found, "does not answer", "BadKey").level == "problem"
-    assert "canary" not in format_findings(found)
-
-
 async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
     """Each by name; what is off or could have a key says which variable."""
     practice.given = {"TOOLS__CALCULATOR__ENABLED": "false"}
@@ -313,22 +290,6 @@ async def test_a_running_aldis_is_asked_how_it_is(practice: Practice) -> None:
     assert not [finding for finding in well if "too much" in finding.what or "later" in finding.what]
     assert about(ill, "running: deaf").level == "problem"
     assert about(other, "not running, or not here").level == "ok"
-
-
-async def test_what_a_running_aldis_has_found_as_well_is_said_once(practice: Practice) -> None:
-    """And what it alone knows is said, too."""
-    async with Page() as page:
-        practice.given = {"WEB__PORT": str(page.port), "ACCESS__ALLOWED": "*"}
-        without = await practice.examine()
-        again = as_json(without)
-        assert again
-        lonely = {"level": "warning", "what": "models: the key was refused", "advice": ""}
-        page.answer = web.json_response({"ok": True, "problems": [], "counts": {}, "findings": [*again, lonely]})
-        found = await practice.examine()
-    assert [one.what for one in found if one.what.startswith("running: ")] == [
-        "running: Aldis is well",
-        "running: models: the key was refused",
-    ]
 
 
 async def test_voice_notes_and_files_are_told(practice: Practice) -> None:

@@ -59,10 +59,7 @@ async def arrive(store: Store) -> None:
     await arrivals.arrive(store, envelope=dump_value(envelope("sesame", 1)))
 
 
-OURS = (
-    *("127.0.0.1:8787", "10.0.0.7", "[::1]:8787", "[fd00::7]:8787", "localhost:8787", "aldis:8787"),
-    *("host.docker.internal:8787", "aldis.monitoring.svc.cluster.local", "Aldis.Home.Arpa.:8787"),
-)
+OURS = ("10.0.0.7", "[fd00::7]:8787", "localhost:8787", "aldis:8787", "host.docker.internal:8787", "Aldis.Home.Arpa.:1")
 STRANGE = ("evil.example:8787", "127.0.0.1.evil.example", "local.evil.example.", "[::1", "")
 
 
@@ -191,10 +188,8 @@ async def test_who_is_not_trusted_stands_on_the_page_by_label(store: Store, cloc
         assert "alice" not in str(state)
         await store.transaction(lambda repos: repos.people.trust(label))
         assert (await state_of(http))[0] == 200
-        conversation = await store.conversation("direct:alice", now=NOON)
-        await store.transaction(lambda repos: repos.holds.add(conversation, now=NOON))
-        status, state = await state_of(http)
-        assert (status, "held in 1 conversation," in state["problems"][0]) == (503, True)
-        again = await store.conversation("direct:bob", now=NOON)
-        await store.transaction(lambda repos: repos.holds.add(again, now=NOON))
-        assert "held in 2 conversations," in (await state_of(http))[1]["problems"][0]
+        for chat, words in (("direct:alice", "held in 1 conversation,"), ("direct:bob", "held in 2 conversations,")):
+            conversation = await store.conversation(chat, now=NOON)
+            await store.transaction(lambda repos, it=conversation: repos.holds.add(it, now=NOON))
+            status, state = await state_of(http)
+            assert (status, words in state["problems"][0]) == (503, True)
