@@ -33,11 +33,6 @@ def composed(name: str) -> dict[str, Any]:
     return yaml.safe_load((ROOT / "docker" / name).read_text(encoding="utf-8"))
 
 
-def pinned(lock: Path) -> dict[str, str]:
-    """The versions that a lock file names."""
-    return dict(re.findall(r"^([a-z0-9.-]+)==([^ ]+)", lock.read_text(encoding="utf-8"), re.MULTILINE))
-
-
 def has_compose() -> bool:
     docker = shutil.which("docker")
     if docker is None:
@@ -332,19 +327,3 @@ class TestPrivate:
 def test_a_model_on_the_host_can_be_reached(name: str) -> None:
     """By the name that the doctor advises; on Linux Docker knows it only where it is told."""
     assert composed(name)["services"]["aldis"]["extra_hosts"] == ["host.docker.internal:host-gateway"]
-
-
-class TestUnit:
-    """The unit for systemd."""
-
-    path = ROOT / "docker" / "systemd" / "aldis.service"
-
-    @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze here")
-    def test_systemd_accepts_it(self, tmp_path: Path) -> None:
-        """With a command that there is on every machine."""
-        copy = tmp_path / "aldis.service"
-        copy.write_text(self.path.read_text(encoding="utf-8").replace("/opt/aldis/bin/aldis", "/bin/true"))
-        checked = subprocess.run(
-            ["systemd-analyze", "verify", "--man=no", str(copy)], check=False, capture_output=True, text=True
-        )
-        assert (checked.returncode, checked.stderr) == (0, "")

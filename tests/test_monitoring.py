@@ -19,7 +19,7 @@ from bot.media.confinement import Level
 from bot.metrics import Counts
 from bot.signal.protocol import Release, StreamState
 from bot.unanswered import Unanswered
-from bot.web.health import HealthPage, HealthPages
+from bot.web.health import HealthPage
 from store import Store
 from tests.bot.loops.fake_transport import FakeTransport
 
@@ -91,17 +91,6 @@ async def test_every_figure_that_is_named_is_there(exposition: str) -> None:
         for expression in found:
             for name, label, value in re.findall(r'(aldis_\w+)\{(\w+)="(\w+)"', expression):
                 assert any(line.startswith(f"{name}{{") and f'{label}="{value}"' in line for line in samples), name
-
-
-async def test_every_family_has_its_explanation(exposition: str) -> None:
-    """And a page before the start has the same ones, as far as they are counted."""
-    helped = re.findall(r"^# HELP (\w+) (.{10,})$", exposition, re.MULTILINE)
-    typed = re.findall(r"^# TYPE (\w+) ", exposition, re.MULTILINE)
-    assert [name for name, _ in helped] == typed
-    assert len(typed) == len(set(typed))
-    before = (await HealthPages().metrics(None)).text  # type: ignore[arg-type]
-    assert before is not None
-    assert {"aldis_turn_seconds_count", "aldis_build_info", "aldis_ready"} <= names_in(before)
 
 
 @needs_promtool

@@ -60,21 +60,6 @@ def test_those_allowed_and_the_admins_may_write() -> None:
     assert not may_write(from_(ALICE.uuid, "another"), allowed)
 
 
-def test_an_empty_list_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    """Where nobody may write the log names the variable; it is no reason to open the door, but for the terminal."""
-    for realm, values, warns in (
-        ("signal", {}, True),
-        ("signal", {"ACCESS__ADMINS": ALICE.uuid}, False),
-        ("signal", {"ACCESS__GROUPS": GROUP}, False),
-        ("terminal", {"ACCESS__ALLOWED": ALICE.uuid}, False),
-    ):
-        caplog.clear()
-        with caplog.at_level(logging.WARNING, "bot.app.wiring"):
-            allowed = wiring.access_list(given(values), realm)
-        assert ("set ACCESS__ALLOWED" in caplog.text) == warns
-        assert may_write(from_("stranger"), allowed) == (realm == "terminal")
-
-
 # Which model answers
 
 

@@ -125,19 +125,3 @@ def test_own_time_goes_on_over_a_restart_of_aldis(seconds: float) -> None:
     machine.passes(STOOD)
     assert believed(clock) == timedelta(seconds=seconds)
     assert clock.now() == NOON + timedelta(seconds=MINUTE + STOOD + max(0, seconds))
-
-
-def test_a_machine_that_comes_back_before_it_went_waits_for_the_right_time() -> None:
-    """Own time does not go back, and the time of the network, half a minute later, has to stand like any step."""
-    machine = Machine()
-    kept = machine.clock().snapshot()
-    machine.restarts(-HOUR)
-    clock = machine.clock()
-    clock.resume(kept)
-    assert clock.now() == clock.settled_now() == NOON
-    machine.passes(30)
-    machine.wall_seconds += HOUR + 8 * HOUR
-    assert clock.now() == NOON + timedelta(seconds=30)
-    machine.passes(STOOD)
-    assert believed(clock) == timedelta(hours=8)
-    assert clock.now() == clock.wall() == NOON + timedelta(seconds=30 + 8 * HOUR + STOOD)

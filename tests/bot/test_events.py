@@ -13,7 +13,6 @@ from bot.events import (
     Envelope,
     Kind,
     PersonId,
-    QuoteTarget,
     Removal,
     Reply,
     SentId,
@@ -40,16 +39,6 @@ envelopes = st.builds(
     chat=st.none() | chats,
     raw=words,
     from_self=st.booleans(),
-)
-ranges = st.builds(StyleRange, start=st.integers(0, 100), length=st.integers(0, 100), style=st.sampled_from(Style))
-replies = st.builds(
-    Reply,
-    chat=chats,
-    content=st.builds(Styled, text=words, styles=st.lists(ranges, max_size=3).map(tuple)),
-    quote=st.none() | st.builds(QuoteTarget, author=persons, sent_at=timestamps, text=words),
-    ok=st.booleans(),
-    last=st.booleans(),
-    answers=st.lists(timestamps, max_size=3).map(tuple),
 )
 
 ENVELOPE = Envelope(

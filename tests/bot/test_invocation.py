@@ -1,6 +1,5 @@
 """Invocation: every sentence that names a verb names it as it is typed here."""
 
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -40,14 +39,6 @@ def test_a_package_is_called_by_its_name(tmp_path: Path) -> None:
     assert shown(sys.executable, script, "doctor", found_in="/nowhere") == f"{script} doctor"
     assert shown(sys.executable, script, found_in="/nowhere", folder=tmp_path) == "venv/bin/aldis"
     assert shown(sys.executable, script, found_in="/nowhere", folder=script.parent) == "./aldis"
-
-
-def test_what_is_shown_can_be_typed(tmp_path: Path) -> None:
-    """Also where a folder has a space in its name, or more."""
-    script = program(tmp_path / "Anna's lamp; x" / "aldis")
-    typed = shown(sys.executable, script, "doctor", found_in="/nowhere")
-    assert shlex.split(typed) == [str(script), "doctor"]
-    assert subprocess.run(["sh", "-c", f"test -f {typed.removesuffix(' doctor')}"], check=False).returncode == 0
 
 
 def test_a_clone_is_called_by_its_python(tmp_path: Path) -> None:

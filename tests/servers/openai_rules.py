@@ -85,6 +85,11 @@ def wrong(message: str, param: str | None = None, code: str | None = None) -> Mi
     return Mistake(message, param=param, code=code)
 
 
+def _empty(name: str) -> Mistake:
+    expected = "Expected an array with minimum length 1, but got an empty array instead."
+    return wrong(f"Invalid '{name}': empty array. {expected}", name, "empty_array")
+
+
 Carried = Literal["deepseek", "kimi", "gemini", "openrouter", "nothing"]
 """Whose server wants back, within a turn, what it gave a call with; `nothing` gives thoughts and refuses them back."""
 
@@ -149,11 +154,7 @@ def check_chat(
             "reasoning_effort",
         )
     if not body["messages"]:
-        raise wrong(
-            "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
-            "messages",
-            "empty_array",
-        )
+        raise _empty("messages")
     for number, message in enumerate(body["messages"]):
         _check_message(number, message, strings_only=is_local, sees=sees or not is_local)
     _check_exchanges(body["messages"])
@@ -221,11 +222,7 @@ def _check_tools(body: Json, functions: list[Json], where: str) -> None:
             "array_above_max_length",
         )
     if body.get("tools") == []:
-        raise wrong(
-            "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.",
-            "tools",
-            "empty_array",
-        )
+        raise _empty("tools")
     for number, function in enumerate(functions):
         _check_function(function, where.format(number))
 
@@ -248,19 +245,12 @@ def _check_function(function: Json, where: str) -> None:
         )
     if schema is None:
         return
-    if schema.get("type") != "object":
-        raise wrong(
-            f"Invalid schema for function '{name}': schema must be a JSON Schema of 'type: \"object\"', "
-            f"got 'type: \"{schema.get('type')}\"'.",
-            f"{where}.parameters",
-            "invalid_function_parameters",
-        )
-    for context in _bare_objects(schema):
-        raise wrong(
-            f"Invalid schema for function '{name}': In context={context}, object schema missing properties.",
-            f"{where}.parameters",
-            "invalid_function_parameters",
-        )
+    faults = [f"In context={context}, object schema missing properties." for context in _bare_objects(schema)]
+    if (kind := schema.get("type")) != "object":
+        faults = [f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{kind}\"'."]
+    if faults:
+        told = f"Invalid schema for function '{name}': {faults[0]}"
+        raise wrong(told, f"{where}.parameters", "invalid_function_parameters")
 
 
 def _bare_objects(schema: Any, context: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -283,12 +273,7 @@ def _check_message(number: int, message: Json, *, strings_only: bool, sees: bool
     if role not in {"system", "developer", "user", "assistant", "tool"}:
         raise wrong(f"Invalid value: '{role}'. Supported values are: 'system', 'assistant', 'user', and 'tool'.")
     if calls == []:
-        raise wrong(
-            f"Invalid 'messages[{number}].tool_calls': empty array. "
-            "Expected an array with minimum length 1, but got an empty array instead.",
-            f"messages[{number}].tool_calls",
-            "empty_array",
-        )
+        raise _empty(f"messages[{number}].tool_calls")
     null = content is None and ("content" in message or not calls)
     if null and (strings_only or not calls):
         raise wrong("Invalid value for 'content': expected a string, got null.", f"messages.[{number}].content")

@@ -16,7 +16,7 @@ from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import FIRST, app_harness
 from tests.invariants import is_sendable
-from tests.servers.envelopes import ALICE, BOB, GROUP, message, quote_of
+from tests.servers.envelopes import BOB, GROUP, message, quote_of
 
 
 async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetClock) -> None:
@@ -85,6 +85,8 @@ async def test_an_older_question_is_asked_again_in_a_new_message(store: Store, c
         await aldis.deliver(message("/retry", group=GROUP, author=BOB))
         await aldis.answered(4)
         assert "roses" in aldis.transport.sent[-1].content.text
+        assert "tulips?" in await told(aldis, "/undo", group=GROUP)  # nor does anyone take back what others asked
+        assert await told(aldis, "/undo", group=GROUP) == phrases.NOTHING_TO_UNDO.text
 
 
 async def test_there_may_be_nothing_to_repeat(store: Store, clock: SetClock) -> None:
@@ -148,12 +150,3 @@ async def test_undo_stops_what_is_under_way(store: Store, clock: SetClock) -> No
         assert await open_words(aldis) == 0
         await aldis.process(message("And now?"))
         assert "tulips" not in words(aldis.model.requests[-1])
-
-
-async def test_nobody_takes_back_what_others_asked(store: Store, clock: SetClock) -> None:
-    """In a group each their own."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.deliver(message("Aldis, tulips?", group=GROUP, author=ALICE))
-        await aldis.answered(1)
-        assert await told(aldis, "/undo", group=GROUP, author=BOB) == phrases.NOTHING_TO_UNDO.text
-        assert "tulips?" in await told(aldis, "/undo", group=GROUP, author=ALICE)

@@ -4,12 +4,12 @@ from dataclasses import replace
 from decimal import Decimal
 
 from bot.clock import SetClock
-from bot.models.base import Attempt, Completion
+from bot.models.base import Attempt
 from bot.settings import BudgetSettings
 from store import Store
 from tests.bot.chat.turn_helpers import says
 from tests.bot.commands.test_commands import told
-from tests.bot.loops.app_harness import Harness, app_harness
+from tests.bot.loops.app_harness import app_harness
 from tests.servers.envelopes import BOB, GROUP, message
 
 
@@ -25,24 +25,21 @@ async def test_usage_tells_each_what_is_theirs(store: Store, clock: SetClock) ->
         assert "Everyone this month: US$0.01" in all_of_it
 
 
-async def talk_to(aldis: Harness, answer: Completion) -> None:
-    """A question and what the model answers."""
-    aldis.model.script = [answer]
-    await aldis.process(message("Hello?"))
-
-
 async def test_usage_tells_what_counts_by_an_estimate(store: Store, clock: SetClock) -> None:
     """So many answers of this conversation: those whose server does not count, and those that broke off."""
     async with app_harness(store, clock) as aldis:
         answer = says("Hello.")
         failed = Attempt(provider="p", model="m", error="Unavailable", latency_seconds=1.0, cost_usd=Decimal("0.25"))
         free = replace(failed, cost_usd=Decimal(0))
-        await talk_to(aldis, replace(answer, attempts=(free,)))
-        assert "Estimated" not in await told(aldis, "/usage")
-        await talk_to(aldis, replace(answer, is_estimated=True))
-        assert "\nEstimated: the cost of 1 answer here." in await told(aldis, "/usage")
-        await talk_to(aldis, replace(answer, attempts=(failed,)))
-        assert "\nEstimated: the cost of 2 answers here." in await told(aldis, "/usage")
+        for completion, words in (
+            (replace(answer, attempts=(free,)), ""),
+            (replace(answer, is_estimated=True), "\nEstimated: the cost of 1 answer here."),
+            (replace(answer, attempts=(failed,)), "\nEstimated: the cost of 2 answers here."),
+        ):
+            aldis.model.script = [completion]
+            await aldis.process(message("Hello?"))
+            heard = await told(aldis, "/usage")
+            assert (words in heard, "Estimated" in heard) == (True, bool(words))
         assert "Estimated" not in await told(aldis, "/usage", author=BOB)
 
 

@@ -6,12 +6,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from bot.chat.room import SIZES, ContextRoom
 from bot.messages import Picture, UserMessage
-from bot.models import capabilities
 from bot.models.base import Provider, Request
 from bot.models.capabilities import NOTHING, Capabilities, ModelLessons, of_listed, of_ollama
 from bot.models.openai import OpenAI
@@ -37,41 +33,6 @@ def test_a_window_or_price_that_makes_no_sense_is_none() -> None:
         assert of_ollama(shown, {"models": [{"name": "m", "context_length": wrong}]}, "m") == NOTHING
     for prompt in ("-1", "NaN", "1e9", 0.1, "", None, "1" * 50):
         assert of_listed({"pricing": {"prompt": prompt, "completion": "1"}}).price is None
-
-
-NAMES = (
-    *("data", "id", "models", "name", "model", "max_input_tokens", "max_tokens", "capabilities", "supported", "meta"),
-    *("image_input", "top_provider", "n_ctx", "context_length", "pricing", "prompt", "completion", "type", "price"),
-    *(
-        "supported_parameters",
-        "architecture",
-        "input_modalities",
-        "default_generation_settings",
-        "modalities",
-        "vision",
-    ),
-    *("parameters", "model_info", "general.architecture", "llama.context_length", "tools", "window_tokens"),
-)
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=4),
-    max_leaves=20,
-)
-
-
-@given(ANYTHING)
-def test_no_answer_does_harm(answer: Any) -> None:
-    """Whatever stands in it, there is a result within bounds."""
-    found = [
-        capabilities.of_anthropic(answer),
-        capabilities.of_listed(answer),
-        capabilities.of_training(answer),
-        capabilities.of_llama_cpp(answer),
-        capabilities.of_lm_studio(answer, "id"),
-        capabilities.of_ollama(answer, answer, "name"),
-    ]
-    for one in found:
-        assert one.window_tokens is None or 512 <= one.window_tokens <= 100_000_000
 
 
 def lessons_with(server: str, model: str, told: Capabilities) -> ModelLessons:
@@ -107,14 +68,6 @@ async def test_a_model_without_tools_or_eyes_is_not_tried_first() -> None:
         [body] = await sent(server, chosen, SEEN)
         assert "tools" in body
         assert "image_url" in json.dumps(body)
-
-
-async def test_a_refusal_teaches_nothing_of_what_was_only_said() -> None:
-    """Else a server that was wrong once would be believed until the next start."""
-    async with OpenAIServer(local=True, refuses=frozenset({"max_tokens"})) as server:
-        lessons = lessons_with(server.base_url, "m", Capabilities(tools=False, pictures=False))
-        await sent(server, OpenAI(api_key=None, model="m", base_url=server.base_url, lessons=lessons), SEEN)
-        assert lessons.of(server.base_url, "m").quirks == {"limit"}
 
 
 def test_the_smallest_window_that_is_known_counts() -> None:

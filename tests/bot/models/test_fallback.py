@@ -319,15 +319,3 @@ async def test_the_chosen_model_is_asked_first() -> None:
         with pytest.raises(Rejected) as caught:
             await fallback.complete(replace(REQUEST, model=model))
         assert [provider for provider, _ in kinds(caught.value.attempts)] == list(order)
-
-
-async def test_a_choice_cools_down_by_itself() -> None:
-    """A model that failed is passed over also for those who chose it, and nobody else's is for that."""
-    machine = Machine()
-    a, d = Scripted("a", machine, []), Scripted("d", machine, [Overloaded])
-    fallback = fallback_of([a], machine, d)
-    chosen = replace(REQUEST, model="d/d-1")
-    assert [(await fallback.complete(chosen)).provider for _ in range(2)] == ["a", "a"]
-    machine.now += 31
-    assert (await fallback.complete(chosen)).provider == "d"
-    assert (await fallback.complete(REQUEST)).provider == "a"

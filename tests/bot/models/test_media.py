@@ -5,7 +5,6 @@ from base64 import b64decode
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -45,10 +44,6 @@ def vendor(request: pytest.FixtureRequest, open_vendors: dict[str, Vendor]) -> I
     vendor.end()
 
 
-def _content(vendor: Vendor) -> list[dict[str, Any]]:
-    return (vendor.sent.get("messages") or vendor.sent["input"])[-1]["content"]
-
-
 async def test_pictures_are_shown(vendor: Vendor) -> None:
     """All of them, in their order, as they are, beside the words."""
     heard = []
@@ -58,18 +53,6 @@ async def test_pictures_are_shown(vendor: Vendor) -> None:
     body = json.dumps(vendor.sent)
     assert body.index(media.base64_of(PHOTO)) < body.index(media.base64_of(CHART))
     assert "cannot see" not in body
-
-
-async def test_what_is_shown_stands_where_the_vendor_wants_it(vendor: Vendor) -> None:
-    """Anthropic recommends pictures before the words; OpenAI shows them after."""
-    await vendor.provider.complete(_asked(PHOTO))
-    kinds = [part["type"] for part in _content(vendor)]
-    expected = {
-        "anthropic": ["image", "text"],
-        "chat": ["text", "image_url"],
-        "responses": ["input_text", "input_image"],
-    }
-    assert kinds == expected[vendor.kind]
 
 
 async def test_questions_in_a_burst_keep_their_pictures(vendor: Vendor) -> None:

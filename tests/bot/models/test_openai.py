@@ -108,14 +108,6 @@ async def test_the_name_of_the_output_limit() -> None:
         assert [known in seen.json() for seen in server.requests] == [False, True, True]
 
 
-async def test_a_server_that_knows_neither_name_is_asked_twice_only() -> None:
-    """The second refusal is an error like any other."""
-    server = OpenAIServer(local=True, refuses=frozenset({"max_tokens", "max_completion_tokens"}))
-    with pytest.raises(Rejected, match="unsupported_parameter"):
-        await _asked(server, model="llama-4")
-    assert len(server.requests) == 2
-
-
 async def test_the_body_of_a_chat_completion(chat: Vendor) -> None:
     """Strings as content, the system first, and nothing that a compatible server might not know."""
     await chat.provider.complete(QUESTION)

@@ -5,18 +5,10 @@ from decimal import Decimal
 from typing import get_args
 
 from anthropic.types import ModelParam
-from hypothesis import given
-from hypothesis import strategies as st
 from openai.types.shared import ChatModel
 
-from bot.models.anthropic import Anthropic
 from bot.models.base import Usage
-from bot.models.openai import OpenAI
 from bot.models.prices import Prices, published_prices, unknown_cost, unknown_price
-from tests.bot.models.vendors import QUESTION
-from tests.servers.anthropic import AnthropicServer
-from tests.servers.openai import OpenAIServer
-from tests.servers.script import Tokens, say
 
 MILLION = 1_000_000
 HOUR = Usage(input_tokens=MILLION, cache_write_tokens=MILLION, cache_write_hour_tokens=MILLION // 2)
@@ -98,27 +90,3 @@ def test_the_operator_is_told_what_to_do() -> None:
     assert "\n" not in told
     assert unknown_cost("gpt-nobody", Usage(input_tokens=1)) == told
     assert "does not tell how many tokens model gpt-nobody used" in unknown_cost("gpt-nobody", Usage())
-
-
-@given(st.integers(1, 10**7), st.integers(0, 10**7), st.integers(0, 10**7), st.integers(0, 10**7))
-def test_a_cost_is_never_negative(prompt: int, read: int, written: int, output: int) -> None:
-    """Whatever a server counts, nobody is paid for asking."""
-    usage = Usage(input_tokens=prompt, cached_input_tokens=read, cache_write_tokens=written, output_tokens=output)
-    price = _cost(published_prices(), "claude-opus-5-5", usage)
-    assert price is not None
-    assert price >= 0
-
-
-async def test_a_vendor_counts_by_the_prices_it_is_given() -> None:
-    """The operator's price of a model that nobody else knows is that of its completions."""
-    prices = published_prices().with_own([("next-year", Decimal(1), Decimal(1000))])
-    answer = say("Hi.").using(Tokens(fresh=100, output=10))
-    async with AnthropicServer(models=("next-year",)) as one, OpenAIServer(models=("next-year",)) as two:
-        vendors = (
-            Anthropic(api_key="test-key", model="next-year", base_url=one.base_url, prices=prices),
-            OpenAI(api_key="test-key", model="next-year", base_url=two.base_url, prices=prices),
-        )
-        for server, vendor in zip((one, two), vendors, strict=True):
-            server.scripted(answer)
-            assert (await vendor.complete(QUESTION)).cost_usd == Decimal("0.0101")
-            await vendor.aclose()

@@ -164,14 +164,6 @@ async def test_calls_and_results_go_back_as_words(model: OpenAI, server: OpenAIS
     ]
 
 
-async def test_a_malformed_call_goes_back_as_it_was_written(model: OpenAI, server: OpenAIServer) -> None:
-    """What it wrote is kept for the error."""
-    first = await _completed(model, server, "<<get_weather: Oslo>> <<get_stock: {X}>>")
-    assert [(asked.malformed, dict(asked.arguments)) for asked in calls(first)] == [("Oslo", {}), ("{X}", {})]
-    await model.complete(followed_by(QUESTION, *answered(first.message, '{"ok": false}', ok=False)))
-    assert _said(server)[-2] == "<<get_weather: Oslo>>\n<<get_stock: {X}>>"
-
-
 async def test_tools_that_may_not_be_called_are_not(model: OpenAI, server: OpenAIServer) -> None:
     """The model is told so last of all, and a call that it writes all the same is left out."""
     server.scripted(say(f"Cold, I think. {OSLO}"), say(OSLO))

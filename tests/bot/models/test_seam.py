@@ -401,17 +401,14 @@ async def test_blocks_of_another_vendor_are_left_out(vendor: Vendor) -> None:
     asked = ToolCall(id=call_id, name="get_weather", arguments={"place": "Oslo"})
     answer = ToolAnswer(call_id=call_id, name="get_weather", content='{"ok": true}', ok=True)
     request = followed_by(
-        QUESTION, AssistantMessage(parts=(foreign, Text(text="I look."), asked)), ToolMessage(answers=(answer,))
+        QUESTION,
+        AssistantMessage(parts=(foreign,)),  # what nothing is left of is not sent as an empty message
+        UserMessage(text="Hello?"),
+        AssistantMessage(parts=(foreign, Text(text="I look."), asked)),
+        ToolMessage(answers=(answer,)),
     )
     assert (await vendor.provider.complete(request)).stop is Stop.END
     assert "theirs" not in vendor.server.requests[-1].body.decode()
-
-
-async def test_a_message_of_foreign_blocks_alone_is_left_out(vendor: Vendor) -> None:
-    """What nothing is left of is not sent as an empty message, and the questions around it become one."""
-    foreign = AssistantMessage(parts=(Opaque(vendor="elsewhere", data={"type": "reasoning"}),))
-    request = followed_by(QUESTION, foreign, UserMessage(text="Hello?"))
-    assert "Hello?" in texts(await vendor.provider.complete(request))[0]
 
 
 async def test_errors_and_logs_hold_no_word_of_anybody(vendor: Vendor, caplog: pytest.LogCaptureFixture) -> None:

@@ -13,11 +13,10 @@ import pytest
 from bot.chat.captchas import Captchas
 from bot.chat.notices import Admins
 from bot.clock import SetClock
-from bot.errors import ConfigError
 from bot.features.safety_numbers import SafetyNumbers
 from bot.metrics import Counts
 from bot.web.control import Control, State, answering, ask_running, socket_path
-from store import Store, open_store
+from store import Store
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
 
@@ -61,15 +60,6 @@ async def test_it_is_the_owners_alone(running: Path) -> None:
     """Whoever may not read the store may not ask either."""
     assert stat.S_ISSOCK(mode(socket_path(running)))
     assert stat.S_IMODE(mode(socket_path(running))) == 0o600
-
-
-async def test_a_path_that_is_too_long_for_a_socket_is_refused(tmp_path: Path, clock: SetClock) -> None:
-    """The address of a socket has 108 bytes, and the sentence names the setting."""
-    path = tmp_path / ("deep" * 20) / ("deeper" * 20) / "aldis.db"
-    async with open_store(path, realm="signal") as store:
-        with pytest.raises(ConfigError, match=r"STORE__PATH: .* is too long for a socket"):
-            async with listening(control_of(store, clock, well), path):
-                pass
 
 
 async def test_a_backup_that_was_begun_is_finished_when_it_stops(store: Store, path: Path, tmp_path: Path) -> None:

@@ -77,14 +77,3 @@ async def test_replayed_all_of_it_comes(path: Path, tmp_path: Path, clock: SetCl
         assert await store.read(lambda repos: backlog(repos, clock.now())) is None
         heard = await what_comes(store, clock)
     assert sorted(heard) == sorted(["tea", "bins", "cake", "supper", "bins", "what is the weather?"])
-
-
-async def test_a_store_like_any_other_has_no_backlog(store: Store, clock: SetClock) -> None:
-    """And settling it changes nothing."""
-    async with app_harness(store, clock) as aldis:
-        await told(aldis, "/remind in 1h tea")
-        clock.move(2 * 3600)
-        assert await store.read(lambda repos: backlog(repos, clock.now())) is None
-        await store.transaction(lambda repos: settle(repos, clock.now()))
-        await come(aldis)
-        assert "tea" in texts(aldis)[-1]

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.features.reminders import schedules
 from bot.features.reminders.schedules import (
     Plan,
     UnfitWish,
@@ -106,17 +105,6 @@ def test_what_cannot_be_is_refused_by_name() -> None:
         with pytest.raises(UnfitWish) as refused:
             first_plan(wish, now=NOON, zone=BERLIN)
         assert refused.value.reason == reason, wish
-
-
-@given(
-    local=st.datetimes(min_value=datetime(2026, 1, 1), max_value=datetime(2030, 12, 31)),  # noqa: DTZ001
-    zone=st.sampled_from([BERLIN, "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"]),
-)
-def test_an_instant_shows_its_local_time_unless_the_clocks_skip_it(local: datetime, zone: str) -> None:
-    """And then it shows a later one, by at most the hour that is skipped."""
-    local = local.replace(second=0, microsecond=0)
-    shown = instant(local, zone).astimezone(schedules.ZoneInfo(zone)).replace(tzinfo=None)
-    assert timedelta(0) <= shown - local <= timedelta(hours=1)
 
 
 @given(

@@ -3,14 +3,10 @@
 import asyncio
 import logging
 import re
-import time
-from base64 import b32decode
 from pathlib import Path
 
 import aiohttp
 import pytest
-from cryptography.hazmat.primitives.hashes import SHA1
-from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
 from bot.web.admin.guard import IDLE_SECONDS, LIVE, MAX_BODY_BYTES, SecondFactor, Sessions
 from bot.web.admin.world import Wait
@@ -164,30 +160,6 @@ async def test_a_page_that_others_reach_wants_a_code(tmp_path: Path) -> None:
         for _ in range(5):
             assert (await visitor.do("/code", "open", code=code_at(watch.now))).status == 422  # was used
         assert (await visitor.get("/")).status == 401
-
-
-async def test_a_code_that_is_set_at_the_shell_is_asked_for_in_open_sessions(tmp_path: Path) -> None:
-    """From the restart on that this means; taken out there, no code is wanted; another one is asked for anew."""
-    async with visited(tmp_path) as visitor:
-        world = visitor.site.world
-        await visitor.enter()
-        for secret in ("JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", "KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU"):
-            assert (await visitor.get("/upkeep")).status == 200
-            world.file.write({"WEB__ADMIN_TOTP": secret})
-            await world.restart()
-            assert (await visitor.get("/upkeep")).headers["Location"] == "/code"
-            assert (await visitor.post("/upkeep", {"do": "backup"})).headers["Location"] == "/code"
-            code = TOTP(b32decode(secret), 6, SHA1(), 30).generate(int(time.time())).decode()
-            await visitor.do("/code", "open", code=code)
-        assert (await visitor.get("/upkeep")).status == 200
-        cookies, visitor.cookies = visitor.cookies, {}
-        await visitor.enter()
-        assert (await visitor.get("/")).headers["Location"] == "/code"
-        world.file.write({"WEB__ADMIN_TOTP": None})
-        await world.restart()
-        assert (await visitor.get("/code")).headers["Location"] == "/"  # who was asked for one is in
-        visitor.cookies = cookies
-        assert (await visitor.get("/upkeep")).status == 200
 
 
 async def test_too_much(tmp_path: Path) -> None:

@@ -66,17 +66,3 @@ def test_a_code_is_taken_once() -> None:
         ("٠٠٠٠٠٠", False),
     ):
         assert factor.confirm(session, code) == is_right, code
-
-
-def test_wrong_codes_close_the_session() -> None:
-    """Who guesses has to find another link after five."""
-    watch = Watch()
-    sessions, factor = Sessions(seconds=watch), SecondFactor(lambda: SECRET, wall=watch)
-    entered = sessions.enter(sessions.new_link())
-    assert entered is not None
-    cookie, session = entered
-    wrong = "000000" if code_at(watch.now) != "000000" else "111111"
-    for _ in range(5):
-        assert sessions.find(cookie) is session
-        assert not factor.confirm(session, wrong)
-    assert sessions.find(cookie) is None
