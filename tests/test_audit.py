@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ A_BUG = "Traceback (most recent call last):\n...\nTypeError: something else"
 
 
 def audited(
-    folder: Path, packages: list[Mapping[str, Any]] | None, said: str = "", *arguments: str
+    folder: Path, packages: Sequence[Mapping[str, Any]] | None, said: str = "", *arguments: str
 ) -> subprocess.CompletedProcess[str]:
     program = folder / "pip-audit"
     program.write_text(PIP_AUDIT.format(python=sys.executable, packages=json.dumps(packages), said=said))
@@ -72,7 +72,7 @@ ROWS = (
     (None, NO_NETWORK, (), 0, "not audited:"),
     (None, NO_ANSWER, (), 0, "not audited:"),
     (None, AN_OUTAGE, (), 0, "not audited:"),
-    (None, A_BUG, (), 1, ""),
+    (None, A_BUG, (), 1, "TypeError"),
 )
 
 
@@ -80,5 +80,4 @@ def test_what_is_wrong_fails_and_what_cannot_be_looked_up_does_not(tmp_path: Pat
     """With the sentence that the operator reads."""
     for packages, said, arguments, status, words in ROWS:
         done = audited(tmp_path, packages, said, *arguments)
-        assert (done.returncode, done.stderr.startswith(words)) == (status, True), (words, done.stderr)
-    assert "TypeError" in done.stderr
+        assert (done.returncode, words in done.stderr) == (status, True), (words, done.stderr)
