@@ -54,6 +54,7 @@ UNKNOWN = [
     ("\u202e", "no time zone"),
     ("Paris, TX", "Give an IANA name"),
     ("London, Ontario", "Give an IANA name"),
+    ("Athens, Georgia", "Give an IANA name"),
     ("Naples, FL", "Give an IANA name"),  # mwood77/ws4kp-international#102
     ("UK/London", "Give an IANA name"),  # md-arif-shaikh/tzc#5
     ("England/London", "Give an IANA name"),  # Villhellm/lovelace-clock-card#5

@@ -221,6 +221,16 @@ def test_a_process_that_refuses_dumps_is_not_looked_into() -> None:
 # What is in a file is the same as outside
 
 
+def test_a_level_that_was_there_must_be_reached() -> None:
+    """Rather no file at all than one in a cell that does not hold."""
+    said = alone("""
+        confinement.program = lambda of: bytes(8)
+        confinement.confine()
+        say(still="here")
+    """)
+    assert said in {1, 120}  # 120: what it still had to say could not be written at its end
+
+
 FEED = rss(Item(title="Lit <b>&amp;</b> bright", link="/lit", summary="<p>At <i>dusk</i>"))
 URL = "http://a.example/"
 

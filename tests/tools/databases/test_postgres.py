@@ -44,6 +44,9 @@ SCHEMA = (
     "CREATE VIEW writing AS SELECT writes() AS n",
     """CREATE FUNCTION fails() RETURNS int LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''SECRET words''; END'""",
     "CREATE VIEW failing AS SELECT fails() AS n",
+    # What whoever may create in `public` could set as a trap for comparisons that do not say whose `=` they mean.
+    "CREATE FUNCTION trap(varchar, text) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''trapped''; END'",
+    "CREATE OPERATOR = (LEFTARG = varchar, RIGHTARG = text, FUNCTION = trap)",
     "ALTER DATABASE lighthouse SET timezone = 'Asia/Tokyo'",  # answers do not go by what is set at home
     "ALTER DATABASE lighthouse SET datestyle = 'German'",
     "CREATE ROLE reader LOGIN",

@@ -118,11 +118,7 @@ async def test_what_is_more_than_asked_for_is_said_with_the_way_on(path: Path) -
     """The operator's limit is above the model's; the total is told, and where to go on; behind the end nothing is."""
     shop = Asked(f"sqlite://{path}", {"orders": ["id"]}, max_rows=3)
     first = await shop.query("orders", order_by=["id"], limit=500)
-    assert (first["rows"], first["truncated"], first["next_offset"]) == (
-        [[1], [2], [3]],
-        True,
-        3,
-    )
+    assert (first["rows"], first["truncated"], first["next_offset"]) == ([[1], [2], [3]], True, 3)
     rest = await shop.query("orders", order_by=["id"], offset=first["next_offset"])
     assert (rest["rows"], rest["truncated"]) == ([[4]], False)
     assert "next_offset" not in rest

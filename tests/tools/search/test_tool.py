@@ -13,11 +13,15 @@ import pytest
 
 from tests.servers import brave as brave_server
 from tests.servers import perplexity as perplexity_server
-from tests.servers import searxng as searxng_server
 from tests.servers import serpapi as serpapi_server
 from tests.servers import tavily as tavily_server
-from tests.servers import wikipedia as wikipedia_server
 from tests.servers.base import answer_json, hang
+from tests.servers.brave import Brave
+from tests.servers.perplexity import Perplexity
+from tests.servers.searxng import SearXNG
+from tests.servers.serpapi import SerpApi
+from tests.servers.tavily import Tavily
+from tests.servers.wikipedia import Wikipedia
 from tests.waiting import DEADLINE_SECONDS
 from tools import Disabled, Http, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
 from tools.search.base import Hit, Query, SearchBackend, SearchForm, SearchRow, hit, trim_query, with_operators
@@ -34,12 +38,12 @@ LIMITS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 class Services:
     """All services, running."""
 
-    brave: brave_server.Brave
-    searxng: searxng_server.SearXNG
-    wikipedia: wikipedia_server.Wikipedia
-    tavily: tavily_server.Tavily
-    serpapi: serpapi_server.SerpApi
-    perplexity: perplexity_server.Perplexity
+    brave: Brave
+    searxng: SearXNG
+    wikipedia: Wikipedia
+    tavily: Tavily
+    serpapi: SerpApi
+    perplexity: Perplexity
 
     @property
     def asked(self) -> list[str]:
@@ -49,15 +53,11 @@ class Services:
 
 @pytest.fixture
 async def services() -> AsyncIterator[Services]:
+    made = (Brave(), SearXNG(), Wikipedia(), Tavily(), SerpApi(), Perplexity())
     async with AsyncExitStack() as stack:
-        yield Services(
-            await stack.enter_async_context(brave_server.Brave()),
-            await stack.enter_async_context(searxng_server.SearXNG()),
-            await stack.enter_async_context(wikipedia_server.Wikipedia()),
-            await stack.enter_async_context(tavily_server.Tavily()),
-            await stack.enter_async_context(serpapi_server.SerpApi()),
-            await stack.enter_async_context(perplexity_server.Perplexity()),
-        )
+        for server in made:
+            await stack.enter_async_context(server)
+        yield Services(*made)
 
 
 def asked(text: str = "lamps", count: int = 3, **more: Any) -> Query:
@@ -133,47 +133,22 @@ async def test_every_service_gives_plain_hits_of_web_addresses(name: str, servic
         assert found.title
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-@pytest.mark.parametrize(
-    ("fault", "kind"),
-    [
-        (answer_json({}, status=500), Unavailable),
-        (answer_json({"results": 5, "web": 5, "query": 5, "organic_results": 5, "grounding": 5}), Unavailable),
-        (answer_json({}, status=429, headers={"Retry-After": "99", **limits("0", "0", "0")}), RateLimited),
-    ],
-)
-async def test_every_service_fails_in_its_kinds_only(
-    name: str, services: Services, http: Http, fault: Any, kind: type[ToolError]
-) -> None:
-    """So that another can stand in."""
-    getattr(services, name).faults += [fault, fault]
-    with pytest.raises(kind):
-        await backend(name, services, http).hits(asked("lamps", 3))
-
-
-async def test_every_service_has_a_deadline_and_may_find_nothing(services: Services, http: Http) -> None:
-    """One that hangs is told from one that fails; each says in its own way that there is nothing, which is no error."""
+async def test_every_service_fails_in_its_kinds_only(services: Services, http: Http) -> None:
+    """So that another can stand in: one that hangs is told from one that fails, and nothing found is no error."""
     services.brave.pages, services.searxng.results, services.wikipedia.articles = [], [], []
     services.tavily.results, services.serpapi.results, services.perplexity.results = [], [], []
+    odd = {"results": 5, "web": 5, "query": 5, "organic_results": 5, "grounding": 5}
     for name in SETTINGS:
         assert await backend(name, services, http).hits(asked("lamps", 3)) == ()
-        getattr(services, name).faults.append(hang)
-        with pytest.raises(TimedOut):
-            await backend(name, services, http, 0.05).hits(asked("lamps", 3))
-
-
-async def test_brave_is_asked_with_the_key_in_a_header(services: Services, http: Http) -> None:
-    """And its hits keep the age where it is known."""
-    hits = await brave(services, http).hits(asked("signal lamps", 4))
-    (seen,) = services.brave.requests
-    assert seen.headers["x-subscription-token"] == KEY
-    assert seen.query["q"] == "signal lamps"
-    assert [(found.title, found.site, found.age) for found in hits] == [
-        ("Lamps & Signals", "lamps.example", "2 days ago"),
-        ("No age", "plain.example", "2026-01-02"),
-        ("Third", "third.example", None),
-    ]
-    assert hits[0].snippet == 'How a lamp talks "across" the sea.'
+        for fault, kind, seconds in (
+            (answer_json({}, status=500), Unavailable, DEADLINE_SECONDS),
+            (answer_json(odd), Unavailable, DEADLINE_SECONDS),
+            (answer_json({}, 429, {"Retry-After": "99", **limits("0", "0", "0")}), RateLimited, DEADLINE_SECONDS),
+            (hang, TimedOut, 0.05),
+        ):
+            getattr(services, name).faults[:] = [fault, fault]
+            with pytest.raises(kind):
+                await backend(name, services, http, seconds).hits(asked("lamps", 3))
 
 
 async def test_brave_s_refusals_are_told_by_their_code(services: Services, http: Http) -> None:
@@ -193,37 +168,31 @@ async def test_brave_s_refusals_are_told_by_their_code(services: Services, http:
 
 
 async def test_brave_requests_of_one_key_keep_their_distance(services: Services, http: Http) -> None:
-    """The second waits for its turn, longer than it has time for: it is told so, and Brave not asked."""
-    backend = brave(services, http, 0.5, SLOW)
-    services.brave.limits = {}
-    await backend.search(asked("lamps", 3))
-    with pytest.raises(TimedOut):
+    """The second waits for its turn, longer than it has time for: it is told so, and Brave not asked. What it says of
+    its own pace replaces the slow one that was assumed.
+    """
+    for pace, asked_for in (({}, 1), (limits("50, 0", "49, 0", "1, 1419704"), 2)):
+        services.brave.requests.clear()
+        services.brave.limits = pace
+        backend = brave(services, http, 0.5 if not pace else DEADLINE_SECONDS, SLOW)
         await backend.search(asked("lamps", 3))
-    assert len(services.brave.requests) == 1
+        if pace:
+            await backend.search(asked("lamps", 3))
+        else:
+            with pytest.raises(TimedOut):
+                await backend.search(asked("lamps", 3))
+        assert len(services.brave.requests) == asked_for
 
 
-async def test_brave_s_own_pace_is_learned(services: Services, http: Http) -> None:
-    """It replaces the slow one that was assumed: the second request does not wait for a minute."""
-    services.brave.limits = limits("50, 0", "49, 0", "1, 1419704")
-    backend = brave(services, http, form=SLOW)
-    await backend.search(asked("lamps", 3))
-    await backend.search(asked("lamps", 3))
-    assert len(services.brave.requests) == 2
-
-
-async def test_searxng_without_json_is_the_operator_s_matter(services: Services, http: Http) -> None:
-    """The default settings of SearXNG answer 403."""
-    services.searxng.formats = ("html",)
-    with pytest.raises(Disabled, match=r"search\.formats"):
-        await searxng(services, http).hits(asked("lamps", 3))
-
-
-async def test_searxng_whose_engines_are_silent_has_not_searched(services: Services, http: Http) -> None:
-    """Nothing found by nobody is no result; found in spite of some it is."""
+async def test_searxng_that_has_not_searched_is_told(services: Services, http: Http) -> None:
+    """Nothing found by nobody is no result; found in spite of silent engines it is. By default it answers 403."""
     services.searxng.silent = [["one", "CAPTCHA"]]
     assert [found.age for found in await searxng(services, http).hits(asked("lamps", 5))] == ["2026-10-09", None]
     services.searxng.results = []
     with pytest.raises(Unavailable, match="engines"):
+        await searxng(services, http).hits(asked("lamps", 3))
+    services.searxng.formats = ("html",)
+    with pytest.raises(Disabled, match=r"search\.formats"):
         await searxng(services, http).hits(asked("lamps", 3))
 
 
@@ -275,7 +244,7 @@ async def search(
 
 
 async def test_results_name_their_source(services: Services, http: Http, context: ToolContext) -> None:
-    """Title, address, site, age where known, snippet."""
+    """Title, address, site, age where known, snippet; the key is in a header."""
     data = await search(tool(services, http, api_key=KEY), context)
     assert (data["query"], data["source"]) == ("signal lamps", "Brave Search")
     assert "failed_before" not in data
@@ -286,8 +255,9 @@ async def test_results_name_their_source(services: Services, http: Http, context
         "age": "2 days ago",
         "snippet": 'How a lamp talks "across" the sea.',
     }
-    assert len(data["results"]) == 3
-    assert "age" not in data["results"][2]
+    assert [row.get("age") for row in data["results"]] == ["2 days ago", "2026-01-02", None]
+    (seen,) = services.brave.requests
+    assert (seen.headers["x-subscription-token"], seen.query["q"]) == (KEY, "signal lamps")
 
 
 async def test_the_next_service_stands_in_for_one_that_fails(
@@ -303,10 +273,6 @@ async def test_the_next_service_stands_in_for_one_that_fails(
     assert "Brave Search failed, kind disabled" in caplog.text
     assert "private" not in caplog.text
     assert "wrong-key" not in caplog.text + str(data)
-
-
-async def test_when_none_answers_every_reason_is_told(services: Services, http: Http, context: ToolContext) -> None:
-    """As an error of the kind of the last one."""
     services.wikipedia.faults += [answer_json({"error": {"code": "ratelimited"}})]
     with pytest.raises(RateLimited, match=r"Brave Search refuses the key.*Wikipedia wants fewer"):
         await search(tool(services, http, api_key="wrong"), context)
@@ -341,31 +307,17 @@ async def test_a_wish_is_told_to_each_service_in_its_own_words(services: Service
     wish = asked(freshness="week", without_sites=("bad.example",), language="de")
     for make in (brave, searxng, tavily, serpapi, perplexity):
         await make(services, http).hits(wish)
-    web_search = services.brave.requests[0].query
-    assert (web_search["q"], web_search["freshness"], web_search["search_lang"]) == (
-        "lamps -site:bad.example",
-        "pw",
-        "de",
-    )
-    assert services.searxng.requests[0].query == {
-        "q": "lamps -site:bad.example",
-        "format": "json",
-        "safesearch": "1",
-        "time_range": "week",
-        "language": "de",
-    }
+    query = services.brave.requests[0].query
+    assert (query["q"], query["freshness"], query["search_lang"]) == ("lamps -site:bad.example", "pw", "de")
+    query = services.searxng.requests[0].query
+    assert (query["q"], query["time_range"], query["language"]) == ("lamps -site:bad.example", "week", "de")
     body = services.tavily.requests[0].json()
     assert (body["query"], body["time_range"], body["exclude_domains"]) == ("lamps", "week", ["bad.example"])
     google = services.serpapi.requests[0].query
     assert (google["engine"], google["tbs"], google["hl"]) == ("google", "qdr:w", "de")
-    assert services.perplexity.requests[0].json() == {
-        "query": "lamps",
-        "max_results": 3,
-        "max_tokens_per_page": 512,
-        "search_domain_filter": ["-bad.example"],
-        "search_recency_filter": "week",
-        "search_language_filter": ["de"],
-    }
+    filters = {"domain": ["-bad.example"], "recency": "week", "language": ["de"]}
+    body = services.perplexity.requests[0].json()
+    assert {name: body[f"search_{name}_filter"] for name in filters} == filters
 
 
 async def test_the_news_are_searched_where_there_are_any(services: Services, http: Http) -> None:
@@ -444,25 +396,19 @@ async def test_the_same_search_is_asked_once_in_ten_minutes(
     assert await asks(KEPT_FOR) == (4, paid)
 
 
-async def test_no_address_comes_twice(services: Services, http: Http, context: ToolContext) -> None:
-    """However it is spelled; the better place counts."""
-    row = {"title": "Lamps", "content": "x", "score": 0.5}
-    services.tavily.results = [
-        row | {"url": url} for url in ("https://A.example/x#1", "https://a.example:443/x", "https://b.example")
-    ]
-    data = await search(tool(services, http, tavily_api_key=tavily_server.KEY), context)
-    assert [found["url"] for found in data["results"]] == ["https://A.example/x#1", "https://b.example"]
-
-
-async def test_sites_are_kept_to_whatever_the_service_makes_of_them(
+async def test_sites_are_kept_to_and_no_address_comes_twice(
     services: Services, http: Http, context: ToolContext
 ) -> None:
-    """A service may pass over what it does not know."""
+    """A service may pass over what it does not know; however an address is spelled, the better place counts."""
     search_tool = tool(services, http, tavily_api_key=tavily_server.KEY)
     only = WebSearchArguments(query="x", sites=("https://www.Lamps.example/page",))
     without = WebSearchArguments(query="x", without_sites=("lamps.example",))
-    assert [row["site"] for row in (await search_tool.run(only, context)).data["results"]] == ["lamps.example"]
-    assert [row["site"] for row in (await search_tool.run(without, context)).data["results"]] == ["flags.example"]
+    for wish, site in ((only, "lamps.example"), (without, "flags.example")):
+        assert [row["site"] for row in (await search_tool.run(wish, context)).data["results"]] == [site]
+    row = {"title": "Lamps", "content": "x", "score": 0.5}
+    urls = ("https://A.example/x#1", "https://a.example:443/x", "https://b.example")
+    services.tavily.results = [row | {"url": url} for url in urls]
+    assert [found["url"] for found in (await search(search_tool, context))["results"]] == [urls[0], urls[2]]
 
 
 async def test_what_no_service_can_do_is_said(services: Services, http: Http, context: ToolContext) -> None:
