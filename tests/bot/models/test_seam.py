@@ -28,6 +28,7 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
+from bot.models import wire
 from bot.models.anthropic import Anthropic
 from bot.models.base import Stop
 from bot.models.openai import OpenAI
@@ -538,3 +539,22 @@ async def test_whatever_the_history_holds_is_taken(vendor: Vendor, messages: tup
     """Any conversation that satisfies the history invariant is taken by every vendor, in every alphabet."""
     assert is_sendable(messages)
     await vendor.provider.complete(replace(QUESTION, messages=messages))
+
+
+async def test_a_history_goes_out_alike_however_often_it_did(vendor: Vendor) -> None:
+    """What a message becomes is made once, and nothing of a request stays in it: no neighbour, no mark of a cache."""
+    talk = followed_by(QUESTION, UserMessage(text="Or in Bergen?"), UserMessage(text="Or in Lom?"))
+    sent: list[object] = []
+    for request in (talk, talk, replace(talk, messages=tuple(map(replace, talk.messages)))):
+        await vendor.provider.complete(request)
+        sent.append(vendor.sent)
+    assert sent[0] == sent[1] == sent[2]
+    rain = AssistantMessage(parts=(Text(text="It rains."),))
+    more = followed_by(talk, rain, UserMessage(text="And now?"), rain, UserMessage(text="And tomorrow?"))
+    for request in (more, replace(more, messages=tuple(map(replace, more.messages)))):
+        await vendor.provider.complete(request)
+        sent.append(vendor.sent)
+    assert sent[3] == sent[4]
+    made = wire.made_once(lambda message, quirks: [message.role, *quirks])
+    assert made(frozenset()).of(rain) is made(frozenset()).of(rain)
+    assert made(frozenset({"tools"})).of(rain) == ["assistant", "tools"]
