@@ -51,13 +51,8 @@ async def test_where_all_is_well_there_is_nothing_to_say(caplog: pytest.LogCaptu
     assert watch.watchdog.is_linked is None
     assert await watch.look() == ()
     watch.now += 7
-    watchdog = watch.watchdog
-    assert (watchdog.is_open, watchdog.is_linked, watchdog.heard_seconds_ago, watchdog.challenge) == (
-        True,
-        True,
-        7.0,
-        None,
-    )
+    dog = watch.watchdog
+    assert (dog.is_open, dog.is_linked, dog.heard_seconds_ago, dog.challenge) == (True, True, 7.0, None)
     assert caplog.records == []
 
 

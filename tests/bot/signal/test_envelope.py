@@ -260,23 +260,6 @@ def test_a_mention_or_quote_is_mine_by_uuid_or_number(
     assert (found.mentions_me, found.quotes_me) == (mine, mine)
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
-        envelopes.sync_sent("I come at six", to=ALICE),
-        message("from my other phone", author=ALDIS),
-        message("by uuid alone", author=replace(ALDIS, number=None)),
-        message("by number alone", author=Person(uuid="", name=None, number=ACCOUNT)),
-        envelope(CAROL, syncMessage={"sentMessage": {"message": "?"}}),
-    ],
-)
-def test_what_the_account_did_itself_is_nobody_elses(frame: Frame) -> None:
-    """Own messages are told apart however they come, and nothing in them is ever answered or stored."""
-    found = peek(frame)
-    assert found is not None
-    assert (found.from_self, found.kind, read(frame)) == (True, Kind.OTHER, None)
-
-
 def test_a_frame_of_another_account_is_none() -> None:
     """A daemon with several accounts must not mix them up; a frame that names none is taken."""
     assert peek(message(account="+15550109999")) is None
@@ -485,20 +468,23 @@ def test_what_the_owner_does_to_a_note_is_read_too(frame: Frame, becomes: type[E
     "frame",
     [
         envelopes.sync_sent("I come at six", to=ALICE),
+        message("from my other phone", author=ALDIS),
+        message("by uuid alone", author=replace(ALDIS, number=None)),
+        message("by number alone", author=Person(uuid="", name=None, number=ACCOUNT)),
         envelopes.note("to a group", group=GROUP),
         envelopes.note("elsewhere", destinationUuid=ALICE.uuid),
         envelopes.note("elsewhere", destinationUuid=None, destinationNumber=ALICE.number, destination=ALICE.number),
         envelope(ALICE, syncMessage={"sentMessage": data(5, "?") | {"destinationUuid": ALICE.uuid}}),
         envelope(replace(ALDIS, uuid=""), syncMessage=envelopes.note("?")["envelope"]["syncMessage"]),
         fixture("sync_sent_group"),
-        fixture("sync_read"),
     ],
 )
-def test_what_the_owner_writes_to_others_is_no_note(frame: Frame) -> None:
-    """Nothing of a person's other chats is ever a message, also where notes are answered."""
-    found = noted(frame)
-    assert (found.from_self, found.kind) == (True, Kind.OTHER)
-    assert not isinstance(event(found, own=OWN), Incoming | Edited)
+def test_what_the_account_does_elsewhere_is_never_a_message(frame: Frame) -> None:
+    """Own messages and a person's other chats are told apart however they come, also where notes are answered."""
+    for takes_notes in (False, True):
+        found = peek(frame, takes_notes=takes_notes)
+        assert found is not None
+        assert (found.from_self, found.kind, event(found)) == (True, Kind.OTHER, None)
 
 
 def deep(depth: int) -> str:
