@@ -52,6 +52,7 @@ def test_curves_rise_where_values_do_with_gaps_and_dots() -> None:
     assert marks(picture, FIRST, (780, 95, 880, 130)) > 20
     assert marks(picture, FIRST, (70, 95, 160, 130)) == 0
     picture = drawn([Panel(name="A", values=[1, 1, None, 1, None, 0])])
+    assert marks(picture, FIRST, (100, 95, 190, 290)) > 50
     assert marks(picture, FIRST, (250, 95, 530, 290)) == 0
     assert marks(picture, FIRST, (540, 95, 565, 290)) > 10
 

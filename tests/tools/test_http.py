@@ -155,6 +155,8 @@ async def test_a_short_wait_is_waited_for(http: Http, service: Service) -> None:
 async def test_a_long_wait_is_not_waited_for(http: Http, service: Service) -> None:
     """Longer than we wait, or than the deadline leaves, or the caller paces by itself: the refusal is the answer."""
     assert usual_pause(JsonAnswer(status=429, body=None, headers={"retry-after": "60"})) is None
+    odd = [JsonAnswer(status=503, body=None, headers={"retry-after": told}) for told in ("-5", "inf", "soon")]
+    assert {one.retry_after_seconds for one in odd} == {None}
     for pause in (usual_pause, lambda _: WAIT_SECONDS, no_pause):
         service.requests.clear()
         service.faults.append(answer_json({}, status=429, headers={"Retry-After": "60"}))
