@@ -570,7 +570,8 @@ async def test_typing_and_receipts_go_out(bridge: Bridge) -> None:
     async with Listening(transport, reads_on=True) as stream:
         await bridge.server.connected()
         await bridge.server.deliver(message("hi", author=CAROL, group=GROUP), undecryptable(None))
-        await transport.receipt(await stream.next(), await stream.next())
+        for _ in range(2):
+            await transport.receipt(await stream.next())
     assert await bridge.server.typing_count(2) == [(ALICE.chat, True), (IN_GROUP, False)]
     [(recipient, _)] = await bridge.server.read_count(1)
     assert recipient == CAROL.uuid
