@@ -12,6 +12,10 @@ from typing import Literal
 import pytest
 
 from bot.logs import set_up
+from bot.web.health import HealthPages, serve
+from tests.bot.web.test_health import LOOPBACK
+from tests.ports import free_port
+from tests.waiting import WAIT_SECONDS
 
 SECRET = "my-secret-words"
 Form = Literal["text", "json"]
@@ -46,6 +50,20 @@ def message(form: Form, line: str) -> str:
     assert line.endswith("\n")
     assert line.count("\n") == 1
     return json.loads(line)["message"] if form == "json" else line[:-1].partition(": ")[2]
+
+
+async def test_malformed_requests_do_not_fill_the_log() -> None:
+    """Each sender of one could write a line with it; each is refused, one is logged."""
+    stream, port = StringIO(), free_port()
+    set_up("INFO", "text", stream)
+    async with serve(HealthPages(), LOOPBACK, port):
+        for _ in range(20):
+            reader, writer = await asyncio.open_connection(LOOPBACK, port)
+            writer.write(b"GET / HTTP/1.1\r\nno header\r\n\r\n")
+            async with asyncio.timeout(WAIT_SECONDS):
+                assert b" 400 " in await reader.readline()
+            writer.close()
+    assert "Error handling request" not in stream.getvalue()
 
 
 def fail() -> None:
