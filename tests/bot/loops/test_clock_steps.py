@@ -76,6 +76,7 @@ async def test_a_send_in_doubt_waits_for_its_proof_as_long_as_ever(
             clock.move(1)
             await aldis.maintenance.expire()
         assert clock.settled_now() == clock.wall()
+        store.wakeups["outbox"].set()
         await asyncio.sleep(0.05)
         assert await states(store) == ["unknown"]
         await passes(aldis, 1)

@@ -15,6 +15,7 @@ from bot.events import ChatId, Envelope
 from bot.i18n import phrases as common_phrases
 from bot.loops.worker import _MAX_TYPING
 from store import Repositories, Store
+from tests.arrivals import arrive
 from tests.bot.loops.app_harness import FIRST, Harness, HarnessTransport, app_harness
 from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, message
 from tests.waiting import WAIT_SECONDS, all_begun, eventually
@@ -119,8 +120,7 @@ async def test_one_that_fails_while_it_is_read_takes_no_other_along(
                 raise LookupError(envelope.raw)
             return super().event(envelope)
 
-    await left_waiting(store, clock, "damaged")
-    await store.transaction(lambda repos: repos.inbox.execute("UPDATE inbox SET envelope = X'00'"))
+    await arrive(store, envelope=b"damaged")
     async with app_harness(store, clock, transport=Stumbling()) as aldis:
         gate = aldis.model.gates["wait"] = asyncio.Event()
         await aldis.deliver(message("wait", author=BOB))
