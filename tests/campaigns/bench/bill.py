@@ -54,9 +54,10 @@ class Bill:
             cache_write_tokens=tokens.cache_write,
             cache_write_hour_tokens=tokens.cache_write_hour,
         )
-        prices = published_prices()
-        self.billed_usd += prices.cost(self.model, usage) or Decimal(0)
-        self.anew_usd += prices.cost(self.model, Usage(input_tokens=total)) or Decimal(0)
+        price = published_prices().of(self.model)
+        assert price is not None, self.model
+        self.billed_usd += price.cost(usage) or Decimal(0)
+        self.anew_usd += price.cost(Usage(input_tokens=total)) or Decimal(0)
         self.tokens += total
         self.requests += 1
         return tokens

@@ -37,7 +37,6 @@ from tests.servers.script import (
     empty,
     filtered,
     parsed,
-    pause,
     refuse,
     say,
     think,
@@ -51,9 +50,7 @@ KINDS = ("anthropic", "chat", "responses", "local")
 _MAX_TOKENS = 2**63 - 1
 """The largest number that the ledger can hold."""
 
-_PAUSED = pause()
 _ANSWERS = (
-    _PAUSED,
     *(say(" \n"), say("") + call("current_time", {}), say(" ") + say("Words.")),
     *(say("It is cold."), say("Words.").using(None), empty(), refuse(), refuse("I would rather not."), filtered("I w")),
     *(cut_off("And th"), window_full("An"), call("get_weather", {"place": "Oslo"}) + cut_off()),
@@ -89,7 +86,7 @@ async def check(round_: Round, kind: str) -> None:
 
 @dataclass
 class _Answer:
-    """An answer that goes wrong. A paused one is continued, and then it goes wrong anew, each time it is asked for."""
+    """An answer that goes wrong, each time anew."""
 
     vendor: Vendor
     random: Random
@@ -100,8 +97,6 @@ class _Answer:
 
     async def __call__(self, seen: Seen) -> web.StreamResponse:
         scripted = self.random.choice(_ANSWERS)
-        if scripted is _PAUSED and self.vendor.kind != "anthropic":
-            scripted = say("Only Anthropic pauses.")
         tree = self.vendor.server.answer(seen, parsed(seen.body), scripted)
         self.sent = _MUTATOR.written(self.random, _MUTATOR.mutated(self.random, tree))
         body = self.sent.encode("utf-8", "surrogatepass")
