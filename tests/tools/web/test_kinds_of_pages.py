@@ -44,7 +44,11 @@ ENCODINGS = [
     Row("EUC-JP with NEC's signs", "<meta charset=euc-jp><p>①㈱東京".encode("euc_jis_2004"), "①㈱東京"),
     Row("no type (lexmount/moli#156)", '<meta http-equiv=Content-Type content="charset=gbk">家'.encode("gbk"), "家"),
     Row("in a title (joshdick/miniProxy#60)", "<title><meta charset=cp1251></title><p>Т".encode("cp1251"), "Т"),
-    Row("utf-16 in a meta", b'<meta http-equiv="Content-Type" content=HTML + "utf-16"><p>Open 9 to 17', "Open 9 to 17"),
+    Row(
+        "utf-16 in a meta",
+        b'<meta http-equiv="Content-Type" content="text/html; charset=utf-16"><p>Open 9 to 17',
+        "Open 9 to 17",
+    ),
     Row("a comment names one", "<!-- <meta charset=koi8-r> --><meta charset=utf-8><p>Zürich".encode(), "Zürich"),
     Row("XML names one", '<?xml version="1.0" encoding="iso-8859-1"?><p>Köln</p>'.encode("latin-1"), "Köln", (), XHTML),
     Row("a feed names one", '<?xml version="1.0" encoding="cp1251"?><a>Ту</a>'.encode("cp1251"), "Ту", (), "text/xml"),
