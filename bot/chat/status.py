@@ -7,8 +7,7 @@ the turn's next attempt continues it, and whatever the turn ends with takes its 
 something may be done, the sentence that it was stopped or failed. A question that is taken back while its turn runs
 takes the status with it (`bot.chat.outgoing`).
 A status whose send is in doubt is not edited further: the outbox never sends it again, gives its receipt some seconds,
-and sends the answer as a new message if none came. A receipt that comes later still tells where the status is: it is
-then removed, or turned into the answer if that has not arrived yet.
+and sends the answer as a new message if none came; the status then stays where it is, if it went out.
 A turn that repeats another after an edit shows no status: it will edit the earlier answer instead.
 Left to others: the rows and what is in doubt (`store.outbox`), how an edit is sent (`bot.loops.sender`).
 

@@ -125,21 +125,6 @@ async def test_a_status_in_doubt_holds_the_answer_up_for_a_moment_only(
         assert await states(aldis) == ["sent" if is_confirmed else "dead", "sent"]
 
 
-async def test_a_status_whose_receipt_comes_after_the_answer_is_removed(store: Store, clock: SetClock) -> None:
-    """The phone was off: it shows the status above the answer, and says so when both are long there."""
-    async with app_harness(store, clock, live="status") as aldis:
-        await doubt_status(aldis)
-        clock.move(10)
-        store.wakeups["outbox"].set()
-        await aldis.quiet()
-        await aldis.deliver(receipt([FIRST + 5]))
-        await aldis.transport.until(lambda: bool(aldis.transport.removed))
-        await aldis.quiet()
-        assert shown(aldis) == [("re: slow one", None)]
-        assert [removal.target for removal in aldis.transport.removed] == [FIRST + 5]
-        assert await states(aldis) == ["dead", "sent", "sent"]
-
-
 async def test_a_question_takes_the_place_of_the_status(store: Store, clock: SetClock) -> None:
     """Whether something may be done; after the word there is a new status, which the answer takes the place of."""
     tools = (Echo(effects="once", name="post"), Echo(name="web_search"))
