@@ -24,7 +24,7 @@ ROOMS = {
     "bot/cli": (1115, 700),
     "bot/app": (1140, 700),
     "bot/i18n": (398, 350),
-    "bot/chat": (8063, 7350),
+    "bot/chat": (8062, 7350),
     "bot/commands": (1887, 1100),
     "bot/features": (4197, 3400),
     "bot/loops": (2168, 1600),
@@ -48,9 +48,9 @@ PARTS = {
 """Folders that are counted as a part of another room."""
 
 MODULES = (254, 280)
-TEST_LINES = (63259, 50000)
+TEST_LINES = (63244, 50000)
 SENTENCES = (365, 550)
-DOCS_WORDS = (17038, 18000)
+DOCS_WORDS = (17044, 18000)
 SETTINGS = (118, 120)
 PACKAGES = (28, 26)
 TRANSPORT_MEMBERS = (14, 14)
