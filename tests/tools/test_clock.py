@@ -41,6 +41,7 @@ FOUND = [
     ("Bielefeld, Germany", "Europe/Berlin", "2026-11-21T15:30:15+01:00"),
     ("München, Deutschland", "Europe/Berlin", "2026-11-21T15:30:15+01:00"),
     ("Buenos Aires, Argentina", "America/Argentina/Buenos_Aires", "2026-11-21T11:30:15-03:00"),
+    ("Tbilisi, Georgia", "Asia/Tbilisi", "2026-11-21T18:30:15+04:00"),  # a state has the same name
     ("GMT+5:30", "UTC+05:30", "2026-11-21T20:00:15+05:30"),  # victrme/Bonjourr#601
     ("GMT", "GMT", "2026-11-21T14:30:15+00:00"),  # apertium/phenny#171
     ("London, United Kingdom", "Europe/London", "2026-11-21T14:30:15+00:00"),  # kevinroberts/city-timezones#8
