@@ -59,7 +59,7 @@ def describe_error(error: BaseException) -> str:
 
 
 def _is_worth_a_line(record: logging.LogRecord) -> bool:
-    """Leaves out malformed HTTP requests: anybody who reaches a port can send as many as they like."""
+    """Leaves out malformed HTTP requests: every program that reaches a port can send any number."""
     error = record.exc_info[1] if record.exc_info else None
     return type(error).__module__ != "aiohttp.http_exceptions"
 

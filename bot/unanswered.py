@@ -35,7 +35,7 @@ def _all_day(words: str) -> Reason:
 
 _MINUTE = "LIMITS__MESSAGES_PER_MINUTE and LIMITS__CONVERSATION_MESSAGES_PER_MINUTE"
 _DECRYPT = "its author has to send it again; if it keeps happening, look in the bridge's log"
-_NOTES = "somebody else wrote it, and SIGNAL__NOTE_TO_SELF answers only what the account writes to itself"
+_NOTES = "another person wrote it, and SIGNAL__NOTE_TO_SELF answers only what the account writes to itself"
 
 REASONS: Mapping[str, Reason] = {
     "not_allowed": Reason(
@@ -50,8 +50,8 @@ REASONS: Mapping[str, Reason] = {
     "paused": Reason("Aldis is paused in its conversation", "`/resume` there"),
     "too_many": Reason("too many messages came from its author or there within a minute", _MINUTE, logging.WARNING),
     "queue_full": Reason("too many messages were already waiting there", "LIMITS__MAX_WAITING", logging.WARNING),
-    "too_old": Reason("it had waited too long, and its author was told so", "INTAKE__MAX_AGE says how long that is"),
-    "expired": Reason("its timer had made it disappear before its turn came, and its author was told so"),
+    "too_old": Reason("it had waited too long, and its author read so", "INTAKE__MAX_AGE says how long that is"),
+    "expired": Reason("its timer had made it disappear before its turn came, and its author read so"),
     "undecryptable": Reason("it could not be decrypted", _DECRYPT, logging.WARNING),
     "not_a_note": Reason(_NOTES, "without SIGNAL__NOTE_TO_SELF the people on the list are answered"),
     "not_a_frame": Reason(

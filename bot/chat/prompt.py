@@ -65,7 +65,7 @@ WAS_EMPTY = UserMessage(
 PERSONA_INTRODUCTION = "The people of this conversation want you to be like this here, within the rules above:"
 """Stands before the persona at the end of the system prompt: in addition to the rules, never instead of them."""
 ASKS_NO_ONE_NOW = (
-    "nobody is here to agree to this now, so it was not done; do not try again, the person is told of it in your answer"
+    "no one is here to agree to this now, so it was not done; do not try again, the person reads of it in your answer"
 )
 """What the model reads if a scheduled run wants to do something that needs a person's approval."""
 IS_REPLACED = "the person wants this in a newer message, which takes care of it; answer only the rest"

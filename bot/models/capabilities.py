@@ -181,7 +181,7 @@ def of_ollama(shown: object, running: object, model: str) -> Capabilities:
 
 def _window(*sizes: object) -> int | None:
     """The first of these that makes sense."""
-    return next((told for size in sizes if (told := Capabilities(window_tokens=cast("int", size)).window_tokens)), None)
+    return next((read for size in sizes if (read := Capabilities(window_tokens=cast("int", size)).window_tokens)), None)
 
 
 def entries(listed: object) -> Iterable[Json]:

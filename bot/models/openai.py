@@ -37,7 +37,7 @@ _REASONING = re.compile(r"(o[0-9]|gpt-[5-9])")
 """Names of models that reason; they call the output limit `max_completion_tokens`."""
 
 _CACHE_MARKS = re.compile(r"gpt-(5\.[6-9]|[6-9])")
-"""Names of models whose cache is told what to keep, and charges for it. Source: as for `caching`."""
+"""Names of models whose cache keeps what a request names, and charges for it. Source: as for `caching`."""
 
 _MISSES = r"missing [`'\"]?reasoning_content|reasoning_content[`'\"]? (?:is missing|in the thinking mode must)"
 _QUIRKS: Mapping[str, re.Pattern[str]] = {

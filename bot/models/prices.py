@@ -123,7 +123,7 @@ def unknown_price(model: str) -> str:
 
 
 def unknown_cost(model: str, usage: Usage, *, is_estimated: bool = False) -> str:
-    """Returns what the operator is told about a completion whose cost is unknown, or an estimate."""
+    """Returns what the operator reads about a completion whose cost is unknown, or an estimate."""
     if usage.input_tokens or usage.output_tokens:
         return unknown_price(model)
     counted = "counted by an estimate" if is_estimated else "not counted"

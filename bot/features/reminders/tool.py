@@ -29,7 +29,7 @@ from tools import (
 
 _MAX_TEXT_CHARS = 1000
 _WARNING = (
-    "messages in this conversation disappear before that time: the person will be told that there was a reminder, but"
+    "messages in this conversation disappear before that time: the person will read that there was a reminder, but"
     " not what it said. Tell them so now."
 )
 
