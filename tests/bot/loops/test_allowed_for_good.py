@@ -143,7 +143,7 @@ async def test_where_nobody_is_there_it_does_not_hold(store: Store, clock: SetCl
         await aldis.quiet()
         texts = "\n".join(reply.content.text for reply in aldis.transport.sent[before:])
         assert "You weren't here to say yes" in texts
-        assert "nobody is here" in contents(aldis.model.requests[-1])[-1]
+        assert "no one is here" in contents(aldis.model.requests[-1])[-1]
 
 
 @pytest.mark.parametrize("command", ["/forget yes", "/forget everything yes"])
