@@ -257,7 +257,6 @@ def doctor_deps(settings: Settings) -> Deps:
         linking=lambda bridge: transports.linking_over(settings, bridge),
         transport=lambda bridge, account: transports.transport(settings, bridge, account),
         provider=lambda name: models.vendor(settings, name),
-        choice=lambda name: models.vendor(settings, *name.split("/", 1)),
         tool_deps=alone(Http(user_agent(settings.tools.contact)), Fetcher(user_agent()), idle_features()),
         is_contained=is_contained(),
         sandbox=Sandbox,

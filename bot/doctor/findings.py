@@ -3,7 +3,7 @@
 A check is a function that returns findings; the same list stands on the pages, in the terminal and on the health page.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -28,8 +28,6 @@ class Deps:
     transport: Callable[[Bridge, Account], SignalTransport]
     provider: Callable[[ProviderName], Provider]
     """With the model that answers unless another is chosen."""
-    choice: Callable[[str], Provider]
-    """With a model that people may choose, by its name (`provider/model`)."""
     tool_deps: ToolDeps
     """Of tools that are only looked at."""
     is_contained: bool = False
@@ -55,18 +53,6 @@ class Finding:
     def what(self) -> str:
         """Area and words: `clock: it is wrong by months or years`."""
         return f"{self.area}: {self.words}" if self.area else self.words
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RunningState:
-    """What a running Aldis knows of itself."""
-
-    problems: Sequence[str]
-    """What keeps it from working."""
-    findings: Sequence[Finding]
-    """What it has looked at."""
-    counts: Mapping[str, object]
-    """What it has counted since it started."""
 
 
 ok = partial(Finding, "ok")

@@ -62,28 +62,27 @@ def check_cell_level(level: Level) -> Finding:
     return warning("cells", f"{what}: a file that takes one over can {reach}", how)
 
 
-async def check_store(settings: Settings) -> tuple[bool, list[Finding]]:
-    """Returns whether another process holds the store, and what was found."""
+async def check_store(settings: Settings) -> list[Finding]:
+    """Returns whether the store opens, or can be made."""
     given, path = settings.store, settings.store.path
     files = [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-keys")]
     if not any(file.exists() for file in files):
-        there = next(place for place in path.absolute().parents if place.exists())
+        there = _nearest_place(path)
         try:
             tempfile.TemporaryFile(dir=there).close()
         except OSError as error:
             what = f"user {os.geteuid()} cannot write to {there}: {error.strerror}"
-            how = f"make that user the folder's owner, or set STORE__PATH (it is {path})"
-            return False, [problem("store", what, how)]
-        return False, [ok("store", f"{path} will be created at the first start")]
+            return [problem("store", what, f"make that user the folder's owner, or set STORE__PATH (it is {path})")]
+        return [ok("store", f"{path} will be created at the first start")]
     try:
         async with open_store(path, realm="signal", key=given.master_key, old_key=given.old_master_key) as store:
             dead, restoration = await store.read(
                 lambda repos: (repos.inbox.backlog().dead, repos.restored.restoration())
             )
     except StoreInUse:
-        return True, [ok("store", f"{path} is in use by a running Aldis")]
+        return [ok("store", f"{path} is in use by a running Aldis")]
     except StoreError as error:
-        return False, [problem("store", spell_commands(str(error)), "fix this before the next start")]
+        return [problem("store", spell_commands(str(error)), "fix this before the next start")]
     megabytes = sum(file.stat().st_size for file in files if file.exists()) / 1_000_000
     found = [ok("store", f"{path} opens with its key, is intact, and takes {megabytes:.1f} MB")]
     if restoration is not None:
@@ -92,7 +91,7 @@ async def check_store(settings: Settings) -> tuple[bool, list[Finding]]:
         found.append(problem("store", what, how))
     if dead:
         found.append(warning("store", f"messages given up in the last weeks: {dead}", "look in Aldis's log"))
-    return False, found
+    return found
 
 
 def check_attachments(settings: Settings) -> Iterator[Finding]:
@@ -120,7 +119,11 @@ def check_disk(free_bytes: int) -> Finding:
 
 def free_bytes_of(settings: Settings) -> int:
     """Returns what is free in the nearest folder that exists."""
-    return shutil.disk_usage(next(place for place in settings.store.path.absolute().parents if place.exists())).free
+    return shutil.disk_usage(_nearest_place(settings.store.path)).free
+
+
+def _nearest_place(path: Path) -> Path:
+    return next(place for place in path.absolute().parents if place.exists())
 
 
 def check_rights(settings: Settings) -> Iterator[Finding]:
@@ -175,9 +178,10 @@ def is_published(settings: Settings, *, is_contained: bool = False) -> bool:
     0.0.0.0 is every address of the network, but for a container: it listens on that, and is reached as it is published.
     """
     web = settings.web
+    if web.admin_url is not None and not is_loopback(web.admin_url):
+        return True
     host = f"[{web.admin_host}]" if ":" in web.admin_host else web.admin_host
-    is_of_network = not (is_contained if is_every_address(web.admin_host) else is_loopback(f"http://{host}"))
-    return is_of_network if web.admin_url is None else is_of_network or not is_loopback(web.admin_url)
+    return not (is_contained if is_every_address(web.admin_host) else is_loopback(f"http://{host}"))
 
 
 def is_contained() -> bool:

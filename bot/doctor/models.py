@@ -1,4 +1,4 @@
-"""What answers: the models, who listens to voice notes and speaks, who draws; whether what is spent can be counted.
+"""What answers: the models, who listens to voice notes and speaks, who draws.
 
     of each server that is set: address, key and names, for nothing (`servers`)
     of each model, where that is wanted: a small question, for little
@@ -7,9 +7,7 @@ Left to others: making providers (`bot.app` hands over how).
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
-
-from pydantic import SecretStr
+from collections.abc import Callable, Mapping, Sequence
 
 from bot.chat.notices import Notice
 from bot.doctor.findings import Deps, Finding, hint, ok, problem, warning
@@ -25,17 +23,16 @@ from bot.doctor.servers import (
 from bot.errors import BadKey, NoSuchModel, ProviderError, Rejected
 from bot.messages import UserMessage
 from bot.models.base import Completion, Provider, Request, ToolOffer
-from bot.settings import Settings
-from tools import ImagesOptions, bearer
+from bot.models.capabilities import Capabilities
+from bot.settings import ProviderName, Settings
+from tools import ImagesOptions
 
-_MODEL_SECONDS = 60.0
+_ANSWER_SECONDS, _MAX_ANSWER_TOKENS = 60.0, 1024
 _MAX_MODELS = 30
 _SMALL_WINDOW = 8192
 """With less, tools and an answer leave hardly any room for what was said before."""
 
 ANTHROPIC_URL = "https://api.anthropic.com"
-_ANTHROPIC_VERSION = "2026-10-21"
-"""As the SDK of Anthropic 2.12.0 sends it (2026-11-22)."""
 OPENAI_URL = "https://api.openai.com/v1"
 _PING = ToolOffer(name="ping", description="Tells that tools can be called. Takes nothing.", parameters={})
 _PARSERS = (
@@ -48,50 +45,58 @@ _PARSERS = (
 async def check_models(settings: Settings, deps: Deps) -> list[Finding]:
     """Returns whether the servers of the models can be reached, take the key and have the models; for nothing."""
     llm = settings.llm
-    names = (*llm.providers_in_order, *(choice.partition("/")[0] for choice in llm.choices))
-    vendors = [name for name in dict.fromkeys(names) if name != "offline"]
+    named = {llm.model_of(name): f"LLM__{name.upper()}__MODEL" for name in llm.providers_in_order}
+    for choice in llm.choices:
+        named.setdefault(choice, "LLM__CHOICES")
+    of_vendors: dict[str, dict[str, str]] = {}
+    for name, variable in named.items():
+        vendor, _, model = name.partition("/")
+        if vendor != "offline":
+            of_vendors.setdefault(vendor, {}).update({model: variable} if model else {})
     found: list[Finding] = []
-    if not vendors:
+    if not of_vendors:
         how = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own"
         found.append(warning("models", "no key is set, so only the offline model answers", how))
-    for part in await asyncio.gather(*(_check_vendor(vendor, settings, deps) for vendor in vendors)):
+    checks = (_check_vendor(vendor, models, settings, deps) for vendor, models in of_vendors.items())
+    for part in await asyncio.gather(*checks):
         found += part
     for vendor, given in (("anthropic", llm.anthropic), ("openai", llm.openai)):
         # A key alone is what many machines have set for other programs, and serves speech, too.
-        if vendor not in vendors and (wanted := given.model_fields_set - {"api_key"}):
+        if vendor not in of_vendors and (wanted := given.model_fields_set - {"api_key"}):
             unused = ", ".join(f"LLM__{vendor.upper()}__{name.upper()}" for name in sorted(wanted))
             how = f"set {with_other_name(f'LLM__{vendor.upper()}__API_KEY')}, or LLM__PROVIDERS"
             found.append(warning("models", f"{unused} has no effect, because {vendor} is not used", how))
     return found
 
 
-async def _check_vendor(vendor: str, settings: Settings, deps: Deps) -> list[Finding]:
-    llm, server, http = settings.llm, checked_server(vendor, settings), deps.tool_deps.http
+async def _check_vendor(vendor: str, models: Mapping[str, str], settings: Settings, deps: Deps) -> list[Finding]:
+    """What is to be said of a server and of its models, each named by a variable; without any its first one is used."""
+    server, http = checked_server(vendor, settings), deps.tool_deps.http
     looked = await look_at(server, http, is_contained=deps.is_contained)
-    if looked.names is None:
-        return list(looked.findings)
-    named = {choice: "LLM__CHOICES" for choice in llm.choices if choice.startswith(f"{vendor}/")}
-    if vendor in llm.providers_in_order:
-        named[llm.model_of("anthropic" if vendor == "anthropic" else "openai")] = f"{server.group}__MODEL"
-    models = {model: variable for name, variable in named.items() if (model := name.partition("/")[2])}
-    wanted = [look_for(model, server, variable, looked.names, http) for model, variable in models.items()]
+    if looked.known is None:
+        return [looked.finding]
+    wanted = [look_for(model, server, variable, looked.known, http) for model, variable in models.items()]
     found = list(await asyncio.gather(*wanted))
-    if not models:
-        is_empty = problem("models", f"{vendor} lists no model at all", f"set {server.group}__MODEL")
-        found.append(ok("models", f"{vendor} is asked for its first model") if looked.names else is_empty)
+    if not models and not looked.known:
+        found.append(problem("models", f"{vendor} lists no model at all", f"set {server.group}__MODEL"))
     if all(finding.level != "problem" for finding in found):
-        known = await asyncio.gather(*(ask_capabilities(server, model, http) for model in models or [""]))
-        for model, figures in known:
-            if figures.window_tokens and figures.window_tokens < _SMALL_WINDOW:
-                what = f"{vendor} gives {model} a window of only {figures.window_tokens:,} tokens, so it soon forgets"
-                how = f"give it {_SMALL_WINDOW * 2:,} or more in the settings of the server, such as "
-                found.append(warning("models", what, f"{how}OLLAMA_CONTEXT_LENGTH, or -c with llama.cpp"))
-            if figures.is_deprecated:
-                when = f"on {figures.retires_on}" if figures.retires_on else "soon (no day is given yet)"
-                what = f"{vendor}: {model} is deprecated; it stops answering {when}"
-                how = f"set {server.group}__MODEL (or LLM__CHOICES) to another model before"
-                found.append(warning("models", what, how))
-    return [*looked.findings, *found]
+        for model, known in await asyncio.gather(*(ask_capabilities(server, one, http) for one in models or [""])):
+            found += _check_model(vendor, model, known)
+    return [looked.finding, *found]
+
+
+def _check_model(vendor: str, model: str, known: Capabilities) -> list[Finding]:
+    """What its server says of a model that the operator should know."""
+    found: list[Finding] = []
+    if known.window_tokens and known.window_tokens < _SMALL_WINDOW:
+        what = f"{vendor} gives {model} a window of only {known.window_tokens:,} tokens, so it soon forgets"
+        how = f"give it {_SMALL_WINDOW * 2:,} or more in the settings of the server, such as "
+        found.append(warning("models", what, f"{how}OLLAMA_CONTEXT_LENGTH, or -c with llama.cpp"))
+    if known.is_deprecated:
+        when = f"on {known.retires_on}" if known.retires_on else "soon (no day is given yet)"
+        how = f"set LLM__{vendor.upper()}__MODEL (or LLM__CHOICES) to another model before"
+        found.append(warning("models", f"{vendor}: {model} is deprecated; it stops answering {when}", how))
+    return found
 
 
 async def list_models(vendor: str, settings: Settings, deps: Deps) -> ServerProbe:
@@ -101,61 +106,48 @@ async def list_models(vendor: str, settings: Settings, deps: Deps) -> ServerProb
 
 def checked_server(vendor: str, settings: Settings) -> CheckedServer:
     """Returns a vendor's server as things are set."""
-    anthropic, openai = settings.llm.anthropic, settings.llm.openai
-    if vendor == "openai":
-        base_url = openai.base_url or OPENAI_URL
-        return _compatible("models", "LLM__OPENAI", base_url, openai.api_key, is_vendor=openai.is_openai_itself)
-    key = {"x-api-key": anthropic.api_key.get_secret_value()} if anthropic.api_key else {}
+    claude, gpt = settings.llm.anthropic, settings.llm.openai
+    if vendor == "anthropic":
+        return CheckedServer("models", "LLM__ANTHROPIC", claude.base_url or ANTHROPIC_URL, claude.api_key)
     return CheckedServer(
-        area="models",
-        group="LLM__ANTHROPIC",
-        base_url=anthropic.base_url or ANTHROPIC_URL,
-        headers={"anthropic-version": _ANTHROPIC_VERSION, **key},
-        has_key=bool(key),
-        is_anthropic=True,
-    )
-
-
-def _compatible(area: str, group: str, base_url: str, key: SecretStr | None, *, is_vendor: bool) -> CheckedServer:
-    headers = bearer(key)
-    return CheckedServer(
-        area=area, group=group, base_url=base_url, headers=headers, has_key=bool(headers), is_vendor=is_vendor
+        "models", "LLM__OPENAI", gpt.base_url or OPENAI_URL, gpt.api_key, is_vendor=gpt.is_openai_itself
     )
 
 
 async def ask_models(settings: Settings, deps: Deps) -> list[Finding]:
-    """Returns what each model answers to a very small question, which costs a little."""
-    llm = settings.llm
-    providers = [deps.provider(name) for name in llm.providers_in_order if name != "offline"]
-    providers += [deps.choice(choice) for choice in llm.models_to_choose[1:]]
-    return list(await asyncio.gather(*map(_answered, providers)))
+    """Returns whether the first model of each provider answers and calls a tool, which costs a little."""
+    asked = [_check_answer(name, deps) for name in settings.llm.providers_in_order if name != "offline"]
+    return list(await asyncio.gather(*asked))
 
 
-async def _answered(provider: Provider) -> Finding:
-    """Whether a very small question is answered, and its tool called."""
+async def _check_answer(name: ProviderName, deps: Deps) -> Finding:
+    try:
+        answer = await ask(deps.provider(name), "Are you there? Call the tool ping.", (_PING,))
+    except ProviderError as error:
+        return problem("models", f"{name} does not answer: {type(error).__name__}: {error}")
+    what = f"{name} answered as {answer.model}"
+    if name == "openai" and not (answer.message and answer.message.calls):
+        return warning("models", f"{what}, but called no tool", _PARSERS)
+    cost = "at an unknown cost" if answer.cost_usd is None else f"for {answer.cost_usd} USD"
+    return ok("models", f"{what} in {answer.latency_seconds:.1f} s, {cost}")
+
+
+async def ask(provider: Provider, text: str, tools: Sequence[ToolOffer]) -> Completion:
+    """Asks a model something small, and closes its provider; raises ProviderError if it does not answer."""
     request = Request(
-        system="You test whether tools can be called.",
-        messages=(UserMessage(text="Are you there? Call the tool ping."),),
-        tools=(_PING,),
+        system="You are Aldis, an assistant in Signal.",
+        messages=(UserMessage(text=text),),
+        tools=tuple(tools),
         may_call_tools=True,
-        max_output_tokens=256,
-        timeout_seconds=_MODEL_SECONDS,
+        max_output_tokens=_MAX_ANSWER_TOKENS,
+        timeout_seconds=_ANSWER_SECONDS,
         conversation="doctor",
         is_one_off=True,
     )
     try:
-        answer = await provider.complete(request)
-    except ProviderError as error:
-        return problem("models", f"{provider.name} does not answer: {type(error).__name__}: {error}")
+        return await provider.complete(request)
     finally:
         await provider.aclose()
-    what = f"{answer.provider} answered as {answer.model}"
-    if answer.provider == "openai" and not (answer.message and answer.message.calls):
-        return warning("models", f"{what}, but called no tool", _PARSERS)
-    what += f" in {answer.latency_seconds:.1f} s"
-    if answer.cost_usd is None:
-        return warning("models", f"{what}, at an unknown cost", "set its price in BUDGET__PRICES")
-    return ok("models", f"{what}, for {answer.cost_usd} USD")
 
 
 async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
@@ -168,10 +160,10 @@ async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
         return [hint("audio", "voice notes are not understood", "AUDIO__BASE_URL switches it on")]
     if audio.is_openai_itself and settings.audio_key is None:
         return [problem("audio", "OpenAI requires a key", "set AUDIO__API_KEY")]
-    server = _compatible("audio", "AUDIO", audio.base_url, settings.audio_key, is_vendor=audio.is_openai_itself)
+    server = CheckedServer("audio", "AUDIO", audio.base_url, settings.audio_key, is_vendor=audio.is_openai_itself)
     models = {"AUDIO__MODEL": audio.listening_model}
     models |= {"AUDIO__SPEECH_MODEL": audio.speaking_model} if audio.speak else {}
-    found = await _check_server(server, models, deps)
+    found = await _check_beside(server, models, deps)
     what = f"{audio.listening_model} at {without_password(audio.base_url)} listens"
     what += f", and {audio.speaking_model} speaks" if audio.speak else ""
     return [*([ok("audio", what)] if all(finding.level == "ok" for finding in found) else []), *found]
@@ -185,17 +177,17 @@ async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
     if options.missing_settings():
         return []
     base_url, is_vendor = options.base_url or OPENAI_URL, options.base_url is None
-    server = _compatible("images", "TOOLS__IMAGES", base_url, options.api_key, is_vendor=is_vendor)
-    return await _check_server(server, {"TOOLS__IMAGES__MODEL": options.model} if options.model else {}, deps)
+    server = CheckedServer("images", "TOOLS__IMAGES", base_url, options.api_key, is_vendor=is_vendor)
+    return await _check_beside(server, {"TOOLS__IMAGES__MODEL": options.model} if options.model else {}, deps)
 
 
-async def _check_server(server: CheckedServer, models: Mapping[str, str], deps: Deps) -> list[Finding]:
-    """A server beside the models that answer: what it does not list is worth a word."""
-    looked = await look_at(server, deps.tool_deps.http, is_contained=deps.is_contained)
-    found = list(looked.findings)
-    for variable, model in models.items() if looked.names else ():
-        found.append(await look_for(model, server, variable, looked.names or (), deps.tool_deps.http))
-    return [finding for finding in found if finding in looked.findings or finding.level != "ok"]
+async def _check_beside(server: CheckedServer, models: Mapping[str, str], deps: Deps) -> list[Finding]:
+    """A server beside the models that answer, with the models that variables name: what it does not list is said."""
+    http = deps.tool_deps.http
+    looked = await look_at(server, http, is_contained=deps.is_contained)
+    known = looked.known or {}
+    named = [await look_for(model, server, variable, known, http) for variable, model in models.items() if known]
+    return [looked.finding, *(finding for finding in named if finding.level != "ok")]
 
 
 class ModelTroubles:

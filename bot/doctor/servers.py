@@ -18,36 +18,38 @@ import difflib
 import ipaddress
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from itertools import islice
 from typing import Any, cast
 from urllib.parse import quote, urlsplit
 
 import httpx
+from pydantic import SecretStr
 
 from bot.chat.notices import Notice
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.errors import Disconnected
-from bot.invocation import command_line
 from bot.models import capabilities
 from bot.models.capabilities import NOTHING, Capabilities
 from bot.settings import ALSO
 from bot.signal.json import Json
-from tools import Http, JsonAnswer, TooLarge, ToolError, Unavailable, Unreachable, trusted_certificates
-from tools import TimedOut as TimedOutError
+from tools import Http, JsonAnswer, TimedOut, ToolError, Unreachable, bearer, trusted_certificates
 
 TIMEOUT_SECONDS = 8.0
 """For one question, retry included, and for all questions about a model."""
+_FAILED = HTTPStatus.INTERNAL_SERVER_ERROR
 REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 ASK_SECONDS = 10.0
 """For one question, whatever it is."""
+_ANTHROPIC_VERSION = "2026-10-21"
+"""As the SDK of Anthropic 2.12.0 sends it (2026-11-22)."""
 _LIKENESS = 0.4
 _MAX_NAMES, _MAX_NAME_CHARS = 2000, 200
 """Of a list: to look for what is like a name takes longer the more there are."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class CheckedServer:
     """A server, and by which variables it is set."""
 
@@ -56,13 +58,14 @@ class CheckedServer:
     group: str
     """The settings that name it: `LLM__OPENAI`, with `__BASE_URL`, `__API_KEY` and `__MODEL` behind it."""
     base_url: str
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Those that go with every request."""
-    has_key: bool = False
-    """Whether the key is among them."""
-    is_anthropic: bool = False
-    is_vendor: bool = False
+    key: SecretStr | None
+    is_vendor: bool = True
     """Whether it is the vendor itself, which lists all that it has, and shows it to no one without a key."""
+
+    @property
+    def is_anthropic(self) -> bool:
+        """Whether it has the API of Anthropic, not that of OpenAI."""
+        return self.group == "LLM__ANTHROPIC"
 
     @property
     def name(self) -> str:
@@ -70,88 +73,88 @@ class CheckedServer:
         return self.group.rpartition("__")[2].lower() if self.area == "models" else "the server"
 
     @property
-    def subject(self) -> str:
-        """Whose key it is, for the admins."""
-        return self.name if self.area == "models" else self.area
-
-    @property
     def models_url(self) -> str:
         """Where its list is."""
         return f"{self.base_url}{'/v1' if self.is_anthropic else ''}/models"
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Those that go with every request."""
+        if not self.is_anthropic:
+            return bearer(self.key)
+        key = {"x-api-key": self.key.get_secret_value()} if self.key else {}
+        return {"anthropic-version": _ANTHROPIC_VERSION, **key}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServerProbe:
     """What came of looking at a server."""
 
-    findings: tuple[Finding, ...]
-    names: tuple[str, ...] | None = None
-    """What it lists; None where that is not known."""
-    known: Mapping[str, Capabilities] = field(default_factory=dict[str, Capabilities])
-    """What the list says of each."""
+    finding: Finding
+    known: Mapping[str, Capabilities] | None = None
+    """What its list says of each model; None where it gave no list."""
 
 
 async def look_at(server: CheckedServer, http: Http, *, is_contained: bool) -> ServerProbe:
     """Returns whether the address and the key of a server are right; `is_contained`: Aldis runs in a container."""
     answer, area = await _ask(http, server, server.models_url), server.area
     at, key = f"{server.name} at {without_password(server.base_url)}", with_other_name(f"{server.group}__API_KEY")
-    of_key = Notice(kind="key", subject=server.subject)
-    if (known := _told(answer, server)) is not None:
-        if not server.has_key:
-            found = ok(area, f"{at} answers and requires no key")
-        elif server.is_vendor or server.is_anthropic:
+    of_key = Notice(kind="key", subject=server.name if area == "models" else area)
+    if (known := _models(answer, server)) is not None:
+        found = ok(area, f"{at} answers and requires no key")
+        if server.key and server.is_vendor:
             found = ok(area, f"{at} answers and accepts the key", notice=of_key)
-        else:
-            found = ok(area, f"{at} answers; the key was not tried: that would cost money", _ask_models())
-        return ServerProbe(findings=(found,), names=tuple(known), known=known)
+        elif server.key:
+            found = ok(area, f"{at} answers; the key was not tried: that would cost money")
+        return ServerProbe(finding=found, known=known)
     if isinstance(answer, JsonAnswer) and answer.status in REFUSED:
-        refuses = problem(area, f"{server.name} refuses the key", f"correct {key}", of_key)
-        found = refuses if server.has_key else problem(area, f"{server.name} requires a key", f"set {key}")
-    elif why := _why_away(answer):
+        if server.key:
+            return ServerProbe(finding=problem(area, f"{server.name} refuses the key", f"correct {key}", of_key))
+        return ServerProbe(finding=problem(area, f"{server.name} requires a key", f"set {key}"))
+    if why := _why_away(answer):
         advice = advice_on_address(server.base_url, f"{server.group}__BASE_URL", is_contained=is_contained)
-        found = problem(area, f"{at} does not answer: {why}", advice)
-    else:
-        found = await _misplaced(server, at, http)
-    return ServerProbe(findings=(found,))
+        return ServerProbe(finding=problem(area, f"{at} does not answer: {why}", advice))
+    return ServerProbe(finding=await _misplaced(server, at, http))
 
 
 async def _misplaced(server: CheckedServer, at: str, http: Http) -> Finding:
     """Why an address that answers lists no models: /v1 is missing or too much, or the server has no list."""
     base, own = server.base_url, f"{server.group}__BASE_URL"
-    other = base.removesuffix("/v1") if server.is_anthropic or base.endswith("/v1") else f"{base}/v1"
-    moved = replace(server, base_url=other)
-    if _told(await _ask(http, moved, moved.models_url), moved) is not None:
-        shown = without_password(other)
+    moved = replace(server, base_url=base.removesuffix("/v1") if base.endswith("/v1") else f"{base}/v1")
+    if _models(await _ask(http, moved, moved.models_url), moved) is not None:
+        shown = without_password(moved.base_url)
+        also = f" (or {ALSO[own]})" if own in ALSO else ""
         what = f"{at}: there is nothing there, but it answers at {shown}"
-        return problem(server.area, what, f"set {own}={shown}" + (f" (or {ALSO[own]})" if own in ALSO else ""))
+        return problem(server.area, what, f"set {own}={shown}{also}")
     # Whatever answers on the web has no list, but some servers for speech have none either.
-    level = warning if server.area == "models" else ok
-    what = f"{at} answers, but lists no models: key and model were not tried, because that would cost money"
-    return level(server.area, what, _ask_models())
+    what = f"{at} answers, but lists no models, so key and model were not tried"
+    return (warning if server.area == "models" else ok)(server.area, what)
 
 
 def _why_away(answer: JsonAnswer | ToolError) -> str:
     """Why a server gave no answer, or none now; empty where its answer was of another kind."""
-    if isinstance(answer, JsonAnswer):
-        is_passing = answer.status == HTTPStatus.TOO_MANY_REQUESTS or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR
-        return f"it returns an error (status {answer.status})" if is_passing else ""
-    is_answer = isinstance(answer, Unavailable | TooLarge) and not isinstance(answer, Unreachable | TimedOutError)
-    return "" if is_answer else why_silent(answer)
+    if isinstance(answer, Unreachable | TimedOut):
+        return why_silent(answer)
+    if isinstance(answer, JsonAnswer) and (answer.status == HTTPStatus.TOO_MANY_REQUESTS or answer.status >= _FAILED):
+        return f"it returns an error (status {answer.status})"
+    return ""
 
 
-async def look_for(model: str, server: CheckedServer, variable: str, names: tuple[str, ...], http: Http) -> Finding:
+async def look_for(
+    model: str, server: CheckedServer, variable: str, known: Mapping[str, Capabilities], http: Http
+) -> Finding:
     """Returns whether a server that lists these models has this one, which a variable names."""
-    notice, is_denied = Notice(kind="model", subject=model), server.is_vendor or server.is_anthropic
-    is_known = model in names or f"{model}:latest" in names
+    notice = Notice(kind="model", subject=model)
+    is_known = model in known or f"{model}:latest" in known
     if not is_known:  # it may be an alias
         answer = await _ask(http, server, f"{server.models_url}/{quote(model, safe='')}")
         is_known = isinstance(answer, JsonAnswer) and answer.ok and "'id'" in str(answer.body)
     if is_known:
         return ok(server.area, f"{server.name} has the model {model}", notice=notice)
-    by_lower = {one.lower(): one for one in names}
+    by_lower = {one.lower(): one for one in known}
     near = difflib.get_close_matches(model.lower(), by_lower, n=1, cutoff=_LIKENESS)
     meant, how = f"; did you mean {by_lower[near[0]]}?" if near else "", f"correct {variable}"
-    if is_denied:
+    if server.is_vendor:
         return problem(server.area, f"{server.name} has no model {model}{meant}", how, notice)
     return warning(server.area, f"{server.name} does not list the model {model}{meant}", how)
 
@@ -171,7 +174,7 @@ def why_silent(error: ToolError) -> str:
     """Returns why nothing came from a server; what is rare is quoted."""
     if isinstance(error, Unreachable):
         return f"no connection ({str(error).rpartition(': ')[2].removesuffix('.')})"
-    return "not in time" if isinstance(error, TimedOutError) else str(error)
+    return "not in time" if isinstance(error, TimedOut) else str(error)
 
 
 def is_loopback(address: str) -> bool:
@@ -195,10 +198,6 @@ def with_other_name(variable: str) -> str:
     return f"{variable} or {ALSO[variable]}" if variable in ALSO else variable
 
 
-def _ask_models() -> str:
-    return f"`{command_line('doctor --model')}` asks the models themselves"
-
-
 async def _ask(
     http: Http, server: CheckedServer, url: str, *, body: Mapping[str, Any] | None = None
 ) -> JsonAnswer | ToolError:
@@ -212,7 +211,7 @@ async def _ask(
         return error
 
 
-def _told(answer: JsonAnswer | ToolError, server: CheckedServer) -> Mapping[str, Capabilities] | None:
+def _models(answer: JsonAnswer | ToolError, server: CheckedServer) -> Mapping[str, Capabilities] | None:
     """What a list says of each model; None where the answer is no such list."""
     if not (isinstance(answer, JsonAnswer) and answer.ok and isinstance(answer.body, dict)):
         return None
@@ -233,14 +232,14 @@ async def ask_capabilities(
         async with asyncio.timeout(timeout_seconds):
             if server.is_anthropic:
                 url = f"{server.models_url}/{quote(model, safe='')}"
-                return model, capabilities.of_anthropic(await _answer(server, http, url))
+                return model, capabilities.of_anthropic(await _body(server, http, url))
             return (model, NOTHING) if server.is_vendor else await _ask_compatible(server, model, http)
     except TimeoutError:
         return model, NOTHING
 
 
 async def _ask_compatible(server: CheckedServer, model: str, http: Http) -> tuple[str, Capabilities]:
-    answer = await _answer(server, http, server.models_url)
+    answer = await _body(server, http, server.models_url)
     listed = {name: entry for entry in capabilities.entries(answer) if isinstance(name := entry.get("id"), str)}
     model = model or next(iter(capabilities.chat_models(listed)), "")
     entry = listed.get(model) or listed.get(f"{model}:latest") or {}
@@ -249,23 +248,22 @@ async def _ask_compatible(server: CheckedServer, model: str, http: Http) -> tupl
         return model, known.or_else(capabilities.of_training(entry))
     root, name = server.base_url.removesuffix("/v1"), str(entry.get("id") or model)
     props, studio, shown, running = await asyncio.gather(
-        _answer(server, http, f"{root}/props"),
-        _answer(server, http, f"{root}/api/v0/models"),
-        _answer(server, http, f"{root}/api/show", body={"model": name}),
-        _answer(server, http, f"{root}/api/ps"),
+        _body(server, http, f"{root}/props"),
+        _body(server, http, f"{root}/api/v0/models"),
+        _body(server, http, f"{root}/api/show", body={"model": name}),
+        _body(server, http, f"{root}/api/ps"),
     )
-    natively = (
+    for natively in (
         capabilities.of_llama_cpp(props),
         capabilities.of_lm_studio(studio, name),
         capabilities.of_ollama(shown, running, name),
         capabilities.of_training(entry),
-    )
-    for one in natively:
-        known = known.or_else(one)
+    ):
+        known = known.or_else(natively)
     return model, known
 
 
-async def _answer(server: CheckedServer, http: Http, url: str, *, body: Mapping[str, Any] | None = None) -> object:
+async def _body(server: CheckedServer, http: Http, url: str, *, body: Mapping[str, Any] | None = None) -> object:
     """The JSON of an answer; None where there is none."""
     answer = await _ask(http, server, url, body=body)
     return answer.body if isinstance(answer, JsonAnswer) and answer.ok else None

@@ -1,19 +1,15 @@
 """The tools as an operator sees them: which are on, what the others lack, what those of other people are worth; and
 whether the search services take their keys, where that can be tried for nothing.
 
-    Brave       a search without a query: the key is checked first, and only searches that succeed are counted
-    Tavily      GET /usage                         SerpApi     GET /account.json, which is not counted
-    SearXNG     a search without a query: 400 where JSON is switched on, 403 where not
-    Perplexity, X                                  nothing is free
-
 Source: api-dashboard.search.brave.com, docs.tavily.com "Usage", serpapi.com/account-api, searx/webapp.py (2026-11-22).
+With Perplexity and X nothing is free.
 
 Tools are made for it and never called; servers that give some while Aldis runs are asked which, and ended.
 """
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal
@@ -24,34 +20,24 @@ from bot.chat.notices import Notice
 from bot.doctor.findings import Deps, Finding, hint, join_words, ok, problem, warning
 from bot.doctor.servers import REFUSED, TIMEOUT_SECONDS, advice_on_address, why_silent, with_other_name
 from bot.settings import Settings
-from tools import (
-    CATALOG,
-    Options,
-    SearchOptions,
-    Tool,
-    ToolDeps,
-    ToolError,
-    TwitterOptions,
-    build_tools,
-    sources,
-)
+from tools import CATALOG, Options, SearchOptions, Tool, ToolDeps, ToolError, build_tools, sources
 
 State = Literal["on", "off", "missing"]
 """Offered to models; switched off; without something that it needs."""
 
 _GROUP = "TOOLS__WEB_SEARCH__"
 _FIELD = re.compile(r"\b[A-Z][A-Z0-9_]*\b")
-_Along = tuple[Mapping[str, str], Mapping[str, str]]
-"""Parameters and headers of a request."""
-_TRIALS: Mapping[str, tuple[str, str, str, Callable[[str], _Along]]] = {
-    "Brave Search": ("api_key", "base_url", "/web/search", lambda key: ({}, {"X-Subscription-Token": key})),
-    "Tavily": ("tavily_api_key", "tavily_base_url", "/usage", lambda key: ({}, {"Authorization": f"Bearer {key}"})),
-    "SerpApi": ("serpapi_api_key", "serpapi_base_url", "/account.json", lambda key: ({"api_key": key}, {})),
-    "SearXNG": ("", "searxng_base_url", "/search", lambda _: ({"format": "json"}, {})),
+_TRIALS: Mapping[str, tuple[str, str, str, Mapping[str, str], Mapping[str, str]]] = {
+    "Brave Search": ("API_KEY", "BASE_URL", "/web/search", {"X-Subscription-Token": "{}"}, {}),
+    "Tavily": ("TAVILY_API_KEY", "TAVILY_BASE_URL", "/usage", {"Authorization": "Bearer {}"}, {}),
+    "SerpApi": ("SERPAPI_API_KEY", "SERPAPI_BASE_URL", "/account.json", {}, {"api_key": "{}"}),
+    "SearXNG": ("SEARXNG_BASE_URL", "SEARXNG_BASE_URL", "/search", {}, {"format": "json"}),
 }
-"""What tells for nothing whether a service takes its key: the fields of key and address, the path, what goes along."""
+"""What tells for nothing whether a service takes its key: the settings of key and address, the path, headers and
+parameters. Brave looks at the key before it misses the query, and SearXNG at the format.
+"""
 _ANSWERS = {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.TOO_MANY_REQUESTS}
-"""What says that all is well, besides an answer: SearXNG and Brave miss the query."""
+"""What says that all is well, besides an answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -139,47 +125,36 @@ async def check_tool_sources(settings: Settings) -> list[Finding]:
 
 
 async def check_search(settings: Settings, deps: Deps) -> list[Finding]:
-    """Returns which services take their keys; of those that nothing is free with, that they were not tried."""
-    if not settings.tools.enabled:
+    """Returns which services answer and take their keys, and which are named and lack theirs."""
+    options = settings.tools.options_by_name.get("web_search")
+    if not settings.tools.enabled or not isinstance(options, SearchOptions):
         return []
-    found: list[Finding] = []
-    untried: list[tuple[str, str]] = []
-    options, twitter = map(settings.tools.options_by_name.get, ("web_search", "twitter"))
-    if isinstance(options, SearchOptions):
-        wanted = [name for name, (key, address, *_) in _TRIALS.items() if getattr(options, key or address) is not None]
-        found += await asyncio.gather(*(_try(service, options, deps) for service in wanted))
-        for service, variable in options.idle_services().items() if options.providers else ():
-            how = f"set {with_other_name(_GROUP + variable)}, or take it out"
-            found.append(warning("search", f"{service} is named in {_GROUP}PROVIDERS, but skipped", how))
-        untried += [("Perplexity", f"{_GROUP}PERPLEXITY_API_KEY")] if options.perplexity_api_key is not None else []
-    if isinstance(twitter, TwitterOptions) and twitter.enabled and twitter.bearer_token is not None:
-        untried.append(("X", "TOOLS__TWITTER__BEARER_TOKEN"))
-    for service, variable in untried:
-        what = f"{service} has a key ({with_other_name(variable)}), which was not tried: that would cost money"
-        found.append(ok("search", what))
+    tried = [service for service, (key, *_) in _TRIALS.items() if getattr(options, key.lower()) is not None]
+    found = list(await asyncio.gather(*(_try(service, options, deps) for service in tried)))
+    for service, variable in options.idle_services().items() if options.providers else ():
+        how = f"set {with_other_name(_GROUP + variable)}, or take it out"
+        found.append(warning("search", f"{service} is named in {_GROUP}PROVIDERS, but skipped", how))
     return found
 
 
 async def _try(service: str, options: SearchOptions, deps: Deps) -> Finding:
-    key, field, path, along = _TRIALS[service]
-    given: SecretStr | None = getattr(options, key) if key else None
-    params, headers = along(given.get_secret_value() if given else "")
-    address, url = _GROUP + field.upper(), f"{getattr(options, field)}{path}"
+    key_field, address, path, headers, params = _TRIALS[service]
+    given, url = getattr(options, key_field.lower()), f"{getattr(options, address.lower())}{path}"
+    key = given.get_secret_value() if isinstance(given, SecretStr) else ""
+    headers, params = ({name: words.format(key) for name, words in one.items()} for one in (headers, params))
     try:
         answer = await deps.tool_deps.http.get_json(
             url, service=service, params=params, headers=headers, timeout_seconds=TIMEOUT_SECONDS
         )
     except ToolError as error:
-        advice = advice_on_address(url, address, is_contained=deps.is_contained)
+        advice = advice_on_address(url, _GROUP + address, is_contained=deps.is_contained)
         return problem("search", f"{service} does not answer: {why_silent(error)}", advice)
     notice = Notice(kind="key", subject=service)
     is_refused = answer.status in REFUSED or "SUBSCRIPTION_" in str(answer.body)  # Brave refuses with 422
     if is_refused and key:
-        advice = f"correct {with_other_name(_GROUP + key.upper())}"
-        return problem("search", f"{service} refuses the key", advice, notice)
+        return problem("search", f"{service} refuses the key", f"correct {with_other_name(_GROUP + key_field)}", notice)
     if is_refused:
-        what = f"{service} does not answer in JSON: add `json` to `search.formats` in its settings"
-        return warning("search", what, f"is {address} its address?")
+        return problem("search", f"{service} does not answer in JSON", "add `json` to `search.formats` in its settings")
     if answer.ok or answer.status in _ANSWERS:
         return ok("search", f"{service} answers", notice=notice)
-    return warning("search", f"{service} answers {answer.status}", f"is {address} its address?")
+    return problem("search", f"{service} answers with status {answer.status}", f"is {_GROUP}{address} its address?")

@@ -447,8 +447,8 @@ class Intake:
             self._changed_numbers.add(number)
             self._counts.add("numbers_changed")
             _log.error(
-                "a phone number on the access list now belongs to another account, which is refused; see `python -m "
-                "bot doctor`. If that is right, put the account's uuid into the list"
+                "a phone number on the access list now belongs to another account, which is refused; if that is right, "
+                "put the account's uuid into the list"
             )
 
     # Strangers

@@ -23,7 +23,7 @@ from aiohttp.typedefs import Handler
 
 from bot.chat.notices import Kind
 from bot.clock import Clock
-from bot.doctor.findings import Finding, RunningState, as_json, problem, wanting
+from bot.doctor.findings import Finding, as_json, problem, wanting
 from bot.doctor.machine import words_of_level
 from bot.invocation import command_line
 from bot.loops.watchdog import Watchdog
@@ -122,10 +122,10 @@ class HealthPage:
     def _refused(self) -> str | None:
         return None if self.restarts is None else self.restarts.refused
 
-    async def running_state(self) -> RunningState:
-        """Returns what the doctor and the administration pages want to know, in values."""
+    async def problems(self) -> tuple[str, ...]:
+        """Returns what keeps Aldis from working, a sentence each."""
         problems, _ = await self._look()
-        return RunningState(problems=problems, findings=self.findings, counts=self.counts.all())
+        return problems
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -6,41 +6,40 @@ Keys are tried before they are kept, using what servers tell for free; one that 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, get_args
+from itertools import islice
+from typing import Any
 
 from bot.doctor.findings import Deps, Finding, problem
-from bot.doctor.models import list_models
+from bot.doctor.models import ask, list_models
 from bot.doctor.servers import ServerProbe
 from bot.doctor.tools import inventory
 from bot.errors import ProviderError
 from bot.i18n.locale import dollars
-from bot.messages import UserMessage
-from bot.models.base import Completion, Request, ToolOffer
+from bot.models.base import Completion, ToolOffer
 from bot.models.capabilities import NOTHING
 from bot.models.prices import published_prices
 from bot.settings import ProviderName, Settings
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 
 _MAX_LISTED = 300
-_MAX_ANSWER_TOKENS, _ANSWER_SECONDS = 1024, 60.0
 _MAX_SHOWN_CHARS = 300
 
 
 async def _check(vendor: ProviderName, settings: Settings, deps: Deps) -> Sequence[Finding]:
     """Whether the server takes the key, and has a model that answers."""
     looked, model = await list_models(vendor, settings, deps), settings.llm.model_of(vendor).partition("/")[2]
-    found = [*looked.findings]
-    if looked.names is None:
-        if not any(one.level == "problem" for one in found):  # it answers, and lists nothing
-            try:
-                await _question(settings, deps, ())
-            except ProviderError as error:
-                found.append(problem("", f"the server answers, but no model does: {error}"))
-    elif not looked.names:
-        found.append(problem("", "the server answers, but has no model yet"))
-    elif model and model not in looked.names:
-        found.append(problem("", f"the server answers, but does not list the model {model}"))
-    return found
+    if looked.finding.level == "problem":
+        return (looked.finding,)
+    if looked.known is None:  # it answers, and lists nothing
+        try:
+            await _question(settings, deps, ())
+        except ProviderError as error:
+            return (problem("", f"the server answers, but no model does: {error}"),)
+    elif not looked.known:
+        return (problem("", "the server answers, but has no model yet"),)
+    elif model and model not in looked.known:
+        return (problem("", f"the server answers, but does not list the model {model}"),)
+    return ()
 
 
 def _vendor(name: str, title: str, text: str, key_page: str, *more: Field, url: str | None = None) -> Form:
@@ -138,25 +137,24 @@ async def _values(ask: Ask) -> dict[str, object]:
         "model": settings.llm.model_of(vendor).partition("/")[2],
         "server": settings.llm.openai.base_url if vendor == "openai" else None,
         "offers": _offers(looked, settings, vendor),
-        "findings": looked.findings if looked else (),
+        "findings": (looked.finding,) if looked else (),
     }
 
 
 def _offers(looked: ServerProbe | None, settings: Settings, vendor: ProviderName) -> list[dict[str, Any]]:
     """The models that can be chosen, each with its window and its price, which are None if unknown."""
-    if looked is None or looked.names is None or vendor not in get_args(ProviderName):
+    if looked is None or looked.known is None:
         return []
-    chosen = settings.llm.model_of(vendor).partition("/")[2] or next(iter(looked.names), "")
-    names = dict.fromkeys([chosen] if chosen else []) | dict.fromkeys(looked.names[:_MAX_LISTED])
-    said = {name: looked.known.get(name, NOTHING) for name in names}
+    chosen = settings.llm.model_of(vendor).partition("/")[2] or next(iter(looked.known), "")
+    listed = {**({chosen: NOTHING} if chosen else {}), **looked.known}
     return [
         {
             "name": name,
-            "window_tokens": said[name].window_tokens,
-            "price": published_prices().of(name) or said[name].price,
+            "window_tokens": known.window_tokens,
+            "price": published_prices().of(name) or known.price,
             "is_chosen": name == chosen,
         }
-        for name in names
+        for name, known in islice(listed.items(), _MAX_LISTED)
     ]
 
 
@@ -188,20 +186,7 @@ async def _test(ask: Ask) -> str:
 async def _question(settings: Settings, deps: Deps, tools: tuple[ToolOffer, ...]) -> Completion:
     """Asks the first model something; raises ProviderError if it does not answer."""
     provider = deps.provider(settings.llm.providers_in_order[0])
-    request = Request(
-        system="You are Aldis, an assistant in Signal.",
-        messages=(UserMessage(text="Are you there? Answer in one short sentence."),),
-        tools=tools,
-        may_call_tools=True,
-        max_output_tokens=_MAX_ANSWER_TOKENS,
-        timeout_seconds=_ANSWER_SECONDS,
-        conversation="pages",
-        is_one_off=True,
-    )
-    try:
-        return await provider.complete(request)
-    finally:
-        await provider.aclose()
+    return await ask(provider, "Are you there? Answer in one short sentence.", tools)
 
 
 def _offered(settings: Settings, deps: Deps) -> tuple[ToolOffer, ...]:

@@ -63,12 +63,11 @@ async def _tasks(ask: Ask) -> AsyncIterator[Task]:
     if getattr(running.transport, "challenge", None) is not None:
         what = "Signal wants a captcha solved before it sends anything."
         yield Task(level="problem", what=what, path="#captcha-title", button="Solve it")
-    state = await running.health.running_state()
-    for words in state.problems:
+    for words in await running.health.problems():
         yield Task(level="problem", what=words)
     for concern in running.health.watchdog.concerns:
         yield Task(level="problem" if concern.is_urgent else "warning", what=concern.words, advice=concern.advice)
-    for finding in wanting(state.findings):
+    for finding in wanting(running.health.findings):
         yield Task(level=finding.level, what=finding.what, advice=finding.advice)
 
 

@@ -88,9 +88,7 @@ class Upkeep:
         }
 
     async def _examine(self, ask: Ask) -> str:
-        running = ask.world.running
-        state = await running.health.running_state() if running else None
-        self._findings = await examine(ask.settings, ask.deps, Clock(), running=state)
+        self._findings = await examine(ask.settings, ask.deps, Clock())
         return "Checked."
 
 

@@ -15,10 +15,10 @@ def given(**values: str) -> Settings:
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     """Whatever is in its place; one that has still to be made is looked at where it would be."""
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
-    _, [well] = asyncio.run(check_store(given(STORE__PATH=str(tmp_path / "new" / "deeper" / "aldis.db"))))
+    [well] = asyncio.run(check_store(given(STORE__PATH=str(tmp_path / "new" / "deeper" / "aldis.db"))))
     assert (well.level, list(tmp_path.iterdir())) == ("ok", [tmp_path / "file"])
     for path in (tmp_path / "file" / "aldis.db", Path("/proc/1/aldis.db")):
-        _, [found] = asyncio.run(check_store(given(STORE__PATH=str(path))))
+        [found] = asyncio.run(check_store(given(STORE__PATH=str(path))))
         assert (found.level, "cannot write to" in found.what) == ("problem", True)
         assert "STORE__PATH" in found.advice
 
