@@ -2,14 +2,13 @@
 
 A name is the timestamp by which Signal identifies a message. A receipt tells a name and a person, but no conversation.
 It can mean any attempt, first or repeated, that its author could receive: a direct message to them, or one to a group
-that they are in. If the bridge has not listed the members of a group since, the receipt can mean an attempt there, too,
-but it proves none of those if its author may be a stranger.
+that they are in. Until the bridge has listed the members of a group, the receipt can mean an attempt there, too, but it
+proves none of those if its author may be a stranger.
 
-An attempt can get its name from its start until its item is settled, however slow the bridge is: until the bridge
-answers, a receipt proves the item, or a repetition succeeds. An attempt given up in doubt stays open as long as it
-would have waited to be repeated. Each attempt that went out has one name, so a receipt proves an item if it can mean
-attempts of no other; until then it is kept. Phones confirm a reaction like a message, so reactions take part in this,
-too (`begin_reaction`).
+An attempt can get its name from its start until its item is settled: until the bridge answers, a receipt proves the
+item, or a repetition succeeds. One given up in doubt stays open as long as it would have waited to be repeated. Each
+attempt that went out has one name, so a receipt proves an item if it can mean attempts of no other; until then it is
+kept. Phones confirm a reaction like a message, so reactions take part in this, too (`begin_reaction`).
 
 An answer that arrives twice is a nuisance; one that counts as sent but never went out is lost.
 """
@@ -19,7 +18,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 
-from store.records import Confirmation, ConversationId, OutboxId
+from store.records import ConversationId, OutboxId
 from store.repository import AT_ONCE, Repository, millis
 
 _BEHIND_MS = 1000
@@ -37,17 +36,29 @@ _LeftAt = Mapping[tuple[int, bytes], int | None]
 """When people left their groups, by conversation and person; None: they are in it."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Confirmation:
+    """A delivery receipt: messages that a phone says it has received."""
+
+    address: str
+    """The address of the direct chat with that person."""
+    names: Collection[int]
+    """The timestamps by which Signal names our messages."""
+    came_at: datetime
+    """In own time."""
+    stamped_at: datetime | None = None
+    """The same moment by the machine's clock, by which the bridge names what it sends; None: equal to `came_at`."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Receipt:
-    """One message that a person has received."""
+    """One message that a person has received; times as in `_Send`."""
 
     name: int
     person: bytes
     """The handle of their direct chat."""
     ahead_ms: int
-    """How far own time was ahead of the machine's clock when it came."""
     came_at: int
-    """In own time."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,12 +75,13 @@ class _Send:
     handle: bytes
     in_group: bool
     begun_at: int
+    """In own time."""
     until: int | None
     """When it can have got its name at the latest; None: it still can."""
     listed_at: int | None
     """When the bridge last listed the members of its group; None: never."""
     ahead_ms: int
-    """How far own time was ahead of the machine's clock when it began."""
+    """How far own time was ahead of the machine's clock, which names messages."""
 
     def may_be(self, receipt: _Receipt, *, latest_at: int | None = None) -> bool:
         """Whether it can have got the name of the receipt, by `latest_at` if set."""
@@ -98,17 +110,12 @@ class _Send:
 class Attempts(Repository):
     """The repository of sends and receipts. All methods run inside a transaction."""
 
-    def begin(self, item: int, *, now: datetime, stamped_at: datetime) -> int:
-        """Notes that an item is about to be sent; returns how many earlier attempts may have gone out.
-
-        `stamped_at` is the machine's clock, by which the bridge names what it sends.
-        """
-        doubts = self.value("SELECT count(*) FROM attempts WHERE outbox_id = ?", (item,))
+    def begin(self, item: int, *, now: datetime, stamped_at: datetime) -> None:
+        """Notes that an item is about to be sent; `stamped_at` is the machine's clock, which names what is sent."""
         self.execute(
             "INSERT INTO attempts (outbox_id, begun_at, ahead_ms) VALUES (?, ?, ?)",
             (item, millis(now), millis(now) - millis(stamped_at)),
         )
-        return doubts
 
     def interrupt(self, *, until: datetime) -> None:
         """At start: notes that interrupted attempts have no name and may go out until `until`.
@@ -122,7 +129,6 @@ class Attempts(Repository):
             (millis(until), _UNANSWERED),
         )
         self.execute("UPDATE reactions SET ended_at = ? WHERE ended_at IS NULL", (millis(until),))
-        self.notify("members")
 
     def put_off(self, seconds: float) -> None:
         """Handles a jump of own time: attempts in doubt stay open as long as before, settled ones close as planned."""
@@ -163,27 +169,29 @@ class Attempts(Repository):
             "OR id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2))",
             (millis(until), item, _UNANSWERED),
         )
-        self.notify("members")
 
     def name_last(self, item: int, sent_at: int) -> None:
         """Names the last attempt as the bridge says, whatever a receipt took its name for."""
         self.execute(
-            "UPDATE attempts SET sent_at = ?1 WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2)",
-            (sent_at, item),
-        )
-        self.execute(
-            "UPDATE attempts SET open_until = NULL WHERE outbox_id = ? AND sent_at IS NULL AND open_until = ?",
-            (item, _UNANSWERED),
+            "UPDATE attempts SET sent_at = iif(id = last, ?1, sent_at), open_until = iif(sent_at IS NULL "
+            "AND open_until = ?3, NULL, open_until) FROM (SELECT max(id) AS last FROM attempts WHERE outbox_id = ?2) "
+            "WHERE outbox_id = ?2",
+            (sent_at, item, _UNANSWERED),
         )
 
-    def settle(self, item: OutboxId | int, state: str, sent_at: int | None, now: datetime) -> None:
-        """Settles the item as `sent`, under this name if one is known, or as `dead`; deletes its words."""
-        self.execute(
+    def settle(self, item: OutboxId | int, state: str, sent_at: int | None, now: datetime) -> bool:
+        """Settles the item as `sent`, under this name if one is known, or as `dead`; deletes its words.
+
+        Returns whether it was open.
+        """
+        turns = self.column(
             "UPDATE outbox SET state = ?, sent_at = ?, settled_at = ?, reply = NULL "
-            "WHERE id = ? AND state IN ('waiting', 'sending', 'unknown')",
+            "WHERE id = ? AND state IN ('waiting', 'sending', 'unknown') RETURNING turn_id",
             (state, sent_at, millis(now), item),
         )
-        self.forget_questions(self.column("SELECT turn_id FROM outbox WHERE id = ?", (item,)))
+        if turns:
+            self.forget_questions(turns)
+        return bool(turns)
 
     def forget_questions(self, turns: Collection[int]) -> None:
         """Deletes the words of the messages that these turns have answered, where nothing of the answers is left to
@@ -241,14 +249,14 @@ class Attempts(Repository):
 
     def reconcile(self, *, now: datetime) -> int:
         """Lets the kept receipts prove what they can by now; returns how many items that were."""
+        if not self.exists("SELECT 1 FROM receipts LIMIT 1"):
+            return 0
         self.execute(
             "DELETE FROM receipts WHERE EXISTS (SELECT 1 FROM attempts WHERE attempts.sent_at = receipts.target) "
             "OR target IN (SELECT name FROM reactions WHERE name IS NOT NULL)"
         )
-        rows = self.rows("SELECT target, person, ahead_ms, came_at FROM receipts")
-        if not rows:
-            return 0
-        receipts, unnamed = [_Receipt(*row) for row in rows], self._unnamed(now)
+        receipts = [_Receipt(*row) for row in self.rows("SELECT target, person, ahead_ms, came_at FROM receipts")]
+        unnamed = self._unnamed(now)
         meanings = _meanings(receipts, unnamed, self._left_at({one.person for one in receipts}))
         count = 0
         for name, send in _named(meanings).items():
@@ -271,8 +279,7 @@ class Attempts(Repository):
             "AND EXISTS (SELECT 1 FROM outbox WHERE id = ?2 AND state = 'sending')",
             (_UNANSWERED, item),
         )
-        was_open = self.exists("SELECT 1 FROM outbox WHERE id = ? AND settled_at IS NULL", (item,))
-        self.settle(OutboxId(item), "sent", name, now)
+        was_open = self.settle(item, "sent", name, now)
         self.execute("UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent' AND sent_at IS NULL", (name, item))
         if was_open:
             self.notify("outbox")

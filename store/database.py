@@ -7,8 +7,8 @@ r"""The one connection to SQLite: runs units of work in order on aiosqlite's thr
 A commit costs an fsync of about 4 ms, a row about 50 microseconds (measured on ext4). Units that wait at the same time
 therefore share one commit. No unit returns before its commit is on the disk.
 
-Each unit in a commit has its own savepoint, so that one can fail without the others; a full disk fails all of them,
-because SQLite then rolls everything back.
+Units that share a commit have savepoints of their own, so that one can fail without the others; a full disk fails all
+of them, because SQLite then rolls everything back.
 
 There is only one connection because SQLite up to 3.51.2 can corrupt a write-ahead log that several connections share.
 Source: https://sqlite.org/wal.html#walresetbug (2026-11).
@@ -333,14 +333,18 @@ class Database:
 
 def _commit(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:
     """Runs the units and commits. Raises nothing: each unit has its result or error."""
+    is_shared = len(units) > 1
     try:
         # Not IMMEDIATE, which would lock the key file each time; no other process writes anyway.
         connection.execute("BEGIN")
         for unit in units:
-            connection.execute("SAVEPOINT unit")
-            _attempt(connection, unit)
-            connection.execute("RELEASE unit")
-        connection.execute("COMMIT")
+            if is_shared:
+                connection.execute("SAVEPOINT unit")
+            _attempt(connection, unit, "ROLLBACK TO unit" if is_shared else "ROLLBACK")
+            if is_shared:
+                connection.execute("RELEASE unit")
+        if connection.in_transaction:
+            connection.execute("COMMIT")
     except sqlite3.Error as error:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
@@ -348,7 +352,7 @@ def _commit(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:
             unit.error = unit.error or translate_error(error)
 
 
-def _attempt(connection: sqlite3.Connection, unit: _Unit) -> None:
+def _attempt(connection: sqlite3.Connection, unit: _Unit, undo: str) -> None:
     try:
         unit.result = unit.work(connection)
     except BaseException as error:
@@ -356,7 +360,7 @@ def _attempt(connection: sqlite3.Connection, unit: _Unit) -> None:
         if isinstance(error, sqlite3.Error) and not connection.in_transaction:
             # SQLite rolled everything back (a full disk), the units before this one included.
             raise
-        connection.execute("ROLLBACK TO unit")
+        connection.execute(undo)
 
 
 def _is_emptied(connection: sqlite3.Connection) -> bool:

@@ -159,15 +159,17 @@ class Journal(Repository):
         Raises:
             StepMissing: the step before it is not written; with a gap, the turn could not go on after a crash.
         """
-        if not self.is_running(turn):
+        end = "SELECT (SELECT coalesce(max(position) + 1, 0) FROM journal WHERE turn_id = ?1) FROM turns WHERE id = ?1 "
+        written = self.value(end + "AND state = 'running'", (turn,))
+        if written is None:
             return False
-        if first > self.value("SELECT coalesce(max(position) + 1, 0) FROM journal WHERE turn_id = ?", (turn,)):
+        if first > written:
             raise StepMissing(f"turn {turn} lacks the step before step {first}")
         rows = [
             (turn, position, self.keyring.seal(conversation, _step_place(turn, position), step))
             for position, step in enumerate(steps, first)
         ]
-        self.execute_many("INSERT INTO journal (turn_id, position, step) VALUES (?, ?, ?)", rows)
+        self.insert_all("INSERT INTO journal (turn_id, position, step) VALUES", rows)
         return True
 
     def is_running(self, turn: TurnId) -> bool:
@@ -194,13 +196,14 @@ class History(Repository):
 
     def append(self, conversation: ConversationId, messages: Sequence[StoredMessage]) -> None:
         """Keeps the messages of one turn, sealed, in order. The same transaction has to close the turn as `kept`."""
-        for position, message in enumerate(messages):
-            sealed = self.keyring.seal(conversation, _place(message.turn, position), message.message)
-            self.execute(
-                "INSERT INTO history (conversation_id, turn_id, position, role, call_id, message) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                (conversation, message.turn, position, message.role, message.call_id, sealed),
-            )
+        self.insert_all(
+            "INSERT INTO history (conversation_id, turn_id, position, role, call_id, message) VALUES",
+            [
+                (*(conversation, message.turn, position, message.role, message.call_id), sealed)
+                for position, message in enumerate(messages)
+                for sealed in [self.keyring.seal(conversation, _place(message.turn, position), message.message)]
+            ],
+        )
 
     def last(
         self, conversation: ConversationId, turns: int, *, after: TurnId | None = None

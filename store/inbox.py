@@ -39,8 +39,7 @@ from typing import Any
 from store.errors import Damaged
 from store.history import Turns
 from store.records import Arrival, Claim, ConversationId, InboxId, InboxItem, KnownMessage, TurnId, UrgentItem, Waiting
-from store.repository import AT_ONCE, Repository, envelope_place, millis, millis_if, moment, moment_if
-from store.sealing import Keyring
+from store.repository import AT_ONCE, Context, Repository, envelope_place, millis, millis_if, moment, moment_if
 
 _log = logging.getLogger(__name__)
 
@@ -58,9 +57,9 @@ _ITEM = (
 class Inbox(Repository):
     """The repository of incoming messages. All methods run inside a transaction."""
 
-    def __init__(self, keyring: Keyring, notified: set[str], realm: str) -> None:
-        super().__init__(keyring, notified, realm)
-        self._turns = Turns(keyring, notified, realm)
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._turns = Turns(context)
 
     def put(self, arrival: Arrival) -> InboxId | None:
         """Keeps an envelope, sealed; returns None if it is kept already (a redelivery)."""
@@ -124,20 +123,22 @@ class Inbox(Repository):
     ) -> Claim:
         """Claims these messages of the conversation, under the turn `begun` or a new one."""
         first_end = min((item.expires_at for item in items if item.expires_at is not None), default=None)
-        turn = self._turns.begin(conversation, now=now, expires_at=first_end) if begun is None else TurnId(begun)
-        [(started_at, replaces, deaths)] = self.rows(
-            "SELECT started_at, replaces, deaths FROM turns WHERE id = ?", (turn,)
-        )
+        started_at, replaces, deaths = millis(now), None, 0
+        if begun is None:
+            turn = self._turns.begin(conversation, now=now, expires_at=first_end)
+        else:
+            turn = TurnId(begun)
+            [(started_at, replaces, deaths)] = self.rows(
+                "SELECT started_at, replaces, deaths FROM turns WHERE id = ?", (turn,)
+            )
         self.execute(
             "UPDATE inbox SET state = 'claimed', turn_id = ?, claimed_until = ?, put_off_until = NULL, "
             "attempts = attempts + 1 "
             "WHERE id IN (SELECT value FROM json_each(?))",
             (turn, millis(until), json.dumps([item.id for item in items])),
         )
-        self.execute_many(
-            "INSERT INTO askers (turn_id, person) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            [(turn, person) for person in {item.author for item in items}],
-        )
+        askers = [(turn, person) for person in {item.author for item in items}]
+        self.insert_all("INSERT INTO askers (turn_id, person) VALUES", askers, "ON CONFLICT DO NOTHING")
         self.execute("UPDATE conversations SET served_at = ? WHERE id = ?", (millis(now), conversation))
         return Claim(
             conversation=conversation,

@@ -1,18 +1,17 @@
-"""The ledger: one row per call, with its cost and none of its words. Beside it quotas of services, and what
-models were found to accept.
+"""The ledger: one row per call, with its cost and none of its words, and the quotas of services.
 
 Sums by day are kept beside the rows, per person, per group and for all. A budget is checked before each model call, and
 adding up the rows of a month would take too long. The sums outlive the rows.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 
-from store.records import ConversationId, LedgerEntry, Spending, TurnId
+from store.records import ConversationId, TurnId
 from store.repository import Repository, dollars, millis, moment
 
 Scope = Literal["person", "group", "all"]
@@ -22,6 +21,37 @@ KEPT = timedelta(days=400)
 """How long the sums are kept: enough to look back a year."""
 
 _ALL = b"all"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LedgerEntry:
+    """One row of the ledger: a model call, a tool call, or a send worth noting."""
+
+    kind: Literal["model", "tool", "send"]
+    name: str
+    outcome: str
+    latency_seconds: float
+    provider: str | None = None
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: Decimal | None = None
+    """None when the price is unknown."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spending:
+    """The sum of rows of the ledger."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: Decimal = Decimal(0)
+    unknown_costs: int = 0
+    """How many of the calls have no known price, so that `cost_usd` leaves them out."""
+
+    def __add__(self, other: "Spending") -> "Spending":
+        return Spending(**{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,32 +89,37 @@ class Ledger(Repository):
         conversation: ConversationId | None,
         turn: TurnId,
         person: str | bytes | None,
-        entries: tuple[LedgerEntry, ...],
+        entries: Sequence[LedgerEntry],
         *,
         now: datetime,
-        group: str | bytes | None = None,
+        group: str | None = None,
         day: str | None = None,
     ) -> int:
         """Writes calls of a turn in order and adds them to the sums; returns the row of the last one, or 0.
 
-        `conversation` is None if it is gone. `group` is the address of the chat if that is a group; it and the person
-        may be their handles. `day` is the one that contains `now`, as in `Total.period`; without it no sums are kept.
+        `conversation` is None if it is gone. `person` may be a handle. `group` is the address of the chat if that is a
+        group. `day` is the one that contains `now`, as in `Total.period`; without it no sums are kept.
         """
-        handle = self.keyring.handle(person) if isinstance(person, str) else person
-        rows = [self._add(conversation, turn, handle, entry, now) for entry in entries]
-        if rows and day is not None:
+        row, handle = 0, self.keyring.handle(person) if isinstance(person, str) else person
+        for entry in entries:
+            row = self.value(
+                "INSERT INTO ledger (conversation_id, turn_id, person, at, kind, provider, name, outcome, "
+                "input_tokens, cached_input_tokens, output_tokens, latency_ms, cost_usd) "
+                # A conversation or turn that was forgotten meanwhile has its cost recorded all the same.
+                "VALUES ((SELECT id FROM conversations WHERE id = ?), (SELECT id FROM turns WHERE id = ?), "
+                "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+                (
+                    *(conversation, turn, handle, millis(now), entry.kind, entry.provider, entry.name, entry.outcome),
+                    *(entry.input_tokens, entry.cached_input_tokens, entry.output_tokens),
+                    round(entry.latency_seconds * 1000),
+                    None if entry.cost_usd is None else str(entry.cost_usd),
+                ),
+            )
+        if row and day is not None:
             self._sum_up(_spending(entries), handle, group, day)
-        return max(rows, default=0)
+        return row
 
-    def settle(
-        self,
-        row: int,
-        entries: tuple[LedgerEntry, ...],
-        *,
-        now: datetime,
-        group: str | bytes | None,
-        day: str,
-    ) -> None:
+    def settle(self, row: int, entries: Sequence[LedgerEntry], *, now: datetime, group: str | None, day: str) -> None:
         """Puts what was really called and paid in the place of the row of an estimate, and into its sums.
 
         Does nothing if the row is gone: it was settled before.
@@ -92,9 +127,7 @@ class Ledger(Repository):
         delete = "DELETE FROM ledger WHERE id = ? RETURNING conversation_id, turn_id, person, cost_usd"
         for conversation, turn, person, cost in self.rows(delete, (row,)):
             self.add(conversation, turn, person, entries, now=now)
-            estimate = Spending(
-                calls=-1, input_tokens=0, output_tokens=0, cost_usd=-dollars(cost), unknown_costs=-(cost is None)
-            )
+            estimate = Spending(calls=-1, cost_usd=-dollars(cost), unknown_costs=-(cost is None))
             self._sum_up(_spending(entries) + estimate, person, group, day)
 
     def estimated_calls(self, conversation: ConversationId, *, since: datetime) -> int:
@@ -108,34 +141,43 @@ class Ledger(Repository):
     def usage(self, *, since: datetime) -> tuple[SpentUsage, ...]:
         """Returns the usage since then, one entry per day (UTC), person, kind and name, in order of days."""
         rows = self.rows(
-            "SELECT at / 86400000, person, kind, name, count(*), sum(input_tokens), sum(output_tokens), "
-            "json_group_array(cost_usd) FROM ledger WHERE at >= ? AND kind <> 'send' "
+            "SELECT at / 86400000, json_group_array(cost_usd), person, kind, name, count(*), sum(input_tokens), "
+            "sum(output_tokens) FROM ledger WHERE at >= ? AND kind <> 'send' "
             "GROUP BY 1, person, kind, name ORDER BY 1, min(id)",
             (millis(since),),
         )
+        names = ("person", "kind", "name", "calls", "input_tokens", "output_tokens")
         return tuple(
             SpentUsage(
                 day=moment(day * 86_400_000).date(),
-                person=person,
-                kind=kind,
-                name=name,
-                calls=calls,
-                input_tokens=read,
-                output_tokens=written,
                 cost_usd=sum(map(dollars, json.loads(costs)), Decimal(0)),
+                **dict(zip(names, rest, strict=True)),
             )
-            for day, person, kind, name, calls, read, written, costs in rows
+            for day, costs, *rest in rows
         )
 
-    def totals(self, person: str | None, group: str | None, periods: Iterable[str]) -> tuple[Total, ...]:
+    def totals(self, person: str | None, group: str | None, periods: Collection[str]) -> tuple[Total, ...]:
         """Returns the sums of the person, the group and all, in this order, each for all periods, days or months; zero
         where missing. None leaves out the person or the group.
         """
-        wanted = tuple(periods)
-        whose = None if person is None else self.keyring.handle(person)
-        where = None if group is None else self.chat_handle(group)
+        scopes = _scopes(None if person is None else self.keyring.handle(person), self._chat(group))
+        days = self.rows(
+            # The days of a month begin with it. Earlier versions kept sums of months, too.
+            "SELECT scope, period, calls, input_tokens, output_tokens, cost_usd, unknown_costs FROM spent "
+            "WHERE scope IN (?, ?, ?) AND period BETWEEN ? AND ? AND length(period) = 10",
+            (*(scopes.get(scope) for scope in ("person", "group", "all")), min(periods), f"{max(periods)[:7]}-31"),
+        )
+        totals = {(handle, period): Spending() for handle in scopes.values() for period in periods}
+        for handle, day, calls, read, written, cost, unknown in days:
+            spent = Spending(
+                calls=calls, input_tokens=read, output_tokens=written, cost_usd=dollars(cost), unknown_costs=unknown
+            )
+            for period in filter(day.startswith, periods):
+                totals[handle, period] += spent
         return tuple(
-            self._total(scope, handle, period) for scope, handle in _scopes(whose, where).items() for period in wanted
+            Total(scope=scope, period=period, spending=totals[handle, period])
+            for scope, handle in scopes.items()
+            for period in periods
         )
 
     def handle_of(self, person: str) -> bytes:
@@ -146,69 +188,29 @@ class Ledger(Repository):
         """Deletes sums that are older than `KEPT`."""
         self.execute("DELETE FROM spent WHERE period < ?", ((now - KEPT).date().isoformat(),))
 
-    def _sum_up(self, more: Spending, person: bytes | None, group: str | bytes | None, day: str) -> None:
-        scopes = _scopes(person, self.chat_handle(group) if isinstance(group, str) else group)
+    def _chat(self, group: str | None) -> bytes | None:
+        return None if group is None else self.chat_handle(group)
+
+    def _sum_up(self, more: Spending, person: bytes | None, group: str | None, day: str) -> None:
+        scopes = _scopes(person, self._chat(group)).values()
         values = day, str(more.cost_usd), more.calls, more.unknown_costs, more.input_tokens, more.output_tokens
-        self.execute_many(
-            "INSERT INTO spent (scope, period, cost_usd, calls, unknown_costs, input_tokens, output_tokens) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scope, period) DO UPDATE SET "
-            "cost_usd = add_decimals(cost_usd, excluded.cost_usd), "
+        self.insert_all(
+            "INSERT INTO spent (scope, period, cost_usd, calls, unknown_costs, input_tokens, output_tokens) VALUES",
+            [(scope, *values) for scope in scopes],
+            "ON CONFLICT (scope, period) DO UPDATE SET cost_usd = add_decimals(cost_usd, excluded.cost_usd), "
             "calls = calls + excluded.calls, unknown_costs = unknown_costs + excluded.unknown_costs, "
             "input_tokens = input_tokens + excluded.input_tokens, "
             "output_tokens = output_tokens + excluded.output_tokens",
-            [(scope, *values) for scope in scopes.values()],
         )
 
-    def _total(self, scope: Scope, handle: bytes, period: str) -> Total:
-        # A day, or the days of a month; earlier versions kept sums of months, too.
-        days = self.records(
-            Spending,
-            "SELECT calls, input_tokens, output_tokens, cost_usd, unknown_costs FROM spent "
-            "WHERE scope = ? AND period BETWEEN ? AND ? AND length(period) = 10",
-            (handle, period, f"{period}-31"),
-        )
-        return Total(scope=scope, period=period, spending=sum(days, _spending(())))
 
-    def _add(
-        self,
-        conversation: ConversationId | None,
-        turn: TurnId,
-        person: bytes | None,
-        entry: LedgerEntry,
-        now: datetime,
-    ) -> int:
-        added = self.execute(
-            "INSERT INTO ledger (conversation_id, turn_id, person, at, kind, provider, name, outcome, input_tokens, "
-            "cached_input_tokens, output_tokens, latency_ms, cost_usd) "
-            # A conversation or turn that was forgotten meanwhile has its cost recorded all the same.
-            "VALUES ((SELECT id FROM conversations WHERE id = ?), (SELECT id FROM turns WHERE id = ?), "
-            "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                conversation,
-                turn,
-                person,
-                millis(now),
-                entry.kind,
-                entry.provider,
-                entry.name,
-                entry.outcome,
-                entry.input_tokens,
-                entry.cached_input_tokens,
-                entry.output_tokens,
-                round(entry.latency_seconds * 1000),
-                None if entry.cost_usd is None else str(entry.cost_usd),
-            ),
-        )
-        return added.lastrowid or 0
-
-
-def _scopes(person: bytes | None, group: bytes | None) -> Mapping[Scope, bytes]:
+def _scopes(person: bytes | None, group: bytes | None) -> dict[Scope, bytes]:
     """The handles of all whose spending includes that of this person in this group."""
     handles: tuple[tuple[Scope, bytes | None], ...] = (("person", person), ("group", group), ("all", _ALL))
     return {scope: handle for scope, handle in handles if handle is not None}
 
 
-def _spending(entries: tuple[LedgerEntry, ...]) -> Spending:
+def _spending(entries: Sequence[LedgerEntry]) -> Spending:
     costs = [entry.cost_usd for entry in entries if entry.cost_usd is not None]
     return Spending(
         calls=len(entries),

@@ -9,30 +9,28 @@
                     '------ due again after the grace -----------'       give_up: waiting, sending -> dead
 
 Signal has no idempotency key. A send whose answer never came is `unknown`, and is repeated only if no receipt proves it
-within a grace period. Each conversation sends one item at a time, in the order in which they were put. The names of the
-single sends, and what receipts prove, belong to `store.attempts`.
+within a grace period (`store.attempts`). Each conversation sends one item at a time, in the order in which they were
+put; those of a held one (`store.people`) wait without becoming due.
 
 An item can replace an earlier one (`replaces`). Whether that one went out, and under which timestamp, is known by the
 time the item is sent. An item that was taken back has no words any more and is not sent (again).
-
-The items of a held conversation (`store.people`) wait without becoming due.
 
 Queries for open items repeat the condition of the partial index (`state IN ('waiting', 'sending', 'unknown')`), because
 SQLite would otherwise not use the index and read all settled items. Queries on one conversation name the index as well.
 """
 
 import logging
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from store.attempts import Attempts
 from store.errors import Damaged
-from store.records import ConversationId, OutboxId, OutboxItem, SentMessage, TurnId, Waiting
-from store.repository import AT_ONCE, Repository, millis, moment_if
-from store.sealing import Keyring
-from store.sent import Statuses
+from store.records import ConversationId, OutboxId, TurnId, Waiting
+from store.repository import AT_ONCE, Context, Repository, millis, moment_if
+from store.sent import SentMessage, Statuses
 
 _log = logging.getLogger(__name__)
-
 
 _MAX_UNHEARD_MS = 600_000
 """When a send in doubt is repeated at the latest, counted from its start, even if no receipt could be received."""
@@ -45,13 +43,35 @@ _FIRST = (
 """The first open item of each conversation; a removal that was tried in vain lets the others pass."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OutboxItem:
+    """One message to send."""
+
+    id: OutboxId
+    conversation: ConversationId
+    turn: TurnId
+    reply: bytes
+    attempts: int
+    """How many sends were started before."""
+    doubts: int
+    """How many of those may have gone out."""
+    was_unknown: bool
+    """Whether the last attempt may have gone out, so that sending it now repeats it."""
+    edits: SentMessage | None = None
+    """The message of ours that this one replaces; None: there is none, or it never went out."""
+    is_status: bool = False
+    """Whether it only shows progress until something replaces it."""
+    status: SentMessage | None = None
+    """The status of its turn in the chat, which has to go unless it is edited; None: there is none."""
+
+
 class Outbox(Repository):
     """The repository of outgoing messages. All methods run inside a transaction."""
 
-    def __init__(self, keyring: Keyring, notified: set[str], realm: str) -> None:
-        super().__init__(keyring, notified, realm)
-        self._attempts = Attempts(keyring, notified, realm)
-        self._statuses = Statuses(keyring, notified, realm)
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._attempts = Attempts(context)
+        self._statuses = Statuses(context)
 
     def put(
         self,
@@ -80,14 +100,7 @@ class Outbox(Repository):
         self.notify("outbox")
 
     def put_status(
-        self,
-        conversation: ConversationId,
-        turn: TurnId,
-        reply: bytes,
-        *,
-        in_group: bool,
-        now: datetime,
-        max_edits: int,
+        self, conversation: ConversationId, turn: TurnId, reply: bytes, *, in_group: bool, now: datetime, max_edits: int
     ) -> bool:
         """Keeps a status of a running turn, in place of the one before; returns whether it was kept.
 
@@ -96,11 +109,9 @@ class Outbox(Repository):
         """
         if not self.exists("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,)):
             return False
-        replaces = None
-        if (newest := self._statuses.newest(turn)) is not None:
-            replaces, state, revision = newest
-            if state != "sent" or revision + 1 >= max_edits:
-                return False
+        replaces, state, revision = self._statuses.newest(turn) or (None, "sent", -1)
+        if state != "sent" or revision + 1 >= max_edits:
+            return False
         position = self.value("SELECT min(0, coalesce(min(position), 0)) - 1 FROM outbox WHERE turn_id = ?", (turn,))
         self.put(conversation, turn, position, reply, in_group=in_group, now=now, replaces=replaces)
         return True
@@ -124,10 +135,7 @@ class Outbox(Repository):
             "AND state IN ('sending', 'unknown') AND reply IS NOT NULL ORDER BY id",
             (conversation,),
         )
-        return tuple(
-            (OutboxId(item), self.keyring.open(conversation, _place(turn, position), reply))
-            for item, turn, position, reply in rows
-        )
+        return tuple((item, self.keyring.open(conversation, _place(*place), reply)) for item, *place, reply in rows)
 
     def has_open(self) -> bool:
         """Whether any item is waiting, being sent or in doubt."""
@@ -155,15 +163,55 @@ class Outbox(Repository):
         if given_up:
             self._attempts.forget_questions(given_up)
         rows = self.rows(
-            "SELECT id, conversation_id, turn_id, position, reply, attempts, state, replaces "  # noqa: S608  (our own)
-            "FROM outbox WHERE id IN (" + _FIRST + ") AND state IN ('waiting', 'unknown') AND due_at <= ? "
-            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?) "
-            "AND conversation_id NOT IN (SELECT conversation_id FROM holds) "
-            "ORDER BY position < 0, due_at, id LIMIT ?",
+            "SELECT this.id, this.conversation_id, this.turn_id, this.position, this.reply, this.attempts, "  # noqa: S608  (our own query)
+            "this.state, this.replaces, (SELECT count(*) FROM attempts WHERE outbox_id = this.id), former.sent_at, "
+            "coalesce(former.original_at, former.sent_at), former.revision "
+            "FROM outbox AS this LEFT JOIN outbox AS former ON former.id = this.replaces "
+            "WHERE this.id IN (" + _FIRST + ") AND this.state IN ('waiting', 'unknown') AND this.due_at <= ? "
+            "AND EXISTS (SELECT 1 FROM conversations WHERE id = this.conversation_id AND realm = ?) "
+            "AND this.conversation_id NOT IN (SELECT conversation_id FROM holds) "
+            "ORDER BY this.position < 0, this.due_at, this.id LIMIT ?",
             (millis(now), self.realm, limit),
         )
-        return tuple(
-            item for row in rows if (item := self._begin_item(*row, now=now, stamped_at=stamped_at or now)) is not None
+        begun = (self._begin_item(row, now, stamped_at or now) for row in rows)
+        return tuple(item for item in begun if item is not None)
+
+    def _put_off_unknown(self, at: int, until: int) -> None:
+        """Lets items in doubt wait longer by the time in which no receipt could come."""
+        self.execute(
+            "UPDATE outbox SET due_at = max(due_at, min(due_at + ?1 - (SELECT until FROM listening WHERE realm = ?2), "
+            "?3, coalesce(attempted_at, ?1) + ?4)) "
+            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' AND position >= 0 "
+            "AND EXISTS (SELECT 1 FROM listening WHERE realm = ?2 AND until < ?1) "
+            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
+            (at, self.realm, until, _MAX_UNHEARD_MS),
+        )
+
+    def _begin_item(self, row: tuple[Any, ...], now: datetime, stamped_at: datetime) -> OutboxItem | None:
+        """Marks the item of a row as `sending` and returns it. A damaged one is marked as dead and gives None."""
+        item, conversation, turn, position, reply, attempts, state, replaces, doubts, *former = row
+        try:
+            opened = self.keyring.open(conversation, _place(turn, position), reply)
+        except Damaged as error:
+            _log.error("reply %d of the outbox is lost: %s", item, error)
+            self._attempts.settle(item, "dead", None, now)
+            return None
+        self._attempts.begin(item, now=now, stamped_at=stamped_at)
+        self.execute(
+            "UPDATE outbox SET state = 'sending', attempted_at = ?, attempts = attempts + 1 WHERE id = ?",
+            (millis(now), item),
+        )
+        return OutboxItem(
+            id=item,
+            conversation=conversation,
+            turn=turn,
+            reply=opened,
+            attempts=attempts,
+            doubts=doubts,
+            was_unknown=state == "unknown",
+            edits=SentMessage.of(*former),
+            is_status=position < 0,
+            status=None if replaces is None else self._statuses.message(replaces, turn),
         )
 
     def next_due_at(self) -> datetime | None:
@@ -182,20 +230,19 @@ class Outbox(Repository):
 
         Returns whether it has to be removed, being a status that was taken back while it was sent.
         """
-        is_taken_back = self.exists(
-            "SELECT 1 FROM outbox WHERE id = ? AND position < 0 AND state = 'sending' AND reply IS NULL", (item,)
-        )
+        is_taken_back = "SELECT position < 0 AND state = 'sending' AND reply IS NULL FROM outbox WHERE id = ?"
+        has_to_go = bool(self.value(is_taken_back, (item,)))
         self._attempts.name_last(item, sent_at)
         if edited is not None:
             self.execute(
                 "UPDATE outbox SET revision = ?, original_at = ? WHERE id = ?",
                 (edited.revision + 1, edited.original_at, item),
             )
-        self._attempts.settle(item, "sent", sent_at, now)
-        # A receipt may have proved it before, but the bridge knows its name better.
-        self.execute("UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent'", (sent_at, item))
+        if not self._attempts.settle(item, "sent", sent_at, now):
+            # A receipt has proved it before, but the bridge knows its name better.
+            self.execute("UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent'", (sent_at, item))
         self._attempts.reconcile(now=now)
-        return is_taken_back
+        return has_to_go
 
     def postpone(self, item: OutboxId, *, due_at: datetime, now: datetime, is_in_doubt: bool = False) -> None:
         """Schedules another attempt for an item that certainly did not go out, unless it was taken back meanwhile.
@@ -221,8 +268,8 @@ class Outbox(Repository):
             "WHERE id = ? AND state = 'sending' AND reply IS NOT NULL",
             (item,),
         )
-        for conversation, turn, position in rows:
-            sealed = self.keyring.seal(conversation, _place(turn, position), reply)
+        for conversation, *place in rows:
+            sealed = self.keyring.seal(conversation, _place(*place), reply)
             self.execute("UPDATE outbox SET reply = ? WHERE id = ?", (sealed, item))
         self.postpone(item, due_at=now, now=now)
         return bool(rows)
@@ -234,6 +281,13 @@ class Outbox(Repository):
         """
         self._end_attempt(item, "unknown", due_at)
         self._attempts.mark_last_unknown(item, open_until or due_at)
+
+    def _end_attempt(self, item: OutboxId, state: str, due_at: datetime) -> None:
+        self.execute(
+            "UPDATE outbox SET state = CASE WHEN reply IS NULL THEN 'dead' ELSE ?1 END, due_at = ?2, "
+            "settled_at = CASE WHEN reply IS NULL THEN ?2 END WHERE id = ?3 AND state = 'sending'",
+            (state, millis(due_at), item),
+        )
 
     def mark_all_unknown(self, *, now: datetime, grace: timedelta, status_grace: timedelta = timedelta(0)) -> int:
         """At start: marks every interrupted send as unknown, or as dead if it was taken back; returns how many.
@@ -248,23 +302,25 @@ class Outbox(Repository):
         deaf = self.value(
             "SELECT coalesce(?1 - (SELECT until FROM listening WHERE realm = ?2), ?3)", (at, self.realm, wait)
         )
+        longest = (
+            "CASE WHEN position < 0 THEN ?2 ELSE "
+            "?1 + (?3 << min((SELECT count(*) FROM attempts WHERE outbox_id = outbox.id) - 1, 4)) END"
+        )
+        here = "EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?4)"
+        values = at, until_status, wait, self.realm
         self.execute(
-            "UPDATE outbox SET due_at = min(max(due_at + ?4, ?1), CASE WHEN position < 0 THEN ?2 ELSE "
-            "?1 + (?3 << min((SELECT count(*) FROM attempts WHERE outbox_id = outbox.id) - 1, 4)) END) "
-            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' "
-            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?5)",
-            (at, until_status, wait, max(deaf, 0), self.realm),
+            f"UPDATE outbox SET due_at = min(max(due_at + ?5, ?1), {longest}) "  # noqa: S608  (our own words)
+            f"WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' AND {here}",
+            (*values, max(deaf, 0)),
         )
         self.put_row("listening", realm=self.realm, until=at)
         self._attempts.interrupt(until=now + grace)
         return self.execute(
-            "UPDATE outbox SET due_at = CASE WHEN position < 0 THEN ?2 ELSE "
-            "?1 + (?3 << min((SELECT count(*) FROM attempts WHERE outbox_id = outbox.id) - 1, 4)) END, "
+            f"UPDATE outbox SET due_at = {longest}, "  # noqa: S608  (our own words)
             "state = CASE WHEN reply IS NULL THEN 'dead' ELSE 'unknown' END, "
             "settled_at = CASE WHEN reply IS NULL THEN ?1 + ?3 END "
-            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'sending' "
-            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?4)",
-            (at, until_status, wait, self.realm),
+            f"WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'sending' AND {here}",
+            values,
         ).rowcount
 
     def put_off_all(self, seconds: float) -> None:
@@ -316,13 +372,12 @@ class Outbox(Repository):
 
     def take_owed(self, item: OutboxId) -> bool:
         """Returns whether people in the item's conversation are owed a notice, and clears that."""
-        return bool(
-            self.execute(
-                "UPDATE outbox SET unsent = 'told' WHERE unsent = 'owed' AND state = 'dead' "
-                "AND conversation_id = (SELECT conversation_id FROM outbox WHERE id = ?)",
-                (item,),
-            ).rowcount
+        cleared = self.execute(
+            "UPDATE outbox SET unsent = 'told' WHERE unsent = 'owed' AND state = 'dead' "
+            "AND conversation_id = (SELECT conversation_id FROM outbox WHERE id = ?)",
+            (item,),
         )
+        return cleared.rowcount > 0
 
     def prune(self, *, before: datetime) -> int:
         """Deletes a batch of items settled before `before`, and one of older receipts; returns how many."""
@@ -341,62 +396,6 @@ class Outbox(Repository):
             (self.realm,),
         )
         return Waiting(items=items, oldest_at=moment_if(oldest), dead=self.count_dead("outbox"))
-
-    def _put_off_unknown(self, at: int, until: int) -> None:
-        """Lets items in doubt wait longer by the time in which no receipt could come."""
-        self.execute(
-            "UPDATE outbox SET due_at = max(due_at, min(due_at + ?1 - (SELECT until FROM listening WHERE realm = ?2), "
-            "?3, coalesce(attempted_at, ?1) + ?4)) "
-            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' AND position >= 0 "
-            "AND EXISTS (SELECT 1 FROM listening WHERE realm = ?2 AND until < ?1) "
-            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
-            (at, self.realm, until, _MAX_UNHEARD_MS),
-        )
-
-    def _begin_item(
-        self, item: OutboxId, conversation: ConversationId, turn: TurnId, position: int, reply: bytes, attempts: int,
-        state: str, replaces: OutboxId | None, *, now: datetime, stamped_at: datetime,
-    ) -> OutboxItem | None:  # fmt: skip
-        """Marks the item of a row as `sending` and returns it. A damaged one is marked as dead and gives None."""
-        try:
-            opened = self.keyring.open(conversation, _place(turn, position), reply)
-        except Damaged as error:
-            _log.error("reply %d of the outbox is lost: %s", item, error)
-            self._attempts.settle(item, "dead", None, now)
-            return None
-        doubts = self._attempts.begin(item, now=now, stamped_at=stamped_at)
-        self.execute(
-            "UPDATE outbox SET state = 'sending', attempted_at = ?, attempts = attempts + 1 WHERE id = ?",
-            (millis(now), item),
-        )
-        return OutboxItem(
-            id=item,
-            conversation=conversation,
-            turn=turn,
-            reply=opened,
-            attempts=attempts,
-            doubts=doubts,
-            was_unknown=state == "unknown",
-            edits=None if replaces is None else self._message(replaces),
-            is_status=position < 0,
-            status=None if replaces is None else self._statuses.message(replaces, turn),
-        )
-
-    def _message(self, item: OutboxId) -> SentMessage | None:
-        """Returns the message of an item in the chat; None if it is not known to be there."""
-        return self.record(
-            SentMessage,
-            "SELECT sent_at, coalesce(original_at, sent_at) AS original_at, revision FROM outbox "
-            "WHERE id = ? AND sent_at IS NOT NULL",
-            (item,),
-        )
-
-    def _end_attempt(self, item: OutboxId, state: str, due_at: datetime) -> None:
-        self.execute(
-            "UPDATE outbox SET state = CASE WHEN reply IS NULL THEN 'dead' ELSE ?1 END, due_at = ?2, "
-            "settled_at = CASE WHEN reply IS NULL THEN ?2 END WHERE id = ?3 AND state = 'sending'",
-            (state, millis(due_at), item),
-        )
 
 
 def _place(turn: TurnId, position: int) -> str:

@@ -191,6 +191,7 @@ class Accounts(Repository):
         """Records an account of Aldis; `account` is its id, or its number while the id is unknown."""
         if account == number:
             return
+        self.context.account_names.clear()
         id_, called = self.keyring.handle(account), None if number is None else self.keyring.handle(number)
         name = number if number is not None and self._was_called(number) else account
         self.execute(

@@ -1,9 +1,7 @@
 """Rows as frozen values, as the store takes and returns them. Contents are bytes; `bot` knows their meaning."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import Literal, NewType
 
 ConversationId = NewType("ConversationId", int)
@@ -122,95 +120,6 @@ class StoredMessage:
     message: bytes
     expires_at: datetime | None = None
     """When its turn disappears; None: it stays. Ignored when written, as the turn has it already."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OutboxItem:
-    """One message to send."""
-
-    id: OutboxId
-    conversation: ConversationId
-    turn: TurnId
-    reply: bytes
-    attempts: int
-    """How many sends were started before."""
-    doubts: int
-    """How many of those may have gone out."""
-    was_unknown: bool
-    """Whether the last attempt may have gone out, so that sending it now repeats it."""
-    edits: "SentMessage | None" = None
-    """The message of ours that this one replaces; None: there is none, or it never went out."""
-    is_status: bool = False
-    """Whether it only shows progress until something replaces it."""
-    status: "SentMessage | None" = None
-    """The status of its turn in the chat, which has to go unless it is edited; None: there is none."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Confirmation:
-    """A delivery receipt: messages that a phone says it has received."""
-
-    address: str
-    """The address of the direct chat with that person."""
-    names: Collection[int]
-    """The timestamps by which Signal names our messages."""
-    came_at: datetime
-    """In own time."""
-    stamped_at: datetime | None = None
-    """The same moment by the machine's clock, by which the bridge names what it sends; None: equal to `came_at`."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SaidSince:
-    """What Aldis said between one of its messages and a message that came in."""
-
-    turns: tuple[TurnId, ...]
-    """The other turns that said something."""
-    is_repeated: bool
-    """Whether its own message was just being sent again when the other came in, so no one had read that yet."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SentMessage:
-    """A message of ours that is in the chat. Times are milliseconds since 1970, by which Signal names messages."""
-
-    sent_at: int
-    """The timestamp of the newest revision."""
-    original_at: int
-    """The timestamp of the first revision."""
-    revision: int
-    """How many edits lead to it; 0: none."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LedgerEntry:
-    """One row of the ledger: a model call, a tool call, or a send worth noting."""
-
-    kind: Literal["model", "tool", "send"]
-    name: str
-    outcome: str
-    latency_seconds: float
-    provider: str | None = None
-    input_tokens: int = 0
-    cached_input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: Decimal | None = None
-    """None when the price is unknown."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Spending:
-    """The sum of rows of the ledger."""
-
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    cost_usd: Decimal
-    unknown_costs: int
-    """How many of the calls have no known price, so that `cost_usd` leaves them out."""
-
-    def __add__(self, other: "Spending") -> "Spending":
-        return Spending(**{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

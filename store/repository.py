@@ -3,6 +3,7 @@
 import logging
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
@@ -27,18 +28,27 @@ AT_ONCE = 25
 """The most rows that one deleting transaction removes, so that it holds others up for a few milliseconds only."""
 
 
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What all repositories of an open store share."""
+
+    keyring: Keyring
+    realm: str
+    """The realm whose queues these are: `signal` or `terminal`."""
+    notified: set[str] = field(default_factory=set[str])
+    """Collects the wakeups of a unit of work; the store sends them after the commit."""
+    account_names: dict[str, str] = field(default_factory=dict[str, str])
+    """The names of accounts that were looked up (`Repository.account_name`)."""
+
+
 class Repository:
-    """Statements on a group of related tables. Runs on the store's thread, inside a transaction.
+    """Statements on a group of related tables. Runs on the store's thread, inside a transaction."""
 
-    `notified` collects the wakeups to send; the store sends them after the commit.
-    """
-
-    def __init__(self, keyring: Keyring, notified: set[str], realm: str) -> None:
-        self._connection = keyring.connection
-        self.keyring = keyring
-        self.realm = realm
-        """The realm whose queues these are: `signal` or `terminal`."""
-        self._notified = notified
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.keyring = context.keyring
+        self.realm = context.realm
+        self._connection = context.keyring.connection
 
     def chat_handle(self, address: str) -> bytes:
         """Returns the handle of the conversation at this address in the realm."""
@@ -46,9 +56,14 @@ class Repository:
 
     def account_name(self, account: str) -> str:
         """Returns the name that handles use for an account, given its id or its number (see `store.people`)."""
-        handle = self.keyring.handle(account)
-        known = self.rows("SELECT id FROM accounts WHERE realm = ?1 AND (id = ?2 OR number = ?2)", (self.realm, handle))
-        return next((name for (id_,) in known if (name := self.name_of_account(id_))), account)
+        names = self.context.account_names
+        if account not in names:
+            handle = self.keyring.handle(account)
+            known = self.column(
+                "SELECT id FROM accounts WHERE realm = ?1 AND (id = ?2 OR number = ?2)", (self.realm, handle)
+            )
+            names[account] = next((name for id_ in known if (name := self.name_of_account(id_))), account)
+        return names[account]
 
     def name_of_account(self, id_: bytes) -> str | None:
         """Returns the name kept for the account with this handle; None if it is unknown or cannot be read."""
@@ -71,8 +86,13 @@ class Repository:
 
     def put_row(self, table: str, **row: object) -> None:
         """Inserts a row in place of the one with its key. Nothing may refer to rows of that table."""
-        marks = ", ".join("?" * len(row))
-        self.execute(f"INSERT OR REPLACE INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))  # noqa: S608
+        self.insert_all(f"INSERT OR REPLACE INTO {table} ({', '.join(row)}) VALUES", [tuple(row.values())])
+
+    def insert_all(self, statement: str, rows: Sequence[Sequence[object]], rest: str = "") -> None:
+        """Runs one `INSERT ... VALUES` for these rows, with `rest` after them; does nothing without rows."""
+        if rows:
+            marks = ", ".join(f"({', '.join('?' * len(row))})" for row in rows)
+            self.execute(f"{statement} {marks} {rest}", [value for row in rows for value in row])
 
     def execute_many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
         """Runs one statement for each row of values; does nothing without rows."""
@@ -164,7 +184,7 @@ class Repository:
 
     def notify(self, name: str) -> None:
         """Wakes what waits for `name` once the transaction is committed."""
-        self._notified.add(name)
+        self.context.notified.add(name)
 
 
 def _fitting(value: object) -> object:

@@ -1,11 +1,40 @@
 """What Aldis has said in a conversation: sent messages, and statuses."""
 
-from store.records import ConversationId, InboxId, OutboxId, SaidSince, SentMessage, TurnId
+from dataclasses import dataclass
+
+from store.records import ConversationId, InboxId, OutboxId, TurnId
 from store.repository import Repository
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SentMessage:
+    """A message of ours that is in the chat. Times are milliseconds since 1970, by which Signal names messages."""
+
+    sent_at: int
+    """The timestamp of the newest revision."""
+    original_at: int
+    """The timestamp of the first revision."""
+    revision: int
+    """How many edits lead to it; 0: none."""
+
+    @classmethod
+    def of(cls, sent_at: int | None, original_at: int, revision: int) -> "SentMessage | None":
+        """Makes one of these columns; None if it is not known to be in the chat."""
+        return None if sent_at is None else cls(sent_at=sent_at, original_at=original_at, revision=revision)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SaidSince:
+    """What Aldis said between one of its messages and a message that came in."""
+
+    turns: tuple[TurnId, ...]
+    """The other turns that said something."""
+    is_repeated: bool
+    """Whether its own message was just being sent again when the other came in, so no one had read that yet."""
+
+
 class SentMessages(Repository):
-    """The repository of sent messages, which only reads. All methods run inside a transaction."""
+    """What Aldis has said in a conversation. Only reads; all methods run inside a transaction."""
 
     def turn_of(self, conversation: ConversationId, sent_at: int) -> TurnId | None:
         """Returns the turn of a message that we sent to this conversation; None if it is unknown."""
@@ -28,13 +57,12 @@ class SentMessages(Repository):
         Of items that edit one message, the position is that of the newest.
         """
         rows = self.rows(
-            "SELECT turn_id, coalesce(original_at, sent_at) FROM outbox WHERE sent_at = ? AND conversation_id = ?",
+            "SELECT turn_id, (SELECT max(position) FROM outbox AS edits WHERE edits.turn_id = outbox.turn_id "
+            "AND coalesce(outbox.original_at, outbox.sent_at) IN (edits.sent_at, edits.original_at)) "
+            "FROM outbox WHERE sent_at = ? AND conversation_id = ?",
             (sent_at, conversation),
         )
-        if not rows:
-            return None
-        newest = "SELECT max(position) FROM outbox WHERE turn_id = ?1 AND ?2 IN (sent_at, original_at)"
-        return rows[0][0], self.value(newest, rows[0])
+        return rows[0] if rows else None
 
     def said_since(self, conversation: ConversationId, turn: TurnId, position: int, item: InboxId) -> SaidSince | None:
         """Returns what we said between a turn's items from `position` on and an incoming message.
@@ -64,14 +92,11 @@ class SentMessages(Repository):
         Leaves out statuses and removals.
         """
         rows = self.rows(
-            "SELECT id, sent_at, original_at, revision FROM outbox WHERE turn_id = ? AND position >= 0 AND NOT removes "
-            "ORDER BY position",
+            "SELECT id, sent_at, coalesce(original_at, sent_at), revision FROM outbox "
+            "WHERE turn_id = ? AND position >= 0 AND NOT removes ORDER BY position",
             (turn,),
         )
-        messages = (
-            at and SentMessage(sent_at=at, original_at=first or at, revision=number) for _, at, first, number in rows
-        )
-        return tuple((OutboxId(item), message) for (item, *_), message in zip(rows, messages, strict=True))
+        return tuple((item, SentMessage.of(*message)) for item, *message in rows)
 
 
 class Statuses(Repository):
@@ -110,16 +135,13 @@ class Statuses(Repository):
         None as well if the item is not a status.
         """
         rows = self.rows(
-            "SELECT sent_at, coalesce(original_at, sent_at), revision, replaces FROM outbox "
+            "SELECT replaces, sent_at, coalesce(original_at, sent_at), revision FROM outbox "
             "WHERE id = ? AND turn_id = ? AND position < 0",
             (status, turn),
         )
-        if not rows:
-            return None
-        [(sent_at, original_at, revision, former)] = rows
-        if sent_at is None:
-            return None if former is None else self.message(former, turn)
-        return SentMessage(sent_at=sent_at, original_at=original_at, revision=revision)
+        for former, *message in rows:
+            return SentMessage.of(*message) or (former and self.message(former, turn))
+        return None
 
     def take_back(self, turn: TurnId) -> SentMessage | None:
         """Takes back the turn's status: it is not sent (again) and nothing replaces it. Returns what has to be removed.
@@ -131,9 +153,9 @@ class Statuses(Repository):
             return None
         message = self.message(item, turn)
         self.execute("DELETE FROM outbox WHERE id = ? AND state = 'waiting'", (item,))
-        self.execute("UPDATE outbox SET reply = NULL WHERE id = ? AND state = 'sending'", (item,))
         self.execute(
-            "UPDATE outbox SET reply = NULL, state = 'dead', settled_at = due_at WHERE id = ? AND state = 'unknown'",
+            "UPDATE outbox SET reply = NULL, settled_at = iif(state = 'unknown', due_at, settled_at), "
+            "state = iif(state = 'unknown', 'dead', state) WHERE id = ? AND state IN ('sending', 'unknown')",
             (item,),
         )
         return message

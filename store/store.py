@@ -33,6 +33,7 @@ from store.migrations import carry_over, foreign_tables, migrate, version_of
 from store.outbox import Outbox
 from store.people import Accounts, Grants, Holds, Members, Notices, People
 from store.records import ConversationId, InboxId
+from store.repository import Context
 from store.sealing import Keyring, MasterKey, has_keys
 from store.sent import SentMessages, Statuses
 
@@ -44,36 +45,36 @@ WakeupName = Literal["inbox", "urgent", "outbox", "members", "reminders", "feeds
 
 
 class Repositories:
-    """All repositories, as units of work use them. `notified` collects the wakeups of a unit."""
+    """All repositories, as units of work use them."""
 
-    def __init__(self, keyring: Keyring, notified: set[str], realm: str) -> None:
-        self.conversations = Conversations(keyring, notified, realm)
-        self.chats = Chats(keyring, notified, realm)
-        self.turns = Turns(keyring, notified, realm)
-        self.inbox = Inbox(keyring, notified, realm)
-        self.revisions = Revisions(keyring, notified, realm)
-        self.journal = Journal(keyring, notified, realm)
-        self.history = History(keyring, notified, realm)
-        self.outbox = Outbox(keyring, notified, realm)
-        self.holds = Holds(keyring, notified, realm)
-        self.sent_messages = SentMessages(keyring, notified, realm)
-        self.statuses = Statuses(keyring, notified, realm)
-        self.attempts = Attempts(keyring, notified, realm)
-        self.members = Members(keyring, notified, realm)
-        self.ledger = Ledger(keyring, notified, realm)
-        self.accounts = Accounts(keyring, notified, realm)
-        self.people = People(keyring, notified, realm)
-        self.reminders = Reminders(keyring, notified, realm)
-        self.facts = Facts(keyring, notified, realm)
-        self.grants = Grants(keyring, notified, realm)
-        self.predictions = Predictions(keyring, notified, realm)
-        self.summaries = Summaries(keyring, notified, realm)
-        self.quotas = Quotas(keyring, notified, realm)
-        self.notices = Notices(keyring, notified, realm)
-        self.feeds = Feeds(keyring, notified, realm)
-        self.restored = backup.Restored(keyring, notified, realm)
-        self.own_time = OwnTime(keyring, notified, realm)
-        self.forgetting = Forgetting(keyring, notified, realm)
+    def __init__(self, context: Context) -> None:
+        self.conversations = Conversations(context)
+        self.chats = Chats(context)
+        self.turns = Turns(context)
+        self.inbox = Inbox(context)
+        self.revisions = Revisions(context)
+        self.journal = Journal(context)
+        self.history = History(context)
+        self.outbox = Outbox(context)
+        self.holds = Holds(context)
+        self.sent_messages = SentMessages(context)
+        self.statuses = Statuses(context)
+        self.attempts = Attempts(context)
+        self.members = Members(context)
+        self.ledger = Ledger(context)
+        self.accounts = Accounts(context)
+        self.people = People(context)
+        self.reminders = Reminders(context)
+        self.facts = Facts(context)
+        self.grants = Grants(context)
+        self.predictions = Predictions(context)
+        self.summaries = Summaries(context)
+        self.quotas = Quotas(context)
+        self.notices = Notices(context)
+        self.feeds = Feeds(context)
+        self.restored = backup.Restored(context)
+        self.own_time = OwnTime(context)
+        self.forgetting = Forgetting(context)
 
 
 class Store:
@@ -89,8 +90,8 @@ class Store:
         self._database = database
         self._master, self._keyring = keys
         self._reserve = reserve
-        self._notified: set[str] = set()
-        self._repos = Repositories(self._keyring, self._notified, realm)
+        self._context = Context(self._keyring, realm)
+        self._repos = Repositories(self._context)
         self._forgetting = asyncio.Lock()
         self.wakeups: dict[str, asyncio.Event] = {name: asyncio.Event() for name in get_args(WakeupName)}
         """Set when a loop should look again; each loop clears its own."""
@@ -203,9 +204,9 @@ class Store:
 
     def _run(self, work: Callable[[Repositories], T], _: sqlite3.Connection) -> tuple[T, frozenset[str]]:
         """Returns the result of a unit, and the names of the loops to wake."""
-        self._notified.clear()
+        self._context.notified.clear()
         result = work(self._repos)
-        return result, frozenset(self._notified)
+        return result, frozenset(self._context.notified)
 
     def _wake(self, done: tuple[object, frozenset[str]]) -> None:
         for name in done[1]:
