@@ -287,7 +287,6 @@ def service(
         clock=clock,
         state=health.state,
         transport=transport,
-        identities=identities,
         captchas=captchas,
         restarts=restarts,
     )

@@ -37,12 +37,10 @@ from store import StoreError
 
 _log = logging.getLogger(__name__)
 
-USUAL_PORT = 8789
+_USUAL_PORT = 8789
 """The port of the pages if `setup` asks for them and no port is set."""
-
-ASKING_SECONDS = 10.0
+_ASKING_SECONDS = 10.0
 """How many seconds a verb waits for the running Aldis to answer about its pages."""
-
 _FIRST = "Set Aldis up in a browser: {url}\nThis link works once, within ten minutes; `{command}` prints another."
 _RESTART_SECONDS = 60.0
 """How many seconds `restart` waits for the next run; a run takes ten at most to end."""
@@ -62,9 +60,9 @@ def set_up(given: Settings, options: argparse.Namespace) -> int:
     """`setup`: prints the address that opens the pages of the running Aldis; if none runs, runs one with pages."""
     if asyncio.run(_link(given)) is not None:
         return show_link(given, options)
-    if asyncio.run(ask_running(given.store.path, "state", within_seconds=ASKING_SECONDS)) is not None:
-        raise ConfigError(f"WEB__ADMIN_PORT: Aldis runs without pages; set it to {USUAL_PORT} and start Aldis again")
-    port = given.web.admin_port or USUAL_PORT
+    if asyncio.run(ask_running(given.store.path, "state", within_seconds=_ASKING_SECONDS)) is not None:
+        raise ConfigError(f"WEB__ADMIN_PORT: Aldis runs without pages; set it to {_USUAL_PORT} and start Aldis again")
+    port = given.web.admin_port or _USUAL_PORT
     return run(given.model_copy(update={"web": given.web.model_copy(update={"admin_port": port})}), options)
 
 
@@ -73,7 +71,7 @@ def show_link(given: Settings, _: argparse.Namespace) -> int:
     url = asyncio.run(_link(given))
     if url is None:
         print(
-            f"aldis: no Aldis with administration pages is running here; set WEB__ADMIN_PORT={USUAL_PORT} and"
+            f"aldis: no Aldis with administration pages is running here; set WEB__ADMIN_PORT={_USUAL_PORT} and"
             f" start it, or run: {command_line('setup')}",
             file=sys.stderr,
         )
@@ -85,7 +83,7 @@ def show_link(given: Settings, _: argparse.Namespace) -> int:
 
 async def _link(given: Settings) -> str | None:
     """An address that opens the pages of the running Aldis; None if none runs, or it has no pages."""
-    answer = await ask_running(given.store.path, "admin-link", within_seconds=ASKING_SECONDS)
+    answer = await ask_running(given.store.path, "admin-link", within_seconds=_ASKING_SECONDS)
     return None if answer is None else str(answer["url"])
 
 
@@ -103,21 +101,19 @@ async def _restart(store_path: Path) -> int:
             file=sys.stderr,
         )
         return 1
+    state: Mapping[str, Any] = {}
     with suppress(TimeoutError):
         async with asyncio.timeout(_RESTART_SECONDS):
-            while True:
-                state: Mapping[str, Any] | None = None
-                with suppress(StoreError):  # it is stopping
-                    state = await ask_running(store_path, "state", within_seconds=ASKING_SECONDS)
-                if state is not None and state.get("runs", 0) > answer["run"]:
-                    break
+            while state.get("runs", 0) <= answer["run"]:
                 await asyncio.sleep(_LOOK_SECONDS)
-        if state.get("refused") is None:
+                with suppress(StoreError):  # it is stopping
+                    state = await ask_running(store_path, "state", within_seconds=_ASKING_SECONDS) or {}
+            if why := state.get("refused"):
+                why = f"the new ones were refused: {why}"
+                print(f"aldis: it keeps running with its previous settings, because {why}", file=sys.stderr)
+                return 2
             print("Aldis has restarted with its current settings.")
             return 0
-        why = f"the new ones were refused: {state['refused']}"
-        print(f"aldis: it keeps running with its previous settings, because {why}", file=sys.stderr)
-        return 2
     print(f"aldis: it has not restarted yet; see its log, or run: {command_line('health')}", file=sys.stderr)
     return 1
 

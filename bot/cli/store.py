@@ -1,5 +1,4 @@
-"""The operator's verbs for the store and what it holds back: `backup`, `restore`, `rotate-key`, `export`,
-`trust`, `captcha`, `upgrade-check`.
+"""The operator's verbs for the store: `backup`, `restore`, `rotate-key`, `export`, `upgrade-check`; and `captcha`.
 
 Only one process can have the store open. While Aldis runs, a verb asks it through its control socket; otherwise the
 verb opens the store itself. A restored store is not started until the operator has decided about its open work:
@@ -7,17 +6,16 @@ verb opens the store itself. A restored store is not started until the operator 
     restore --> the open work is listed --settle, --replay--> decided
                                         '-neither--> no start until `restore` decides
 
-`upgrade-check` tries this version on a copy before it replaces the running one; nothing in use changes, no person gets
-a message, and no model is paid ("An upgrade, and the way back" in docs/operating.md):
+`upgrade-check` tries this version on a copy before it replaces the running one; nothing in use changes ("An upgrade,
+and the way back" in docs/operating.md):
 
-    backup (by the running Aldis, or else of the files as they lie) --> a copy of it is brought up to date
-        --> a question is answered over the copy --> the changes are reported --> the copy goes, the backup stays
+    backup (by the running Aldis, or else of the files as they lie) --> a copy of it is migrated and read
+        --> the changes are reported --> the copy goes, the backup stays
 """
 
 import argparse
 import asyncio
 import json
-import os
 import shutil
 import sys
 import tempfile
@@ -25,9 +23,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-from bot import app, logs, settings
+from bot import app, logs
 from bot.clock import Clock
 from bot.errors import ConfigError
 from bot.events import ChatId
@@ -36,7 +34,6 @@ from bot.features.reminders.scheduler import Backlog, backlog, replay, settle
 from bot.i18n import phrases
 from bot.invocation import command_line
 from bot.settings import Settings
-from bot.terminal.transport import Terminal
 from bot.version import build, describe_build
 from bot.web.control import ask_running, uuid_of
 from store import (
@@ -47,7 +44,6 @@ from store import (
     Undecided,
     copy_closed,
     is_undecided,
-    master_key_path,
     open_store,
     restore,
     schema_of,
@@ -55,29 +51,12 @@ from store import (
 
 T = TypeVar("T")
 
-_QUESTION, _ANSWER = "What is 17 * 23?", "391"
-_CANARY_SECONDS = 300.0
-_ALONE = {
-    "LLM__PROVIDERS": "offline",
-    "TOOLS__MCP__ENABLED": "false",
-    "TOOLS__NEWS__ENABLED": "false",
-    "WEB__PORT": "0",
-}
-"""What the question needs none of: models, other people's servers, and a page."""
-
-REALM = "signal"
-
-Decision = Literal["settle", "replay"]
-
 _UNKNOWN = """\
 What happened after the backup is unknown here: all of this may have been answered, sent and said then, and doing it now
 would do it twice. Messages that arrived after it are gone, because Signal delivers nothing twice: people who are still
 waiting for an answer to one have to write again."""
-
-_DONE: dict[Decision, str] = {
-    "settle": "Closed: none of it will be answered, sent or said. Repeating reminders come at their next time.",
-    "replay": "All of it will be done when Aldis starts.",
-}
+_SETTLED = "Closed: none of it will be answered, sent or said. Repeating reminders come at their next time."
+_REPLAYED = "All of it will be done when Aldis starts."
 
 
 def back_up(given: Settings, options: argparse.Namespace) -> int:
@@ -100,27 +79,27 @@ def restore_backup(given: Settings, options: argparse.Namespace) -> int:
 
     Without FILE, only decides about a store that was restored earlier.
     """
-    kept, now = given.store, Clock().now()
+    path, now = given.store.path, Clock().now()
     if options.file is not None:
         former = _restore(given, Path(options.file).absolute())
-        print(f"Restored {kept.path}." + (f" What was there before is at {former}." if former else ""), file=sys.stderr)
-    elif not is_undecided(kept.path):
+        print(f"Restored {path}." + (f" What was there before is at {former}." if former else ""), file=sys.stderr)
+    elif not is_undecided(path):
         if options.decision:
-            raise ConfigError(f"{kept.path} is not waiting for a decision")
-        copies = sorted(kept.path.absolute().parent.joinpath("backups").rglob("aldis-*.db"), key=lambda copy: copy.name)
+            raise ConfigError(f"{path} is not waiting for a decision")
+        copies = sorted(path.absolute().parent.joinpath("backups").rglob("aldis-*.db"), key=lambda copy: copy.name)
         newest = f"; the newest in {copies[-1].parent} is {copies[-1].name}" if copies else ""
         raise ConfigError(f"restore: name the backup's file, which ends in .db{newest}")
     found = asyncio.run(_over_store(given, lambda repos: backlog(repos, now)))
     if found is None:
         return 0
     print(_listed(found, now), file=sys.stderr)
-    decision: Decision | None = "settle" if found.is_empty else options.decision
-    if decision is None:
+    if not found.is_empty and options.decision is None:
         print(f"Nothing is decided yet: {UNDECIDED}.", file=sys.stderr)
         return 0
-    asyncio.run(_over_store(given, replay if decision == "replay" else lambda repos: settle(repos, now)))
+    is_replayed = options.decision == "replay" and not found.is_empty
+    asyncio.run(_over_store(given, replay if is_replayed else lambda repos: settle(repos, now)))
     if not found.is_empty:
-        print(_DONE[decision], file=sys.stderr)
+        print(_REPLAYED if is_replayed else _SETTLED, file=sys.stderr)
     return 0
 
 
@@ -147,15 +126,14 @@ async def try_store(given: Settings) -> None:
     Raises:
         StoreError: it cannot be opened, or was restored and is undecided.
     """
-    async with _opened(given) as store:
-        if await store.read(lambda repos: repos.restored.restoration()) is not None:
-            raise Undecided(UNDECIDED)
+    if await _over_store(given, lambda repos: repos.restored.restoration()) is not None:
+        raise Undecided(UNDECIDED)
 
 
 def _opened(given: Settings) -> AbstractAsyncContextManager[Store]:
     """The store, which no one else has open."""
     kept = given.store
-    return open_store(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key)
+    return open_store(kept.path, realm="signal", key=kept.master_key, old_key=kept.old_master_key)
 
 
 async def _over_store(given: Settings, work: Callable[[Repositories], T]) -> T:
@@ -171,14 +149,13 @@ def _listed(found: Backlog, now: datetime) -> str:
 
     copied_at = found.restoration.copied_at
     when = f" {copied_at:%Y-%m-%d %H:%M} UTC ({ago(copied_at)})" if copied_at else " an unknown time"
-    parts = (
+    lines: list[str] = []
+    for what, noun, part in (
         ("answered", "message", found.messages),
         ("sent", "answer", found.replies),
         ("said late", "reminder", found.reminders),
         ("asked late", "planned question", found.questions),
-    )
-    lines: list[str] = []
-    for what, noun, part in parts:
+    ):
         many, oldest = ("s", "the oldest ") if part.items > 1 else ("", "")
         if part.items:
             lines.append(f"  {part.items} {noun}{many} would be {what}, {oldest}{ago(part.oldest_at)}")
@@ -215,23 +192,23 @@ def export(given: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-def trust(given: Settings, options: argparse.Namespace) -> int:
-    """`trust [LABEL]`: trusts a new safety number and sends what was waiting; without a label, lists who has one."""
-    name, number = options.name, " ".join(options.verified or []) or None
-    answer = asyncio.run(ask_running(given.store.path, "trust", {"name": name, "safety_number": number}))
-    if answer is None:
-        raise ConfigError("trust: Aldis is not running; start it (`aldis run`), and say this while it runs")
-    if name is not None:
-        print(
-            f"The new safety number of {answer['trusted']} is trusted. What was waiting is being sent.", file=sys.stderr
+async def _done(
+    given: Settings, verb: str, body: Mapping[str, object] | None, work: Callable[[Store], Awaitable[Mapping[str, Any]]]
+) -> Mapping[str, Any]:
+    """The answer of the running Aldis, or what `work` returns for the store, which is then opened here."""
+    answer = await ask_running(given.store.path, verb, body)
+    if answer is not None:
+        return answer
+    _must_exist(given.store.path)
+    async with _opened(given) as store:
+        return await work(store)
+
+
+def _must_exist(path: Path) -> None:
+    if not path.exists():
+        raise ConfigError(
+            f"STORE__PATH: there is nothing at {path} yet: Aldis has never run here, or this is the wrong folder"
         )
-        return 0
-    for suspect in answer["suspects"]:
-        print(f"{suspect['label']}  {suspect['name'] or ''}  {suspect['person']}  since {suspect['since']}")
-        print(f"{'':10}{suspect['safety_number'] or 'its safety number is unknown'}")
-    if not answer["suspects"]:
-        print("There are no new safety numbers to trust.", file=sys.stderr)
-    return 0
 
 
 def captcha(given: Settings, options: argparse.Namespace) -> int:
@@ -246,32 +223,15 @@ def captcha(given: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-async def _done(
-    given: Settings, verb: str, body: Mapping[str, object] | None, work: Callable[[Store], Awaitable[Mapping[str, Any]]]
-) -> Mapping[str, Any]:
-    """The answer of the running Aldis, or what `work` returns for the store, which is then opened here."""
-    answer = await ask_running(given.store.path, verb, body)
-    if answer is not None:
-        return answer
-    path = given.store.path
-    if not path.exists():
-        raise ConfigError(
-            f"STORE__PATH: there is nothing at {path} yet: Aldis has never run here, or this is the wrong folder"
-        )
-    async with _opened(given) as store:
-        return await work(store)
-
-
 def check(given: Settings, _: argparse.Namespace) -> int:
-    """`upgrade-check`: status 0 if this version works on the store, 1 if it does not answer.
+    """`upgrade-check`: status 0 if this version opens a copy of the store.
 
     Raises:
-        ConfigError, StoreError: there is nothing to try it on, or it cannot be brought up to date.
+        ConfigError, StoreError: there is nothing to try it on, or it cannot be migrated.
     """
     logs.set_up("ERROR", given.log.format)
     path = given.store.path.absolute()
-    if not path.exists():
-        raise ConfigError(f"STORE__PATH: there is no store at {path}")
+    _must_exist(path)
     folder = path.parent / "backups"
     backup, running = asyncio.run(_back_up(path, folder))
     ours = f"Aldis {describe_build(build())}"
@@ -280,19 +240,14 @@ def check(given: Settings, _: argparse.Namespace) -> int:
     )
     print(f"backup   {backup} and the same with -keys: keep it, and the master key, for the way back")
     with tempfile.TemporaryDirectory(prefix=".upgrade-check-", dir=folder) as place:
-        copy = Path(place) / path.name
-        for name in (master_key_path(path).name, settings.SETTINGS_FILE_NAME):
-            if path.with_name(name).exists():
-                shutil.copyfile(path.with_name(name), copy.with_name(name))
-        chosen = settings.load_settings({**os.environ, **_ALONE, "STORE__PATH": str(copy)})
-        asyncio.run(put_back(chosen, backup))
-        old, new = schema_of(backup), schema_of(copy)
-        print(f"schema   {old}" + (f" -> {new}" if new != old else ", as it is"))
-        answer = asyncio.run(_canary(chosen))
-    is_right = _ANSWER in answer
-    print(f"answer   {_QUESTION} {' '.join(answer.split()) or 'no answer'}{'' if is_right else ': that is wrong'}")
-    print("Nothing that is in use was changed." if is_right else "Do not start this version; look at what it said.")
-    return 0 if is_right else 1
+        copy = given.store.model_copy(update={"path": Path(place) / path.name})
+        if given.store.key_path.exists():
+            shutil.copyfile(given.store.key_path, copy.key_path)
+        asyncio.run(put_back(given.model_copy(update={"store": copy}), backup))
+        old, new = schema_of(backup), schema_of(copy.path)
+    print(f"schema   {old}" + (f" -> {new}" if new != old else ", as it is"))
+    print("This version works on it. Nothing that is in use was changed.")
+    return 0
 
 
 async def _back_up(path: Path, folder: Path) -> tuple[Path, Mapping[str, Any]]:
@@ -302,13 +257,3 @@ async def _back_up(path: Path, folder: Path) -> tuple[Path, Mapping[str, Any]]:
         return await asyncio.to_thread(copy_closed, path, folder, now=Clock().wall()), {}
     state = await ask_running(path, "state") or {}
     return Path(answer["file"]), state.get("build", {})
-
-
-async def _canary(chosen: Settings) -> str:
-    """The answer to a question in a conversation of its own, over the copy."""
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as said, tempfile.TemporaryFile("w+") as noted:
-        terminal = Terminal(stdin=sys.stdin, stdout=said, stderr=noted, conversation="upgrade-check", once=_QUESTION)
-        async with app.build_service(chosen, terminal, realm="terminal") as aldis, asyncio.timeout(_CANARY_SECONDS):
-            await aldis.chat(asyncio.Event())
-        said.seek(0)
-        return said.read()

@@ -1,4 +1,4 @@
-"""Reads the settings, and writes the settings file: what was set in a browser or by `aldis settings set`.
+"""Reads the settings, and writes the settings file: what was set in a browser.
 
     the environment > .env > the settings file beside the store > the machine's own zone and language > the default
 
@@ -51,9 +51,7 @@ _READ_DIFFERENTLY = {"'": r"\\\\", '"': r"\$[{$A-Za-z_]|\\[$'0]", "": r"\$[{$A-Z
 Source: compose-go 2.13.0, `dotenv/parser.go` and `template/template.go`; python-dotenv 1.2.4, `parser.py` (2026-11-27).
 """
 
-_HEAD = (
-    "# Settings of Aldis, written by its pages and by `aldis settings set`. The environment and .env win over these.\n"
-)
+_HEAD = "# Settings of Aldis, written by its pages. The environment and .env win over these.\n"
 _PLAIN = re.compile(r"[\w@%+:,./*~=-]+", re.ASCII)
 """Values that need no quotes."""
 

@@ -3,7 +3,6 @@
     POST /backup      {"folder": "/srv/backups"}  --> {"file": "/srv/backups/aldis-20261121T120000Z.db", "note": ...}
     POST /rotate-key                              --> {"keys": 12}
     POST /export      {"person": "Alice"}         --> {"json": "{...}"}; by uuid, number, name or label
-    POST /trust       {"name": "3f2a91c0", "safety_number": ...} --> {"trusted": "3f2a91c0"}; null: {"suspects": [...]}
     POST /captcha     {"captcha": "signalcaptcha://..."}  --> {}
     POST /restart                                 --> {"run": 1}: the number of the run that ends, see `state`
     GET  /state                                   --> whatever the running Aldis reports about itself
@@ -35,7 +34,6 @@ from bot.clock import Clock
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.events import ChatId, PersonId
 from bot.features.export import gather_export
-from bot.features.safety_numbers import SafetyNumbers
 from bot.settings.values import person_of
 from bot.shutdown import Restarts
 from bot.signal.protocol import Identities, Transport
@@ -60,12 +58,6 @@ _NOT_RUNNING = (errno.ENOENT, errno.ECONNREFUSED)
 _UNTIMED = aiohttp.ClientTimeout()
 """The caller applies a deadline to all of it."""
 
-_NOT_TRUSTED = {
-    "nobody": "no one with this label or uuid has a new safety number; without a name you see who has",
-    "changed_again": "the safety number has changed since you saw it; look at the newest one, then repeat this",
-}
-
-
 Given = Mapping[str, Any]
 """What a verb sends along, as in the table above."""
 
@@ -78,7 +70,6 @@ class Control:
     clock: Clock
     state: State
     transport: Transport
-    identities: SafetyNumbers
     captchas: Captchas
     restarts: Restarts | None = None
     """None means that this Aldis cannot be restarted."""
@@ -92,7 +83,6 @@ class Control:
                 web.post("/backup", _verb(self._backup)),
                 web.post("/rotate-key", _verb(self._rotate_key)),
                 web.post("/export", _verb(self._export)),
-                web.post("/trust", _verb(self._trust)),
                 web.post("/captcha", _verb(self._solve)),
                 web.post("/restart", _verb(self._restart)),
                 web.get("/state", _verb(lambda _: self.state())),
@@ -131,19 +121,6 @@ class Control:
             known = ", ".join(found) or "none"
             raise CallRefused(f"export: several or no contacts are called that: {known}; name the person by UUID")
         return found[0]
-
-    async def _trust(self, given: Given) -> Mapping[str, Any]:
-        if given["name"] is None:
-            fields = ("label", "person", "name", "safety_number")
-            found = [
-                {field: getattr(one, field) for field in fields} | {"since": one.since.isoformat(timespec="seconds")}
-                for one in await self.identities.look()
-            ]
-            return {"suspects": found}
-        verdict = await self.identities.trust(given["name"], safety_number=given["safety_number"])
-        if verdict.kind != "trusted" or verdict.suspect is None:
-            raise CallRefused(_NOT_TRUSTED[verdict.kind])
-        return {"trusted": verdict.suspect.label}
 
     async def _solve(self, given: Given) -> Mapping[str, Any]:
         await self.captchas.solve(given["captcha"])

@@ -55,7 +55,7 @@ def test_a_clone_is_called_by_its_python(tmp_path: Path) -> None:
 def test_a_container_is_called_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """The image says how; a second Aldis beside the running one makes no sense, nor does its health."""
     monkeypatch.setenv(VARIABLE, "docker compose -f docker/compose.yaml run --rm aldis")
-    assert command_line("trust ab12") == "docker compose -f docker/compose.yaml run --rm aldis trust ab12"
+    assert command_line("backup b") == "docker compose -f docker/compose.yaml run --rm aldis backup b"
     assert command_line("run") == "docker compose -f docker/compose.yaml up --detach"
     assert command_line("health") == "docker compose -f docker/compose.yaml exec aldis aldis health"
     monkeypatch.setenv(VARIABLE, "sudo -u aldis aldis")

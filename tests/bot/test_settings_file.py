@@ -105,7 +105,7 @@ def test_it_is_its_owners_alone(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root writes for others")
 def test_what_root_writes_belongs_to_whom_the_folder_does(tmp_path: Path) -> None:
-    """`sudo aldis settings set` must not lock out the user that Aldis runs as."""
+    """What root sets up must not lock out the user that Aldis runs as."""
     there = Place(tmp_path)
     there.file.path.parent.mkdir()
     os.chown(there.file.path.parent, 10001, 10001)

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import io
 import json
 import re
 import subprocess
@@ -46,7 +45,7 @@ def test_each_verb_stands_in_one_group_of_the_help(capsys: pytest.CaptureFixture
     """With its purpose; `help` is a verb as well, alone and of another verb."""
     assert left("help") == 0
     shown = re.findall(r"^    ([a-z-]+) +\S", capsys.readouterr().out, re.MULTILINE)
-    assert sorted(shown) == sorted({verb.name for verbs in cli.VERBS.values() for verb in verbs})
+    assert sorted(shown) == sorted(name for verbs in cli.VERBS.values() for name in verbs)
     assert left("help", "chat") == 0
     assert "--once TEXT" in capsys.readouterr().out
 
@@ -89,8 +88,8 @@ def test_what_is_set_is_shown_with_its_origin(
     monkeypatch.setenv("TOOLS__MCP__SERVERS", '{"crm": {"url": "https://crm.example/mcp?key=hidden"}}')
     monkeypatch.setenv("OPENAI_BASE_URL", "http://somebody:hidden@gpu:8000/v1")
     Path(".env").write_text("TZ=Europe/Berlin\nSIGNAL__NAME=Lamp\n")
-    assert left("settings", "set", "STORE__KEY=" + "ab" * 32, "WEB__PORT=1") == 0
-    capsys.readouterr()
+    Path("data").mkdir()
+    Path("data/settings.env").write_text(f"STORE__KEY={'ab' * 32}\nWEB__PORT=1\n")
     assert left("settings") == 0
     assert capsys.readouterr().out.splitlines() == [
         "ANTHROPIC_API_KEY=(set)  # the environment",
@@ -101,56 +100,14 @@ def test_what_is_set_is_shown_with_its_origin(
         "TZ=Europe/Berlin  # .env",
         "WEB__PORT=1  # settings.env",
     ]
-
-
-def test_the_settings_file_is_changed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is said how a running Aldis takes it up, and where something wins over it; a secret may come by the input."""
-    monkeypatch.setenv("WEB__PORT", "1")
-    monkeypatch.setattr("sys.stdin", io.StringIO("sk-1\n"))
-    assert left("settings", "set", "WEB__PORT=2", "ANTHROPIC_API_KEY=-") == 0
-    out, err = capsys.readouterr()
-    assert (out, "sk-1" in err) == ("", False)
-    assert "WEB__PORT: its value in the environment overrides the settings file" in err
-    assert "aldis restart" in err
-    assert Path("data/settings.env").read_text().splitlines()[1:] == ["WEB__PORT=2", "ANTHROPIC_API_KEY=sk-1"]
-    assert left("settings", "unset", "WEB__PORT", "LLM__ANTHROPIC__API_KEY") == 0
-    assert "=" not in Path("data/settings.env").read_text()
-
-
-def test_a_change_that_is_none_or_refused_changes_nothing(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """What stands there already, what is wrong, words that are no change, and a value that never came through the pipe:
-    standard input is what the shell gives, so it is set here.
-    """
-    assert left("settings", "set", "WEB__PORT=1") == 0
-    before = Path("data/settings.env").read_text()
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    usage = "aldis: settings: use `settings`, "
-    refused = "LLM__PROVIDERS: must be a comma-separated list of anthropic, openai, offline; nothing was changed\n"
-    for words, status, told in (
-        (("set", "WEB__PORT=1"), 0, "data/settings.env already says so: nothing was changed\n"),
-        (("set", "LLM__PROVIDERS=foo"), 2, f"aldis: {refused}"),
-        (("set", "WEB__PORT=-"), 2, "aldis: WEB__PORT: nothing was entered; nothing was changed ("),
-        (("unset",), 2, usage),
-        (("set", "WEB__PORT"), 2, usage),
-        (("WEB__PORT", "WEB__HOST"), 2, usage),
-        (("WEB__PORT=1",), 2, "aldis: settings: to change a setting, use `"),
+    for name, lines in (
+        ("web__port", ["WEB__PORT=1  # settings.env", "Its port; 0 turns it off."]),
+        ("WEB__HOST", ["WEB__HOST=127.0.0.1  # default", "The address on which the health page listens."]),
     ):
-        capsys.readouterr()
-        assert left("settings", *words) == status
-        assert capsys.readouterr().err.startswith(told), words
-    assert Path("data/settings.env").read_text() == before
-
-
-def test_what_is_wrong_in_the_settings_file_can_be_taken_out(capsys: pytest.CaptureFixture[str]) -> None:
-    """Although nothing else works meanwhile."""
-    assert left("settings", "set", "WEB__PORT=1") == 0
-    Path("data/settings.env").write_text("WEB__PORT=http\n")
-    assert left("settings") == 2
-    assert left("settings", "unset", "WEB__PORT") == 0
-    assert left("settings") == 0
-    capsys.readouterr()
+        assert left("settings", name) == 0
+        assert capsys.readouterr().out.splitlines() == lines
+    assert left("settings", "WEB__PROT") == 2
+    assert "did you mean WEB__PORT?" in capsys.readouterr().err
 
 
 def test_a_bad_setting_spoils_every_verb(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,31 +121,31 @@ def test_a_bad_setting_spoils_every_verb(monkeypatch: pytest.MonkeyPatch, capsys
         assert err.count("\n") == 1
 
 
-@dataclass
-class Failing:
-    """A verb that fails."""
+def status_of_failing(failure: Exception, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The status of a verb that fails like this."""
 
-    failure: Exception
-    needs_settings: bool = True
+    def fail(*_: object) -> int:
+        raise failure
 
-    def call(self, *_: object) -> int:
-        raise self.failure
+    monkeypatch.setattr(cli, "function_of", lambda _: fail)
+    return cli._status("run", argparse.Namespace())
 
 
-def test_what_the_operator_has_to_mend_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_the_operator_has_to_mend_is_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """However deep in groups of tasks it was raised; status 2."""
     inner = ExceptionGroup("inner", [ConfigError("WEB__PORT: is taken"), Disconnected("two")])
     failure = ExceptionGroup("loops", [inner, StoreInUse("another one has it open")])
-    assert cli._status(argparse.Namespace(verb=Failing(failure))) == 2
+    assert status_of_failing(failure, monkeypatch) == 2
     lines = ["aldis: WEB__PORT: is taken", "aldis: two", "aldis: another one has it open"]
     assert sorted(capsys.readouterr().err.splitlines()) == sorted(lines)
 
 
-def test_a_bug_is_not_taken_for_a_mistake_of_the_operator() -> None:
+def test_a_bug_is_not_taken_for_a_mistake_of_the_operator(monkeypatch: pytest.MonkeyPatch) -> None:
     """It comes out with its trace, also beside something that the operator has to mend."""
-    verb = Failing(ExceptionGroup("loops", [ConfigError("one"), ZeroDivisionError()]))
     with pytest.raises(ExceptionGroup) as bugs:
-        cli._status(argparse.Namespace(verb=verb))
+        status_of_failing(ExceptionGroup("loops", [ConfigError("one"), ZeroDivisionError()]), monkeypatch)
     assert bugs.group_contains(ZeroDivisionError)
     assert not bugs.group_contains(ConfigError)
 

@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 
 from bot.chat.captchas import Captchas
-from bot.chat.notices import Admins
 from bot.clock import SetClock
-from bot.features.safety_numbers import SafetyNumbers
 from bot.metrics import Counts
 from bot.web.control import Control, State, answering, ask_running, socket_path
 from store import Store
@@ -22,11 +20,9 @@ from tests.conftest import NOON
 
 
 def control_of(store: Store, clock: SetClock, state: State, transport: FakeTransport | None = None) -> Control:
-    transport, counts = transport or FakeTransport(), Counts()
-    admins = Admins(clock, listed=frozenset, language=lambda *_: "en")
-    identities = SafetyNumbers(transport, store, clock, counts, may_write=lambda *_: True, admins=admins, accepts=False)
-    captchas = Captchas(transport, store, clock, counts)
-    return Control(store=store, clock=clock, state=state, transport=transport, identities=identities, captchas=captchas)
+    transport = transport or FakeTransport()
+    captchas = Captchas(transport, store, clock, Counts())
+    return Control(store=store, clock=clock, state=state, transport=transport, captchas=captchas)
 
 
 async def well() -> Mapping[str, Any]:
