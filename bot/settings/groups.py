@@ -29,7 +29,7 @@ from bot.settings.values import (
     master_key_of,
     model_price_of,
 )
-from tools import CATALOG, FIXED, BaseUrl, CommaList, Lowered, Options
+from tools import CATALOG, FIXED, BaseUrl, CommaList, Key, Lowered, Options
 
 SEPARATOR = "__"
 """Stands between the names of groups and fields in a variable."""
@@ -87,7 +87,7 @@ class AudioSettings(SettingsGroup):
 
     base_url: BaseUrl | None = None
     """The address of the service, with /v1, such as https://api.openai.com/v1; setting it turns on voice notes."""
-    api_key: SecretStr | None = None
+    api_key: Key | None = None
     """Its key; defaults to that of LLM__OPENAI if the address is the same."""
     model: str | None = None
     """The transcription model; defaults to `gpt-4o-mini-transcribe` at OpenAI itself, `whisper-1` elsewhere."""
@@ -209,7 +209,7 @@ def _each_once(names: tuple[ProviderName, ...]) -> tuple[ProviderName, ...]:
 class AnthropicSettings(SettingsGroup):
     """Claude models through Anthropic's own API."""
 
-    api_key: SecretStr | None = None
+    api_key: Key | None = None
     """The key of Anthropic's API; setting it turns the provider on."""
     model: str = "claude-haiku-5-5"
     """The model that answers."""
@@ -223,7 +223,7 @@ class AnthropicSettings(SettingsGroup):
 class OpenAISettings(SettingsGroup):
     """OpenAI itself, or any server with its API: Ollama, vLLM, NEAR AI, OpenRouter, LM Studio."""
 
-    api_key: SecretStr | None = None
+    api_key: Key | None = None
     """The key of the API; setting it, or a base address, turns the provider on."""
     model: str | None = None
     """The model that answers; defaults to `gpt-6-luna` at OpenAI itself, and elsewhere to the first one the server

@@ -9,14 +9,12 @@ import ast
 import inspect
 import re
 import sys
-import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from difflib import get_close_matches
 from functools import cache
 from itertools import pairwise
-from typing import Annotated, Any, Union, cast, get_args, get_origin
+from typing import Any, cast, get_args
 
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
@@ -80,33 +78,12 @@ class Variable:
         default = self.field.get_default(call_default_factory=True)
         if default is None or default == ():
             return ""
-        return (
-            str(default).lower()
-            if isinstance(default, bool)
-            else f"{default:g}"
-            if self.kind is float
-            else str(default)
-        )
-
-    @property
-    def kind(self) -> Any:
-        """The type of its value, without `None` and annotations."""
-        return kind_of(self.field.annotation)
+        return str(default).lower() if isinstance(default, bool) else str(default)
 
     @property
     def is_secret(self) -> bool:
         """Whether its value is a secret: never shown, and allowed to be kept in a file."""
-        return isinstance(self.kind, type) and issubclass(self.kind, SecretStr)
-
-    @property
-    def number_words(self) -> str:
-        """What a number must be, such as `a whole number from 0 to 50`; empty if it is no number."""
-        if self.kind not in {int, float, Decimal}:
-            return ""
-        words = ["a whole number" if self.kind is int else "a number"]
-        for name, word in (("ge", "from"), ("gt", "above"), ("le", "to"), ("lt", "below")):
-            words += [f"{word} {getattr(bound, name)}" for bound in self.field.metadata if hasattr(bound, name)]
-        return " ".join(words)
+        return _is_secret(self.field.annotation)
 
     @property
     def meaning(self) -> str:
@@ -140,14 +117,9 @@ def variables_of(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator
             yield Variable(path=below, field=field, group=model)
 
 
-def kind_of(annotation: Any) -> Any:
-    """Returns an annotation without `| None` and `Annotated`."""
-    if get_origin(annotation) is Annotated:
-        return kind_of(get_args(annotation)[0])
-    if get_origin(annotation) in {Union, types.UnionType}:
-        inner = [part for part in get_args(annotation) if part is not type(None)]
-        return kind_of(inner[0]) if len(inner) == 1 else annotation
-    return annotation
+def _is_secret(annotation: Any) -> bool:
+    is_one = isinstance(annotation, type) and issubclass(annotation, SecretStr)
+    return is_one or any(_is_secret(part) for part in get_args(annotation))
 
 
 KNOWN = tuple(variables_of(USUAL))
