@@ -1,7 +1,6 @@
 """An MCP server without the SDK over standard input and output, as bad as its first argument says; starts at once.
 
 python mcp_bad_server.py plain   FILE    has `echo`, `post`, `die` and `hold`; writes its process id into FILE
-python mcp_bad_server.py flood   FILE    like plain, but answers calls with 20 MB that are no line
 python mcp_bad_server.py stuck   FILE    like plain, but hears nothing after a call, and ignores SIGTERM
 python mcp_bad_server.py old     FILE    like plain, but ends when anything comes before `initialize`, as rmcp 1.7 does
 python mcp_bad_server.py asks    FILE    like plain, but knows no `initialize`, as the protocol of 2026-07-28 allows,
@@ -55,10 +54,6 @@ def answer(asked: dict[str, Any]) -> dict[str, Any] | None:
             return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": about}
         case "tools/list":
             return {"tools": LISTING, **(CACHED if HOW == "asks" else {})}
-        case "tools/call" if HOW == "flood":
-            sys.stdout.write("x" * 20_000_000)
-            sys.stdout.flush()
-            return None
         case "tools/call" if HOW == "asks":
             form = {"type": "object", "properties": {"colour": {"type": "string"}}}
             wish = {"mode": "form", "message": "Which?", "requestedSchema": form}

@@ -84,7 +84,7 @@ async def test_a_server_of_the_sdk_over_its_input_and_output(
         await eventually(lambda: path.read_text() == "called off")
         found = (await called(tools["the_lamps_environment"], context)).data["structured"]
         assert (found["MODE"], found["TZ"], found["PATH"]) == ("own", "Europe/Berlin", os.environ["PATH"])
-        assert found.keys() - {"LC_CTYPE"} <= {"PATH", "HOME", "LANG", "TZ", "MODE", "pid"}  # but for Python's own
+        assert not any("LLM" in name or "canary" in value for name, value in found.items())
         specs = {name.removeprefix("the_lamps_"): tool.spec for name, tool in tools.items()}
         told = [(specs[name].effects, specs[name].approval) for name in ("add", "light_up", "die")]
         assert told == [("none", "by_labels"), ("repeatable", "unless_named"), ("once", "unless_named")]
@@ -136,7 +136,8 @@ async def test_a_server_of_the_sdk_over_http(context: ToolContext) -> None:
 async def test_a_server_that_dies_is_started_again(tmp_path: Path, context: ToolContext) -> None:
     """Its tools stay on offer meanwhile, the same ones; a call that died with it is told, the next one is answered."""
     where = tmp_path / "pid"
-    async with running({"rough": command(ROUGH, "plain", str(where), approve="never", timeout=59)}) as source:
+    rough = command(ROUGH, "plain", str(where), approve="never", timeout=59)
+    async with running({"rough": rough}, dataclasses.replace(QUICK, relist_seconds=0.5)) as source:
         tools = await by_name(source)
         # The name rough_echo is another tool's.
         [echo] = [tool for name, tool in tools.items() if name.startswith("rough_echo_")]
@@ -201,20 +202,6 @@ async def test_tools_are_made_fit_or_left_out(tmp_path: Path, caplog: pytest.Log
     assert first.isprintable()
     assert "tools that cannot be offered: huge, far, names, more28" in caplog.text
     assert not any(words in caplog.text for words in ("rm -rf", "Alice"))
-
-
-async def test_an_answer_that_is_too_large_is_given_up(tmp_path: Path, context: ToolContext) -> None:
-    """It is read up to a most size; the server is ended, and the call fails."""
-    where = tmp_path / "pid"
-    async with running(
-        {"rough": command(ROUGH, "flood", str(where))}, ServerTimeouts(first_pause_seconds=60)
-    ) as source:
-        tools = await by_name(source)
-        pid = int(where.read_text())
-        async with asyncio.timeout(WAIT_SECONDS):
-            with pytest.raises(Unavailable, match="failed meanwhile"):
-                await called(tools["rough_die"], context, text="")
-        await eventually(lambda: not is_alive(pid))
 
 
 async def test_a_server_that_knows_one_greeting_alone_is_up(tmp_path: Path, context: ToolContext) -> None:
