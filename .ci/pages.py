@@ -23,7 +23,7 @@ from bot.settings import load_settings  # noqa: E402
 from bot.settings.variables import table  # noqa: E402
 from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, alone, build_tools  # noqa: E402
 from tools.search.options import SearchOptions  # noqa: E402
-from tools.search.services import SERVICES  # noqa: E402
+from tools.search.services import SERVICES, Query  # noqa: E402
 
 
 def page(name: str) -> str:
@@ -92,13 +92,13 @@ def _needs(group: ToolGroup) -> str:
 
 def _services() -> str:
     """The search services in the order in which they are asked."""
-    wanted = SearchOptions().idle_services()
+    wanted, paid = SearchOptions().idle_services(), SearchOptions.model_validate({"tavily_api_key": "key"})
     rows = (
         (
             form.name,
             form.summary,
             f"`TOOLS__WEB_SEARCH__{wanted[form.name]}`" if form.name in wanted else "nothing",
-            _usd(form.cost_usd, "free, or not counted"),
+            _usd(form.price_usd(Query(text="", count=1), paid), "free, or not counted"),
         )
         for form in SERVICES.values()
     )

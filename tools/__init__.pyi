@@ -48,7 +48,6 @@ from .evidence.sources import Judgement as Judgement
 from .evidence.sources import Stance as Stance
 from .evidence.sources import Tone as Tone
 from .http import BytesAnswer as BytesAnswer
-from .http import FormFile as FormFile
 from .http import Http as Http
 from .http import JsonAnswer as JsonAnswer
 from .http import bearer as bearer

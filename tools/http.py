@@ -1,10 +1,8 @@
 """An HTTP client for outside services, with bounds on time, size and retries.
 
-    Http.get_json  -> JsonAnswer     whatever the status; callers know what their service means by it
-    Http.ask_json  -> JsonAnswer     the same, for a question sent as JSON
-    Http.post_form -> JsonAnswer     the same, for a file sent in a form
-    Http.post_json -> BytesAnswer    the same, for services that answer with a file
-                   -> ToolError      there is no readable answer
+    Http.get_json -> JsonAnswer     whatever the status; callers know what their service means by it
+    Http.post     -> BytesAnswer    the same, sent once, for services that take or answer with a file
+                  -> ToolError      there is no readable answer
 
 Every request has one total deadline, including retries, and at most 2 MB, counted before and after decompression. There
 are no redirects, no proxies from the environment and no cookies. No error or log contains an address or a key.
@@ -17,7 +15,7 @@ import functools
 import json
 import math
 import random
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -37,15 +35,6 @@ _TRIES = 3
 """For a service that is unavailable (503); after a 429, or if it cannot be reached, there are two tries."""
 
 _Parsed = TypeVar("_Parsed")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FormFile:
-    """A file in a form."""
-
-    name: str
-    content_type: str
-    data: bytes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -133,12 +122,8 @@ def _refuse(constant: str) -> float:
     raise ValueError(constant)
 
 
-Pause = Callable[[JsonAnswer], float | None]
-"""Returns how many seconds to wait before the next try; None if a retry would change nothing."""
-
-
-def usual_pause(answer: JsonAnswer) -> float | None:
-    """After 429 and 503, returns a short Retry-After or else a moment; None after everything else."""
+def _pause_seconds(answer: JsonAnswer) -> float | None:
+    """Returns the wait before the next try: after 429 and 503, a short Retry-After or else a moment; otherwise None."""
     if answer.status not in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
         return None
     asked = answer.retry_after_seconds
@@ -149,11 +134,6 @@ def usual_pause(answer: JsonAnswer) -> float | None:
 
 def _moment_seconds() -> float:
     return random.uniform(_MIN_PAUSE_SECONDS, 2 * _MIN_PAUSE_SECONDS)  # noqa: S311 - spreads load, guards nothing
-
-
-def no_pause(answer: JsonAnswer) -> float | None:
-    """Never retries, for callers that pace and retry themselves."""
-    del answer
 
 
 def bearer(key: SecretStr | None) -> dict[str, str]:
@@ -169,7 +149,6 @@ class Http:
         self._user_agent = user_agent
         self._connections: Any = None
         """What `tools.connections` provides; None while it is closed."""
-        self._places: dict[str, asyncio.Semaphore] = {}
 
     async def __aenter__(self) -> Self:
         from tools.connections import Connections  # noqa: PLC0415 - httpx takes long, and every start reads this module
@@ -181,22 +160,20 @@ class Http:
         connections, self._connections = self._connections, None
         await connections.aclose()
 
-    def places(self, service: str, at_once: int) -> asyncio.Semaphore:
-        """Returns a semaphore for a service that wants few simultaneous requests, shared by all tools that use it."""
-        return self._places.setdefault(service, asyncio.Semaphore(at_once))
-
     async def get_json(
         self,
         url: str,
         *,
         service: str,
-        params: Mapping[str, str],
         timeout_seconds: float,
+        params: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
-        pause: Pause = usual_pause,
+        retries: bool = True,
     ) -> JsonAnswer:
-        """Sends a GET request; retries if the connection fails, or as `pause` says, within the same deadline.
+        """Asks by GET, or by POST where the question is a JSON `body`, which must change nothing there.
 
+        Retries if the connection fails, or after a short wait that the service wants, within the same deadline.
         `service` is the name for errors, `timeout_seconds` the time for everything.
 
         Raises:
@@ -204,72 +181,9 @@ class Http:
             Unavailable: two failed connections, or an answer that is not valid HTTP or, with a success, not valid JSON.
             TooLarge: the answer is longer than `MAX_BODY_BYTES`.
         """
-        return await self._ask("GET", url, service, timeout_seconds, pause, params=params, headers=headers)
-
-    async def ask_json(
-        self,
-        url: str,
-        *,
-        service: str,
-        body: Mapping[str, Any],
-        timeout_seconds: float,
-        headers: Mapping[str, str] | None = None,
-        pause: Pause = usual_pause,
-    ) -> JsonAnswer:
-        """Sends a JSON object by POST, for questions that change nothing; otherwise like `get_json`.
-
-        Raises:
-            TimedOut, Unavailable, TooLarge: as `get_json`.
-        """
-        return await self._ask("POST", url, service, timeout_seconds, pause, json=body, headers=headers)
-
-    async def post_form(
-        self,
-        url: str,
-        *,
-        service: str,
-        fields: Mapping[str, str],
-        file: FormFile,
-        timeout_seconds: float,
-        headers: Mapping[str, str] | None = None,
-    ) -> JsonAnswer:
-        """Sends a form with the file in the field `file`, only once, as the request may cost money.
-
-        Raises:
-            TimedOut, Unavailable, TooLarge: as `get_json`.
-        """
-        files = {"file": (file.name, file.data, file.content_type)}
-        async with _in_time(service, timeout_seconds):
-            answer = await self._send("POST", url, service, data=dict(fields), files=files, headers=headers)
-            return answer.as_json(service)
-
-    async def post_json(
-        self,
-        url: str,
-        *,
-        service: str,
-        body: Mapping[str, Any],
-        timeout_seconds: float,
-        max_bytes: int,
-        headers: Mapping[str, str] | None = None,
-    ) -> BytesAnswer:
-        """Sends a JSON object to a service that answers with a file, or with JSON that contains one (`as_json`).
-
-        The answer has at most `max_bytes`. Sends only once, like `post_form`.
-
-        Raises:
-            BrokenOff, TimedOut: what the service has done is unknown.
-            Unavailable, TooLarge: as `get_json`.
-        """
-        accepted = {"Accept": "*/*", **(headers or {})}
-        async with _in_time(service, timeout_seconds):
-            return await self._send("POST", url, service, max_bytes, json=body, headers=accepted)
-
-    async def _ask(
-        self, method: str, url: str, service: str, timeout_seconds: float, pause: Pause, **content: Any
-    ) -> JsonAnswer:
-        now = asyncio.get_running_loop().time
-        ends_at = now() + timeout_seconds
+        content: dict[str, Any] = {"params": params, "headers": headers} | ({} if body is None else {"json": body})
+        method = "GET" if body is None else "POST"
+        ends_at = (now := asyncio.get_running_loop().time)() + timeout_seconds
         async with _in_time(service, timeout_seconds):
             for number in range(1, _TRIES + 1):
                 try:
@@ -279,12 +193,34 @@ class Http:
                         raise
                     await asyncio.sleep(_moment_seconds())
                     continue
-                pause_seconds = pause(answer)
+                pause_seconds = _pause_seconds(answer) if retries else None
                 is_last = number == _TRIES or (number > 1 and answer.status != HTTPStatus.SERVICE_UNAVAILABLE)
                 if is_last or pause_seconds is None or pause_seconds >= ends_at - now():
                     return answer
                 await asyncio.sleep(pause_seconds)
         raise AssertionError
+
+    async def post(
+        self,
+        url: str,
+        *,
+        service: str,
+        timeout_seconds: float,
+        max_bytes: int = MAX_BODY_BYTES,
+        headers: Mapping[str, str] | None = None,
+        **content: Any,
+    ) -> BytesAnswer:
+        """Sends a POST request only once, as it may cost money, and returns whatever comes, of at most `max_bytes`.
+
+        `content` is httpx's: `json` for an object, or `data` for the fields and `files` for the files of a form.
+
+        Raises:
+            BrokenOff, TimedOut: what the service has done is unknown.
+            Unavailable, TooLarge: as `get_json`.
+        """
+        accepted = {"Accept": "*/*", **(headers or {})}
+        async with _in_time(service, timeout_seconds):
+            return await self._send("POST", url, service, max_bytes, headers=accepted, **content)
 
     async def _send(
         self, method: str, url: str, service: str, max_bytes: int = MAX_BODY_BYTES, **content: Any

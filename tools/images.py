@@ -140,10 +140,10 @@ class ImageGenerate:
     async def _ask(self, prompt: str) -> BytesAnswer:
         """Returns the answer with the picture."""
         try:
-            answer = await self._http.post_json(
+            answer = await self._http.post(
                 self._url,
                 service=_SERVICE,
-                body={**self._request_body, "prompt": prompt},
+                json={**self._request_body, "prompt": prompt},
                 timeout_seconds=self._timeout_seconds,
                 max_bytes=MAX_ANSWER_BYTES,
                 headers=self._headers,

@@ -20,7 +20,6 @@ from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, NotFound, RateLimited, Unavailable
 from tools.http import Http
 from tools.search.base import error_code
-from tools.search.services import AT_ONCE
 from tools.text import clean_text, shorten
 
 LICENCE = "Text from Wikipedia, CC BY-SA 4.0: name and link the article."
@@ -89,7 +88,6 @@ class Wikipedia:
         self._base_url = base_url
         self._timeout_seconds = timeout_seconds
         self._http = http
-        self._places = http.places(_SERVICE, AT_ONCE)
 
     spec = ToolSpec(
         name="wikipedia",
@@ -146,9 +144,8 @@ class Wikipedia:
     async def _query(self, params: Mapping[str, str], language: str) -> tuple[_Page, ...]:
         url = f"{self._base_url.replace('{language}', language)}/w/api.php"
         usual = {"action": "query", "format": "json", "formatversion": "2", "redirects": "1"}
-        async with self._places:
-            given, seconds = {**usual, **params}, self._timeout_seconds
-            answer = await self._http.get_json(url, service=_SERVICE, params=given, timeout_seconds=seconds)
+        given, seconds = {**usual, **params}, self._timeout_seconds
+        answer = await self._http.get_json(url, service=_SERVICE, params=given, timeout_seconds=seconds)
         if not answer.ok:
             raise answer.refusal(_SERVICE)
         if (code := error_code(answer)) in {"maxlag", "ratelimited"}:

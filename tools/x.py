@@ -24,7 +24,7 @@ from pydantic import AliasChoices, BaseModel, Field
 
 from tools.base import Arguments, Intent, Key, Options, Quotas, Result, ToolContext, ToolSpec, fit
 from tools.errors import BadArguments, Disabled, RateLimited, ToolError
-from tools.http import Http, JsonAnswer, bearer, no_pause
+from tools.http import Http, JsonAnswer, bearer
 from tools.search.base import Query, SearchRow, hit
 from tools.search.service import SearchService, clean_query, row
 from tools.text import clean_line, shorten
@@ -167,7 +167,7 @@ class TwitterSearch:
             params=params,
             headers=bearer(token),
             timeout_seconds=self._timeout_seconds,
-            pause=no_pause,
+            retries=False,
         )
         found = answer.parse(_Answer, _SERVICE) if answer.ok else None
         posts = found.data[:count] if found else ()  # no more were requested, and no more are charged

@@ -201,12 +201,10 @@ def with_other_name(variable: str) -> str:
 async def _ask(
     http: Http, server: CheckedServer, url: str, *, body: Mapping[str, Any] | None = None
 ) -> JsonAnswer | ToolError:
+    params = {"limit": "1000"} if server.is_anthropic and url.endswith("/models") else None
     bounds: Mapping[str, Any] = {"service": "the server", "timeout_seconds": TIMEOUT_SECONDS}
     try:
-        if body is not None:
-            return await http.ask_json(url, body=body, headers=server.headers, **bounds)
-        params = {"limit": "1000"} if server.is_anthropic and url.endswith("/models") else {}
-        return await http.get_json(url, params=params, headers=server.headers, **bounds)
+        return await http.get_json(url, params=params, body=body, headers=server.headers, **bounds)
     except ToolError as error:
         return error
 

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from bot.media.audio import MIN_PACKED_BITS
 from bot.settings import AudioSettings
-from tools import FormFile, Http, TimedOut, ToolError, bearer
+from tools import Http, TimedOut, ToolError, bearer
 
 MAX_AUDIO_BYTES = 25_000_000
 MAX_SPOKEN_CHARACTERS = 4096
@@ -61,16 +61,15 @@ class Speech:
         model, language, began = self._audio.listening_model, self._audio.language, time.monotonic()
         presumed = self.listening_fee(sound, ending, seconds=seconds).cost_usd
         try:
-            answer = await self._http.post_form(
+            sent = await self._http.post(
                 f"{self._audio.base_url}/audio/transcriptions",
                 service=_SERVICE,
-                fields={"model": model, "response_format": "json"} | ({"language": language} if language else {}),
-                file=FormFile(
-                    name=f"recording.{ending}", content_type=_TYPES.get(ending, f"audio/{ending}"), data=sound
-                ),
+                data={"model": model, "response_format": "json"} | ({"language": language} if language else {}),
+                files={"file": (f"recording.{ending}", sound, _TYPES.get(ending, f"audio/{ending}"))},
                 timeout_seconds=self._audio.timeout_seconds,
                 headers=self._headers,
             )
+            answer = sent.as_json(_SERVICE)
         except ToolError as error:
             return None, _fee(model, error.code, began, presumed if isinstance(error, TimedOut) else None)
         body = _object(answer.body)
@@ -103,10 +102,10 @@ class Speech:
         """
         model, began, cost = self._audio.speaking_model, time.monotonic(), self.speaking_fee(text).cost_usd
         try:
-            answer = await self._http.post_json(
+            answer = await self._http.post(
                 f"{self._audio.base_url}/audio/speech",
                 service=_SERVICE,
-                body={"model": model, "input": text, "voice": self._audio.voice, "response_format": "aac"},
+                json={"model": model, "input": text, "voice": self._audio.voice, "response_format": "aac"},
                 timeout_seconds=min(timeout_seconds, self._audio.timeout_seconds),
                 max_bytes=_MAX_SPEECH_BYTES,
                 headers=self._headers,

@@ -15,10 +15,10 @@ from tests.servers.certificates import certified
 from tests.servers.fixtures import fixture_of
 from tests.tools.conftest import USER_AGENT, memory_below
 from tests.tools.sites import answer_bytes, bomb, line, says
-from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS
+from tests.waiting import DEADLINE_SECONDS
 from tools import Disabled, Http, RateLimited, TimedOut, TooLarge, Unavailable
 from tools.connections import trusted_certificates
-from tools.http import MAX_BODY_BYTES, BytesAnswer, FormFile, JsonAnswer, no_pause, usual_pause
+from tools.http import MAX_BODY_BYTES, BytesAnswer, JsonAnswer
 
 SECRET = "sk-very-secret"
 JSON = "application/json"
@@ -153,16 +153,15 @@ async def test_a_short_wait_is_waited_for(http: Http, service: Service) -> None:
 
 
 async def test_a_long_wait_is_not_waited_for(http: Http, service: Service) -> None:
-    """Longer than we wait, or than the deadline leaves, or the caller paces by itself: the refusal is the answer."""
-    assert usual_pause(JsonAnswer(status=429, body=None, headers={"retry-after": "60"})) is None
+    """Longer than we wait, or than the deadline leaves, or no second try is wanted: the refusal is the answer."""
     odd = [JsonAnswer(status=503, body=None, headers={"retry-after": told}) for told in ("-5", "inf", "soon")]
     assert {one.retry_after_seconds for one in odd} == {None}
-    for pause in (usual_pause, lambda _: WAIT_SECONDS, no_pause):
+    for wait, given in (("60", {}), ("2", {"timeout_seconds": 1.5}), ("0", {"retries": False})):
         service.requests.clear()
-        service.faults.append(answer_json({}, status=429, headers={"Retry-After": "60"}))
-        answer = await ask(http, service.url, pause=pause)
+        service.faults.append(answer_json({}, status=429, headers={"Retry-After": wait}))
+        answer = await ask(http, service.url, **given)
         assert isinstance(answer.refusal("Service"), RateLimited)
-        assert str(answer.refusal("Service")) == "Service wants fewer requests; ask again in 60 seconds."
+        assert str(answer.refusal("Service")) == f"Service wants fewer requests; ask again in {wait} seconds."
         assert len(service.requests) == 1
 
 
@@ -175,7 +174,7 @@ def test_a_status_has_a_usual_meaning() -> None:
 async def test_a_question_in_json_is_asked_like_any_other(http: Http, service: Service) -> None:
     """By POST, once more after a short wait, with the key nowhere but in its header."""
     service.faults.append(answer_bytes(b"{}", JSON, status=503, Retry_After="0"))
-    answer = await http.ask_json(
+    answer = await http.get_json(
         service.url,
         service="Service",
         body={"q": "wörter"},
@@ -235,19 +234,20 @@ class TestPosting:
 
 
 async def post(http: Http, url: str, data: bytes, *, seconds: float = DEADLINE_SECONDS) -> JsonAnswer:
-    return await http.post_form(
+    answer = await http.post(
         url,
         service="Service",
-        fields={"model": "m"},
-        file=FormFile(name="a.m4a", content_type="audio/mp4", data=data),
+        data={"model": "m"},
+        files={"file": ("a.m4a", data, "audio/mp4")},
         timeout_seconds=seconds,
         headers={"Authorization": SECRET},
     )
+    return answer.as_json("Service")
 
 
 async def post_json(http: Http, url: str, *, seconds: float = DEADLINE_SECONDS) -> BytesAnswer:
-    return await http.post_json(
-        url, service="Service", body={"input": "ä"}, timeout_seconds=seconds, max_bytes=1000, headers={"X-Key": SECRET}
+    return await http.post(
+        url, service="Service", json={"input": "ä"}, timeout_seconds=seconds, max_bytes=1000, headers={"X-Key": SECRET}
     )
 
 

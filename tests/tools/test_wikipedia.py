@@ -1,18 +1,13 @@
 """Articles, from a double of Wikipedia that refuses what the real one refuses."""
 
-import asyncio
 from typing import Any
 
 import pytest
 
-from tests.servers.base import answer_json, hang
+from tests.servers.base import answer_json
 from tests.servers.fixtures import fixture_of
 from tests.servers.wikipedia import MEANINGS, MediaWiki
-from tests.waiting import DEADLINE_SECONDS, eventually
 from tools import BadArguments, Disabled, Http, NotFound, RateLimited, ToolContext, ToolError, Unavailable
-from tools.search.base import Query, SearchBackend
-from tools.search.options import SearchOptions
-from tools.search.services import SERVICES
 from tools.wikipedia import LICENCE, Wikipedia, WikipediaArguments
 
 mediawiki = fixture_of(MediaWiki)
@@ -128,19 +123,3 @@ async def test_a_refusal_is_told(ask: Asked, mediawiki: MediaWiki) -> None:
         with pytest.raises(kind, match=words) as caught:
             await ask("Stub")
         assert len(str(caught.value)) < 200
-
-
-async def test_at_most_three_requests_are_under_way(ask: Asked, mediawiki: MediaWiki, http: Http) -> None:
-    """Wikipedia's rule for bots, whichever tool asks: of four questions that hang one has not been asked."""
-    mediawiki.faults += [hang] * 4
-    search = SearchBackend(
-        SERVICES["wikipedia"], SearchOptions(wikipedia_base_url=mediawiki.url, timeout_seconds=DEADLINE_SECONDS), http
-    )
-    asked = [ask("Stub"), search.search(Query(text="lamp", count=3)), ask("Stub"), ask("Stub")]
-    questions = [asyncio.ensure_future(one) for one in asked]
-    await eventually(lambda: len(mediawiki.requests) >= 3)
-    await asyncio.sleep(0.05)
-    assert len(mediawiki.requests) == 3
-    for question in questions:
-        question.cancel()
-    await asyncio.gather(*questions, return_exceptions=True)

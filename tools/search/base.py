@@ -6,7 +6,6 @@ import asyncio
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from decimal import Decimal
 from http import HTTPStatus
@@ -16,7 +15,7 @@ from typing import Any, Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from tools.errors import Disabled, TimedOut, ToolError, Unavailable
-from tools.http import Http, JsonAnswer, usual_pause
+from tools.http import Http, JsonAnswer
 from tools.search.options import SearchOptions
 from tools.text import clean_text, plain, shorten
 from tools.web.addresses import web_address
@@ -87,8 +86,8 @@ class SearchForm:
     """What it does, for the list of the services."""
     key_variable: str = ""
     """The variable of the settings group with its key; empty if it needs none."""
-    cost_usd: Decimal = Decimal(0)
-    """The list price of one search, ignoring free quotas; 0 if it depends on the plan."""
+    price_usd: Callable[[Query, SearchOptions], Decimal] = lambda _, __: Decimal(0)
+    """The list price of a search, ignoring free quotas; 0 if it depends on the plan."""
     takes: Callable[[Query], bool] = lambda _: True
     """Whether the service supports such a query."""
     url: Callable[[Query, SearchOptions], str]
@@ -101,8 +100,6 @@ class SearchForm:
     )
     """What its own statuses and codes of errors mean; asking again would change nothing. Without words: the key."""
     max_snippet_chars: int = 400
-    at_once: int = 0
-    """The most simultaneous requests; 0: any number."""
     interval_seconds: float = 0
     """Between requests, until the service tells its own pace in the header X-RateLimit-Limit."""
 
@@ -113,12 +110,9 @@ class SearchBackend:
     def __init__(self, form: SearchForm, options: SearchOptions, http: Http) -> None:
         self.name = form.name
         self.takes = form.takes
-        self.cost_usd = form.cost_usd if form.name != "Tavily" or options.tavily_api_key else Decimal(0)
-        """The price of a plain search."""
         self._form = form
         self._options = options
         self._http = http
-        self._places = http.places(form.name, form.at_once) if form.at_once else nullcontext()
         self._interval_seconds = form.interval_seconds
         self._last_at = -math.inf  # on the event loop's clock
         self._line = asyncio.Lock()
@@ -133,8 +127,7 @@ class SearchBackend:
         """
         timeout_seconds = self._options.timeout_seconds
         try:
-            async with asyncio.timeout(timeout_seconds), self._places:
-                await self._wait_for_turn()
+            async with asyncio.timeout(timeout_seconds):
                 answer = await self._send(query, timeout_seconds)
         except TimeoutError as error:
             raise TimedOut(f"{self.name} did not answer within {timeout_seconds:g} seconds.") from error
@@ -154,32 +147,29 @@ class SearchBackend:
         own = _plain(read.answer or "", _MAX_ANSWER_CHARS) if query.has_answer else ""
         return tuple(islice(found, query.count)), own
 
-    async def _wait_for_turn(self) -> None:
-        if self._interval_seconds:
-            async with self._line:
-                now = asyncio.get_running_loop().time
-                await asyncio.sleep(self._last_at + self._interval_seconds - now())
-                self._last_at = now()
+    def price_usd(self, query: Query) -> Decimal:
+        """Returns what the search costs by the service's price list."""
+        return self._form.price_usd(query, self._options)
 
     async def _send(self, query: Query, timeout_seconds: float) -> JsonAnswer:
-        def pause(answer: JsonAnswer) -> float | None:
-            return None if self._refusal(answer) else usual_pause(answer)
-
-        form, options = self._form, self._options
+        """Sends the question at the pace that the service allows."""
+        form, options, now = self._form, self._options, asyncio.get_running_loop().time
+        async with self._line:
+            await asyncio.sleep(self._last_at + self._interval_seconds - now())
+            self._last_at = now()
         given = {name: value for name, value in form.params(query, options).items() if value}
-        bounds: Any = {"service": self.name, "timeout_seconds": timeout_seconds, "pause": pause}
-        bounds["headers"] = form.headers(options)
-        url = form.url(query, options)
-        asking = self._http.ask_json(url, body=given, **bounds) if form.is_posted else None
-        answer = await (asking or self._http.get_json(url, params=given, **bounds))
+        answer = await self._http.get_json(
+            form.url(query, options),
+            service=self.name,
+            timeout_seconds=timeout_seconds,
+            params=None if form.is_posted else given,
+            body=given if form.is_posted else None,
+            headers=form.headers(options),
+        )
         per_second = answer.headers.get("x-ratelimit-limit", "").partition(",")[0]
         if self._interval_seconds and per_second.isdecimal() and int(per_second) > 0:
             self._interval_seconds = min(self._interval_seconds, SLOWEST_INTERVAL_SECONDS / int(per_second))
         return answer
-
-    def price_usd(self, query: Query) -> Decimal:
-        """Returns what the search costs by the service's price list; an advanced one is two credits with Tavily."""
-        return self.cost_usd * (2 if query.is_deep and self.name == "Tavily" else 1)
 
     def _refusal(self, answer: JsonAnswer) -> ToolError | None:
         """Returns the error that the service's own codes and statuses mean, or a refused key; None otherwise."""

@@ -63,7 +63,7 @@ class SearchService:
     @property
     def usual_usd(self) -> Decimal:
         """The cost of a search with the first service; 0 if there is none."""
-        return self._backends[0].cost_usd if self._backends else Decimal(0)
+        return self._backends[0].price_usd(Query(text="", count=1)) if self._backends else Decimal(0)
 
     def takes(self, query: Query) -> bool:
         """Whether any available service supports this kind of search."""

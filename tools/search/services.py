@@ -10,7 +10,8 @@ address, which `tools.http` never shows); docs.perplexity.ai (the search behind 
 2026-09-27); searxng `searx/webapp.py`, `searx/webutils.py` (most public instances forbid programs, so there is no
 default address); mediawiki.org, API:Query, and the User-Agent policy of foundation.wikimedia.org: 200 requests a minute
 with a contact (`TOOLS__CONTACT`), 10 without, at most three at once. Wikipedia's text is CC BY-SA 4.0, which requires
-naming and linking the article, as every hit does.
+naming and linking the article, as every hit does. Few people search at the same time, so its bound on simultaneous
+requests is left to it.
 """
 
 from collections.abc import Mapping
@@ -30,9 +31,6 @@ from tools.search.options import Provider, SearchOptions
 
 WIKIPEDIA = "Wikipedia"
 """The name of the encyclopaedia among the services."""
-AT_ONCE = 3
-"""Simultaneous requests to Wikimedia."""
-
 _BRAVE_FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 # Brave's own codes: all supported ones, and those that differ from ISO 639-1.
 _BRAVE_LANGUAGES = frozenset(
@@ -140,7 +138,7 @@ SERVICES: Mapping[Provider, SearchForm] = {
         name="Brave Search",
         summary="Searches web and news, at the pace that the key allows.",
         key_variable="API_KEY",
-        cost_usd=Decimal("0.005"),  # $5 for 1,000 requests, of which $5 a month are free (dashboard, 2026-09)
+        price_usd=lambda _, __: Decimal("0.005"),  # $5 for 1,000, of which $5 a month are free (dashboard, 2026-09)
         url=lambda query, options: f"{options.base_url}/{'news' if query.is_news else 'web'}/search",
         params=_brave_params,
         headers=lambda options: {"X-Subscription-Token": options.api_key.get_secret_value()} if options.api_key else {},
@@ -155,7 +153,8 @@ SERVICES: Mapping[Provider, SearchForm] = {
         name="Tavily",
         summary="Searches web and news; also without a key, if enabled. It ignores languages.",
         key_variable="TAVILY_API_KEY",
-        cost_usd=Decimal("0.008"),
+        # An advanced search is two credits.
+        price_usd=lambda query, options: (1 + query.is_deep) * Decimal("0.008" if options.tavily_api_key else 0),
         url=lambda _, options: f"{options.tavily_base_url}/search",
         params=_tavily_params,
         headers=lambda options: bearer(options.tavily_api_key) or {"X-Tavily-Access-Mode": "keyless"},
@@ -177,7 +176,7 @@ SERVICES: Mapping[Provider, SearchForm] = {
         name="Perplexity",
         summary="Searches the web, with passages of the pages.",
         key_variable="PERPLEXITY_API_KEY",
-        cost_usd=Decimal("0.005"),  # $5 for 1,000 searches (docs.perplexity.ai, 2026-10)
+        price_usd=lambda _, __: Decimal("0.005"),  # $5 for 1,000 searches (docs.perplexity.ai, 2026-10)
         # Sites can be either required or excluded.
         takes=lambda query: not (query.is_news or (query.sites and query.without_sites)),
         url=lambda _, options: f"{options.perplexity_base_url}/search",
@@ -194,7 +193,6 @@ SERVICES: Mapping[Provider, SearchForm] = {
         params=_wikipedia_params,
         refusals=dict.fromkeys(("maxlag", "ratelimited"), (RateLimited, "wants fewer requests.")),
         max_snippet_chars=300,
-        at_once=AT_ONCE,
     ),
 }
 """The known services."""
