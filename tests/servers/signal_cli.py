@@ -29,7 +29,7 @@ from aiohttp import web
 from aiohttp.payload import AsyncIterablePayload
 
 from tests.ports import free_port
-from tests.servers.base import Seen
+from tests.servers.base import Seen, stop_accepting
 from tests.servers.envelopes import Frame, timestamp
 from tests.servers.signal_server import (
     FIRST_LONG,
@@ -329,6 +329,7 @@ class SignalCli(SignalServer):
 
     async def stop(self) -> None:
         for server in self._line_servers:
+            await stop_accepting(*server.sockets)
             server.close()
         await self.end_streams("drop")
         if self._receiving is not None:

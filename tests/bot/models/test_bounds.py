@@ -28,7 +28,9 @@ async def server(head: str, piece: bytes) -> AsyncGenerator[str]:
                 writer.write(piece)
                 await writer.drain()
         except OSError:
-            writer.close()
+            pass  # whoever asked has had enough
+        finally:
+            writer.transport.abort()
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as listening:
         yield f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
