@@ -51,10 +51,18 @@ class World(Outside[SignalCli, AnthropicServer]):
         assert WORDS not in (await process.ended()).stderr
 
     async def answered(self, frame: Frame) -> str:
-        """The answer to a message."""
-        before = len(self.signal.sent)
+        """The next message in the chat of this one."""
+        said = frame["envelope"]
+        group = (said.get("dataMessage") or said["editMessage"]["dataMessage"]).get("groupInfo", {}).get("groupId")
+        place = group or said["sourceUuid"]
+
+        def heard() -> list[str]:
+            return [sent.text for sent in self.signal.sent if place in {sent.recipient, sent.group}]
+
+        before = len(heard())
         await self.signal.deliver(frame)
-        return (await self.signal.sent_count(before + 1))[before].text
+        await self.signal.until(lambda: len(heard()) > before)
+        return heard()[before]
 
     @property
     def files(self) -> bytes:
@@ -179,10 +187,15 @@ async def test_who_is_let_in_is_greeted_and_what_they_wrote_while_they_waited_is
         assert (await world.answered(message("again", author=MALLORY))).endswith("again")
     async with world.running(**settings):
         assert (await world.answered(message("and again", author=MALLORY))).endswith("and again")
-        # Somebody on the list is greeted before the first answer to a question, and in a group nobody is.
+        # A person on the list is greeted before the first answer to a question, and in a group no one is.
+        before = sum(sent.recipient == ALICE.uuid for sent in world.signal.sent)
         await world.signal.deliver(message("Aldis, hello", author=CAROL, group=GROUP), message("hello"))
-        await world.signal.until(lambda: sum(sent.recipient == ALICE.uuid for sent in world.signal.sent) == 3)
-        _, greeting, answer = (sent.text for sent in world.signal.sent if sent.recipient == ALICE.uuid)
+
+        def new() -> list[str]:
+            return [sent.text for sent in world.signal.sent if sent.recipient == ALICE.uuid][before:]
+
+        await world.signal.until(lambda: len(new()) == 2)
+        greeting, answer = new()
         assert (greeting.splitlines()[0], answer[-5:]) == (GREETING, "hello")
     assert sum("/help" in sent.text for sent in world.signal.sent) == 2
     world.assert_nothing_of(WORDS)
