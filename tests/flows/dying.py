@@ -2,7 +2,8 @@
 
 A step is a transaction of the store that changes something: all that Aldis does for good happens in one. It bears the
 name of the function that it runs (`Turns.keep`, `Intake._commit`, ...). `before N NAME` dies when the Nth of this
-name has been done and not yet committed, `after N NAME` when it is on the disk and nothing else has happened.
+name has been done and not yet committed, `after N NAME` when it is on the disk and nothing else has happened; an empty
+name means any. The last line on standard error names the step.
 """
 
 import os
@@ -19,44 +20,47 @@ _when, _number, _name = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 _run, _committed, _steps = Store._run, database._commit, count(1)
 
 
-def _die() -> None:
+def _die(name: str) -> None:
+    sys.stderr.write(f"died at {_when} {name}\n")
+    sys.stderr.flush()
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _named(self: Store, work: Callable[[Any], Any], _: Any) -> Any:
     """Mark the unit of work, if it is of the step's name."""
-    if work.__qualname__.partition(".<locals>")[0] != _name:
+    name = work.__qualname__.partition(".<locals>")[0]
+    if _name not in {"", name}:
         return _run(self, work, _)
 
     def marked(repos: Any) -> Any:
-        _marked.append(True)
+        _marked.append(name)
         return work(repos)
 
     return _run(self, marked, _)
 
 
-_marked: list[bool] = []
-"""One more for each unit of the name that has just run."""
+_marked: list[str] = []
+"""The names of the units that have just run, if they are of the step's name."""
 
 
 def _dying(connection: Any, units: Any) -> None:
-    dies: list[bool] = []
+    dies: list[str] = []
     for step in units:
         step.work = _watched(step.work, dies)
     _committed(connection, units)
     if dies:
-        _die()
+        _die(dies[0])
 
 
-def _watched(work: Callable[[Any], Any], dies: list[bool]) -> Callable[[Any], Any]:
+def _watched(work: Callable[[Any], Any], dies: list[str]) -> Callable[[Any], Any]:
     def watched(connection: Any) -> Any:
         before = connection.total_changes
         _marked.clear()
         result = work(connection)
         if _marked and connection.total_changes != before and next(_steps) == _number:
-            dies.append(True)
+            dies.append(_marked[0])
             if _when == "before":
-                _die()
+                _die(_marked[0])
         return result
 
     return watched

@@ -105,8 +105,12 @@ class Process:
 
     async def ended(self) -> Ended:
         async with asyncio.timeout(WAIT_SECONDS):
-            status = await self._process.wait()
-            stdout, stderr = [(await said).decode() for said in self._said]
+            return await self.at_its_end()
+
+    async def at_its_end(self) -> Ended:
+        """What is left of it, however long it lives."""
+        status = await self._process.wait()
+        stdout, stderr = [(await said).decode(errors="replace") for said in self._said]
         return Ended(status=status, stdout=stdout, stderr=stderr)
 
 
@@ -143,6 +147,7 @@ def _warm() -> tuple[socket.socket, subprocess.Popen[bytes]]:
         env=environment_of_its,
         pass_fds=[theirs.fileno()],
         stdin=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is for the tests alone, which end what they have started
     )
     theirs.close()
     atexit.register(_end_warm, ours, process)
@@ -201,6 +206,34 @@ def environment(settings: Mapping[str, str], folder: Path) -> dict[str, str]:
     return {**inherited, **defaults, **settings}
 
 
+async def begun(
+    *arguments: str,
+    settings: Mapping[str, str],
+    folder: Path,
+    module: str = "bot",
+    stdin: bool = False,
+    is_warm: bool = True,
+) -> Process:
+    """As `started`, for who ends it by itself."""
+    given = environment(settings, folder)
+    if is_warm and sys.platform == "linux":
+        order = {"module": module, "arguments": arguments, "folder": str(folder), "environment": given}
+        return Process(await _forked(order, stdin=stdin))
+    return Process(
+        await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            module,
+            *arguments,
+            cwd=folder,
+            env=given,
+            stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+    )
+
+
 @asynccontextmanager
 async def started(
     *arguments: str,
@@ -215,28 +248,7 @@ async def started(
     `folder` holds the store unless the settings say otherwise, and is the working directory, so that no `.env` of the
     repository is read. `is_warm` False: it is started as an operator starts it, and imports everything itself.
     """
-    if is_warm and sys.platform == "linux":
-        order = {
-            "module": module,
-            "arguments": arguments,
-            "folder": str(folder),
-            "environment": environment(settings, folder),
-        }
-        running = Process(await _forked(order, stdin=stdin))
-    else:
-        running = Process(
-            await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                module,
-                *arguments,
-                cwd=folder,
-                env=environment(settings, folder),
-                stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-            )
-        )
+    running = await begun(*arguments, settings=settings, folder=folder, module=module, stdin=stdin, is_warm=is_warm)
     try:
         yield running
     finally:

@@ -10,8 +10,7 @@ crowd     who writes, and what                            world     all doubles,
 phones    Signal and people's phones                      models        the models
 lookups   what tools look things up in                    kill_switch   a place in a double where Aldis is killed
 record    what the doubles saw, in order                  store_contents   what is left in the store
-forkserver   the process that lives are forked from       crash_points  a life that ends at a step
-lives     both of these, seen from the harness            kills     how lives end
+lives     processes of Aldis, seen from the harness       kills     how lives end
 rounds    from the first letter to the evidence           rest      until nothing is open any more
 evidence  what a round leaves behind                      audit     the properties; `sends` and `calls` are part of it
 

@@ -6,9 +6,8 @@ import random
 from contextlib import suppress
 
 from bot.web.control import ask_running
-from tests.campaigns.chaos.crash_points import Step
 from tests.campaigns.chaos.kill_switch import PLACES
-from tests.campaigns.chaos.lives import ForkServer, Life
+from tests.campaigns.chaos.lives import Life, Step
 from tests.campaigns.chaos.phones import KEEPING
 from tests.campaigns.chaos.world import VENDORS, World
 
@@ -19,25 +18,25 @@ _MAX_START_SECONDS = 0.3
 _LATEST_STEP = 300
 
 
-async def killing(here: World, home: ForkServer, stop: asyncio.Event) -> None:
+async def killing(here: World, stop: asyncio.Event) -> None:
     """One life after the other, each of them killed or, as the round has it, stopped."""
     lots = random.Random(f"{here.size.seed}|kills")
     while (here.kills < here.size.kills or here.stops < here.size.stops) and not stop.is_set():
         vendor = lots.choice(VENDORS)
         stops_left, kills_left = here.size.stops - here.stops, here.size.kills - here.kills
         if lots.random() * (stops_left + kills_left) < stops_left:
-            await _stopped(here, await here.begin(home, vendor), lots)
+            await _stopped(here, await here.begin(vendor), lots)
             continue
         draw = lots.random()
         if draw < 0.35:
-            await _killed_at_random(here, await here.begin(home, vendor), lots)
+            await _killed_at_random(here, await here.begin(vendor), lots)
         elif draw < 0.70:
-            life = await here.begin(home, vendor, step=_step(here, lots))
+            life = await here.begin(vendor, step=_step(here, lots))
             await _killed_at_step(here, life)
         elif draw < 0.95:
-            await _killed_in_flight(here, await here.begin(home, vendor), lots)
+            await _killed_in_flight(here, await here.begin(vendor), lots)
         else:
-            life = await here.begin(home, vendor)
+            life = await here.begin(vendor)
             await asyncio.sleep(lots.uniform(0, _MAX_START_SECONDS))
             await _killed(here, life, "starting")
 
@@ -47,8 +46,8 @@ def _step(here: World, lots: random.Random) -> Step:
     when = lots.choice(("before", "after"))
     names = sorted({step.split()[-1] for step in here.steps})
     if names and lots.random() < 0.5:
-        return Step(when=when, number=lots.randint(1, 3), name=lots.choice(names))
-    return Step(when=when, number=round(math.exp(lots.uniform(0, math.log(_LATEST_STEP)))))
+        return when, lots.randint(1, 3), lots.choice(names)
+    return when, round(math.exp(lots.uniform(0, math.log(_LATEST_STEP)))), ""
 
 
 async def _killed_at_random(here: World, life: Life, lots: random.Random) -> None:

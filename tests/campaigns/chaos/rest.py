@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import aiohttp
 
 from tests.campaigns.chaos.kills import connected
-from tests.campaigns.chaos.lives import ForkServer, Life
+from tests.campaigns.chaos.lives import Life
 from tests.campaigns.chaos.world import VENDORS, Vendor, World
 from tests.ports import free_port
 from tests.waiting import WAIT_SECONDS
@@ -20,7 +20,7 @@ Watch = Callable[[], Awaitable[tuple[int | None, int | None]]]
 """Gives how much is open in the inbox and in the outbox; None where the health page does not tell."""
 
 
-async def resting(here: World, home: ForkServer) -> bool:
+async def resting(here: World) -> bool:
     """Calm lives, one for each vendor: all is worked off, and in every conversation one more question is asked.
 
     Each ends as an operator ends it. The history of every conversation goes through the rules of every vendor by that,
@@ -30,15 +30,15 @@ async def resting(here: World, home: ForkServer) -> bool:
     for double in (here.phones, *here.models.values()):
         double.is_calm = True
     for vendor in VENDORS:
-        if not await _rested(here, home, vendor):
+        if not await _rested(here, vendor):
             return False
     return True
 
 
-async def _rested(here: World, home: ForkServer, vendor: Vendor) -> bool:
+async def _rested(here: World, vendor: Vendor) -> bool:
     """One calm life; gives whether it came to rest."""
     port = free_port()
-    life = await here.begin(home, vendor, web_port=port)
+    life = await here.begin(vendor, web_port=port)
     await connected(here, life)
     for chat in here.pen.crowd.listed:
         await here.deliver(here.pen.question(chat))

@@ -11,7 +11,6 @@ from tests.campaigns.chaos import store_contents
 from tests.campaigns.chaos.crowd import Letter
 from tests.campaigns.chaos.evidence import Evidence
 from tests.campaigns.chaos.kills import killing
-from tests.campaigns.chaos.lives import fork_server
 from tests.campaigns.chaos.rest import resting
 from tests.campaigns.chaos.world import Size, World, world
 from tests.servers.envelopes import Frame
@@ -37,15 +36,15 @@ async def played(
 ) -> Evidence:
     """Play a round in an empty folder. `stop` ends the kills early; `told` hears every few seconds how far it is."""
     stop = stop or asyncio.Event()
-    async with world(size, folder) as here, fork_server(folder) as home, asyncio.TaskGroup() as group:
+    async with world(size, folder) as here, asyncio.TaskGroup() as group:
         telling = group.create_task(_telling(here, told))
         began = time.monotonic()
         writing = group.create_task(_writing(here, stop))
-        await killing(here, home, stop)
+        await killing(here, stop)
         writing.cancel()
         seconds = time.monotonic() - began
         stops = here.stops
-        rested = await resting(here, home)
+        rested = await resting(here)
         telling.cancel()
         return await _evidence(here, stops=stops, rested=rested, seconds=seconds)
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from tests.campaigns.chaos.crash_points import Step
 from tests.campaigns.chaos.crowd import Crowd, Letter, Pen
 from tests.campaigns.chaos.evidence import Ended
 from tests.campaigns.chaos.kill_switch import KillSwitch
-from tests.campaigns.chaos.lives import ForkServer, Life
+from tests.campaigns.chaos.lives import Life, Step
 from tests.campaigns.chaos.lookups import Searches, Weather
 from tests.campaigns.chaos.models import Anthropic, OpenAI
 from tests.campaigns.chaos.phones import GRACE_SECONDS, SEND_SECONDS, Phones, Way, phones
@@ -67,6 +66,8 @@ class World:
     lives: list[Ended] = field(default_factory=list[Ended])
     steps: list[str] = field(default_factory=list[str])
     """The names of the steps at which lives have ended so far."""
+    life: Life | None = None
+    """The latest one."""
     numbers: int = 0
     restarts: int = 0
     """How many restarts have been asked for in lives that then ended in order."""
@@ -109,15 +110,17 @@ class World:
         self.deliveries[letter.sent_at] += 1
         await self.phones.deliver(letter.frame)
 
-    async def begin(self, home: ForkServer, vendor: Vendor, *, step: Step | None = None, web_port: int = 0) -> Life:
+    async def begin(self, vendor: Vendor, *, step: Step | None = None, web_port: int = 0) -> Life:
+        """A new life; the one before must be over."""
         self.numbers += 1
-        return await home.born(self.settings(vendor, self.numbers, web_port), number=self.numbers, step=step)
+        settings = self.settings(vendor, self.numbers, web_port)
+        self.life = await Life.born(settings, number=self.numbers, folder=self.folder, step=step)
+        return self.life
 
     def bury(self, life: Life, how: str, *, meant: int) -> None:
         """Note how a life ended; `meant` is the status that it should have."""
-        said, status = life.said(), life.ending.result()
-        was_meant = status == meant
-        words = self.pen.told_in(said)
+        was_meant = life.status == meant
+        words = self.pen.told_in(life.log)
         step = life.died_at()
         if step is not None:
             self.steps.append(step)
@@ -127,10 +130,10 @@ class World:
                 born_at=life.born_at,
                 ended_at=time.time_ns() // 1_000_000,
                 how=step or how,
-                status=status,
+                status=life.status,
                 was_meant=was_meant,
                 words=tuple(sorted(words)),
-                log=said[-4000:] if words or not was_meant or "Traceback" in said else "",
+                log=life.log[-4000:] if words or not was_meant or "Traceback" in life.log else "",
                 told=life.told(),
             )
         )
@@ -166,7 +169,7 @@ async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
         Searches(**shared) as searches,
         Weather(kill_switch=kill_switch) as weather,
     ):
-        yield World(
+        here = World(
             size=size,
             folder=folder,
             pen=pen,
@@ -177,3 +180,8 @@ async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
             kill_switch=kill_switch,
             record=record,
         )
+        try:
+            yield here
+        finally:
+            if here.life is not None:
+                await here.life.kill()
