@@ -4,7 +4,6 @@ The steps are the transactions of the store (see `dying`), and what the outside 
 going out. Each story kills a real process with SIGKILL and starts it again until everything has been answered.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,15 +11,12 @@ from pathlib import Path
 import pytest
 
 from store import open_store
-from tests.flows.gates import Hanging
-from tests.flows.processes import Process, started
+from tests.flows.processes import started
 from tests.servers.envelopes import ALICE, message
 from tests.servers.open_meteo import OpenMeteo
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import Heard, Scripted, call, say
 from tests.servers.signal_cli import SignalCli
-from tests.servers.signal_server import Plan
-from tests.waiting import WAIT_SECONDS
 
 STEPS = {
     "arrival": ("Intake._commit", 1),
@@ -121,36 +117,3 @@ async def test_killed_at_a_step_of_the_store(world: World, when: str, step: str)
     await world.finish()
     completions, tool_runs = LOST_WITH_ITS_COMMIT.get(step, (4, 2)) if when == "before" else (4, 2)
     await world.audit(completions=completions, tool_runs=tool_runs)
-
-
-"""As `STEPS`, where the tool asks first: the question of a turn, the word that it waits for, and what it allows."""
-
-
-async def killed_when(process: Process, reached: asyncio.Event) -> None:
-    async with asyncio.timeout(WAIT_SECONDS):
-        await reached.wait()
-    await process.kill()
-
-
-@pytest.mark.parametrize(("went_out", "receipts"), [(True, "at_once"), (True, "never")])
-async def test_killed_during_the_send(world: World, *, went_out: bool, receipts: str) -> None:
-    """A send of unknown outcome is proved by its receipt, or sent again after the grace period, never lost."""
-    deadly = Hanging()
-    world.signal.receipts_mode = "on_call"
-    world.grace_seconds = 600 if went_out and receipts == "at_once" else 1
-    world.signal.plans.append(Plan(answer=deadly, goes_out=went_out))
-    await world.signal.deliver(message("How cold is it?", author=ALICE))
-    async with started("run", settings=world.settings, folder=world.folder) as process:
-        await killed_when(process, deadly.reached)
-    if receipts == "at_once":
-        await world.signal.confirm()
-    world.signal.receipts_mode = "at_once"
-    if went_out and receipts == "never":
-        # Nobody can tell: the only case in which people see an answer twice rather than not at all.
-        async with started("run", settings=world.settings, folder=world.folder) as process:
-            await world.signal.sent_count(2)
-            await process.terminate()
-        assert len(world.model.completed) == 2
-        return
-    await world.finish()
-    await world.audit()

@@ -12,7 +12,6 @@ from store import open_store
 from tests.flows.gates import Gate
 from tests.flows.outside import Outside
 from tests.flows.processes import started
-from tests.servers.base import hang
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
@@ -105,25 +104,3 @@ async def test_a_stop_lets_the_running_answer_end(world: World) -> None:
     async with open_store(world.folder / "aldis.db", realm="signal") as store:
         inbox, outbox = await store.read(lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
     assert (inbox.items, outbox.items, outbox.dead) == (0, 0, 0)
-
-
-async def test_a_stop_hands_back_what_does_not_end(world: World) -> None:
-    """When the time to stop is over the process ends with 0 all the same; the next start answers, once."""
-    world.model.faults.append(hang)
-    impatient = {**world.settings, "WORKER__SHUTDOWN_SECONDS": "0.5"}
-    async with started("run", settings=impatient, folder=world.folder) as process:
-        await world.signal.connected()
-        await world.signal.deliver(message("How long?"))
-        await world.signal.read_count(1)
-        await world.signal.typing_count(1)
-        ended = await process.terminate()
-        assert ended.status == 0
-        assert "unfinished work resumes at the next start" in ended.stderr
-        assert world.signal.sent == []
-    async with started("run", settings=world.settings, folder=world.folder) as process:
-        await world.signal.sent_count(1)
-        await world.signal.deliver(message("thanks"))
-        await world.signal.sent_count(2)
-        await process.terminate()
-    assert [sent.text.split("] ")[-1] for sent in world.signal.sent] == ["How long?", "thanks"]
-    assert len(world.model.completed) == 2

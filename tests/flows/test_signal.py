@@ -9,7 +9,7 @@ import pytest
 from tests.flows.outside import Outside
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import answer_json
-from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, MALLORY, message, quote_of
+from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message, quote_of
 from tests.servers.open_meteo import OpenMeteo
 from tests.servers.script import call, say
 from tests.servers.signal_cli import SignalCli
@@ -55,18 +55,6 @@ async def test_a_question_is_answered_with_a_tool_and_remembered(world: World) -
     assert world.model.refused == []
 
 
-async def test_a_stranger_gets_nothing_and_leaves_nothing(world: World) -> None:
-    """Who is not on the list costs no model call, no send, no receipt and no stored word."""
-    async with world.running():
-        await world.signal.deliver(message("let me in, sesame", author=MALLORY))
-        await world.signal.deliver(message("hello", author=ALICE))
-        await world.signal.sent_count(1)
-    assert [sent.recipient for sent in world.signal.sent] == [ALICE.uuid]
-    assert all("sesame" not in seen.body.decode() for seen in world.model.requests)
-    assert all(b"sesame" not in file.read_bytes() for file in world.folder.iterdir())
-    assert len(world.signal.read) == 1
-
-
 async def test_in_a_group_aldis_answers_who_addresses_it(world: World) -> None:
     """Mention, quote or name; the answer quotes the question. Talk among others is left alone."""
     async with world.running():
@@ -96,11 +84,3 @@ async def test_the_model_is_down_and_comes_back(world: World) -> None:
         await world.signal.deliver(message("and now?"))
         assert (await world.signal.sent_count(2))[1].text.startswith("You said:")
     assert "anybody there" not in world.model.requests[-1].body.decode()
-
-
-async def test_messages_sent_while_aldis_is_down_are_answered_when_it_is_up(world: World) -> None:
-    """Nothing is fetched without a stream: Signal's server keeps them."""
-    await world.signal.deliver(message("early"), message("bird", author=BOB))
-    async with world.running():
-        answers = await world.signal.sent_count(2)
-    assert {answer.recipient for answer in answers} == {ALICE.uuid, BOB.uuid}
