@@ -21,8 +21,9 @@ import json
 import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -37,7 +38,7 @@ from bot.features.export import gather_export
 from bot.settings.values import person_of
 from bot.shutdown import Restarts
 from bot.signal.protocol import Identities, Transport
-from bot.web.listening import connections, runner_of
+from bot.web.listening import serving
 from store import NOT_INCLUDED, Repositories, Store, StoreError
 
 State = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -166,14 +167,12 @@ async def answering(app: web.Application, path: Path) -> AsyncGenerator[None]:
     Raises:
         ConfigError: no socket can be created there.
     """
-    async with runner_of(app) as runner:
-        endpoint = _bound(path)
-        try:
-            listener = await asyncio.get_running_loop().create_unix_server(connections(runner), sock=endpoint)
-            with closing(listener):
-                yield
-        finally:
-            path.unlink(missing_ok=True)  # noqa: ASYNC240 - a name in a folder, and the loop is about to end
+    endpoint = _bound(path)
+    try:
+        async with serving(app, partial(asyncio.get_running_loop().create_unix_server, sock=endpoint)):
+            yield
+    finally:
+        path.unlink(missing_ok=True)  # noqa: ASYNC240 - a name in a folder, and the loop is about to end
 
 
 async def ask_running(

@@ -9,8 +9,7 @@ point here is refused: otherwise a page in the operator's browser could read the
 
 import asyncio
 import logging
-import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,7 +30,7 @@ from bot.media.confinement import Level
 from bot.metrics import CONTENT_TYPE, Counts, Gauge
 from bot.shutdown import Restarts
 from bot.version import build
-from bot.web.listening import serving_on
+from bot.web.listening import on_address, serving
 from store import Repositories, Store, StoreError, Waiting
 
 _log = logging.getLogger(__name__)
@@ -249,33 +248,30 @@ async def serve(pages: HealthPages, host: str, port: int) -> AsyncGenerator[None
     if port == 0:
         yield
         return
-    names = {host.lower(), socket.gethostname().lower()}
 
     @web.middleware
     async def where(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if not is_local_name(request.headers.get("Host"), names):
+        if not _is_local_name(request.headers.get("Host")):
             raise web.HTTPMisdirectedRequest(text="Not a name of this server.\n")
         return await handler(request)
 
     app = web.Application(middlewares=[where])
     app.router.add_get("/healthz", pages.answer)
     app.router.add_get("/metrics", pages.metrics)
-    async with serving_on(app, host, port, "WEB__PORT"):
+    async with serving(app, on_address(host, port, "WEB__PORT")):
         _log.info("health page at http://%s:%d/healthz", host, port)
         yield
 
 
-def is_local_name(header: str | None, names: Collection[str]) -> bool:
+def _is_local_name(header: str | None) -> bool:
     """Whether no stranger can have put this into the header `Host`: an address, a name without a dot (such as a
-    container's), one of a private network, or one of our own `names`. None also passes: every browser names a host.
+    container's), or one of a private network. None also passes: every browser names a host.
     """
-    if header is None:
-        return True
     try:
-        name = (urlsplit(f"//{header}").hostname or "").removesuffix(".")
+        name = "localhost" if header is None else (urlsplit(f"//{header}").hostname or "").removesuffix(".")
     except ValueError:
         return False
-    if not name or "." not in name or name in names or name.endswith(_PRIVATE_NAMES):
+    if "." not in name or name.endswith(_PRIVATE_NAMES):
         return bool(name)
     with suppress(ValueError):
         return bool(ip_address(name))

@@ -3,5 +3,5 @@
 site        what is served where, templates                 guard       who can ask: links, sessions, the second factor
 forms       pages, forms, fields, actions                   world       Aldis as the pages see it
 
-The pages themselves: overview, account, model, people, tools, usage, upkeep.
+The pages themselves: overview, account, model, people, tools, upkeep.
 """

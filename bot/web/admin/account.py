@@ -9,9 +9,8 @@ Left to others: waiting for the account (`bot.app.transports`), talking to the b
 """
 
 import asyncio
-import logging
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -20,16 +19,12 @@ from bot.doctor.machine import is_contained
 from bot.doctor.servers import without_password
 from bot.errors import ConfigError, Disconnected, LinkRefused, NotScanned
 from bot.events import Account
-from bot.logs import describe_error
 from bot.signal.bridges import bridge_at
 from bot.signal.directory import takes_numberless
-from bot.signal.protocol import MAX_LINK_CODES, Bridge, Linking
+from bot.signal.protocol import BRIDGE_NAMES, MAX_LINK_CODES, Linking
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 from bot.web.admin.world import World
 
-_log = logging.getLogger(__name__)
-
-_NAMES: dict[Bridge, str] = {"signal_cli": "signal-cli", "rest_api": "signal-cli-rest-api"}
 _PAUSE_SECONDS = 1.0
 _ANSWER_SECONDS = 5.0
 _SILENT = (Disconnected, ConfigError, TimeoutError)
@@ -127,7 +122,10 @@ class AccountPage:
         )
 
     async def _values(self, ask: Ask) -> dict[str, object]:
-        accounts = await _accounts(ask.world)
+        accounts: tuple[Account, ...] | None = None
+        with suppress(*_SILENT):
+            async with asyncio.timeout(_ANSWER_SECONDS), _linking(self._world) as linking:
+                accounts = await linking.accounts()
         return {
             "link": self._state,
             "takes_numberless": takes_numberless(self._state.uri),
@@ -170,18 +168,6 @@ class AccountPage:
                 self._state = LinkState(kind="linked", words=name)
         except (LinkRefused, ConfigError) as error:
             self._state = LinkState(kind="refused", words=str(error))
-        except Exception as error:  # noqa: BLE001  (a bug here must not leave a page waiting for ever)
-            _log.error("linking failed: %s", describe_error(error))
-            self._state = LinkState(kind="refused", words=type(error).__name__)
-
-
-async def _accounts(world: World) -> tuple[Account, ...] | None:
-    """The accounts of the bridge at `SIGNAL__URL`; None if none answers there."""
-    try:
-        async with asyncio.timeout(_ANSWER_SECONDS), _linking(world) as linking:
-            return await linking.accounts()
-    except _SILENT:
-        return None
 
 
 async def _use_bridge(ask: Ask) -> str:
@@ -192,4 +178,4 @@ async def _use_bridge(ask: Ask) -> str:
             bridge = await bridge_at(url, timeout_seconds=_ANSWER_SECONDS)
     except _SILENT as error:
         raise NotDone(f"Saved, but no bridge can be used there: {str(error) or 'no answer'}.") from error
-    return f"Saved: {_NAMES[bridge]} answers at {without_password(url)}."
+    return f"Saved: {BRIDGE_NAMES[bridge]} answers at {without_password(url)}."

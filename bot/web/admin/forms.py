@@ -17,17 +17,14 @@ from aiohttp import web
 from pydantic import SecretStr
 
 from bot.doctor.findings import Deps, Finding
-from bot.errors import CallRefused, ConfigError, Disconnected
-from bot.settings import SETTINGS_FILE_NAME, Settings
-from bot.web.admin.guard import FORM, LIVE, SESSION, BrowserSession
+from bot.errors import ConfigError
+from bot.settings import Settings
+from bot.web.admin.guard import FORM, LIVE, SESSION
 from bot.web.admin.world import RunningParts, World
-from store import StoreError
 
 _log = logging.getLogger(__name__)
 
 SAVED = "Saved."
-REFUSALS = (CallRefused, ConfigError, Disconnected, StoreError)
-_SET_IN = f" (it is set in {SETTINGS_FILE_NAME})"
 _BEGIN_SECONDS = 30.0
 """How many seconds a page waits for Aldis to start again; a run takes ten at most to end."""
 
@@ -36,11 +33,6 @@ Changes = Mapping[str, str | None]
 ChangesOf = Callable[[Settings], Changes]
 """Returns the changes for the settings as they are once every earlier change is kept."""
 Check = Callable[[Settings, Deps], Awaitable[Sequence[Finding]]]
-
-
-def log_action(request: web.Request, session: BrowserSession, what: str, about: str = "") -> None:
-    """Logs what was done on the pages, by which session and from where: names of settings and labels, never a value."""
-    _log.info("%s by session %s from %s%s", what, session.name, request.remote or "-", f": {about}" if about else "")
 
 
 class NotDone(Exception):
@@ -94,8 +86,9 @@ class Ask:
         return self.world.running
 
     def write_down(self, what: str, about: str = "") -> None:
-        """Logs an action, see `log_action`."""
-        log_action(self.request, self.session, what, about)
+        """Logs what was done, by which session and from where: names of settings and labels, never a value."""
+        where = self.request.remote or "-"
+        _log.info("%s by session %s from %s%s", what, self.session.name, where, f": {about}" if about else "")
 
     async def save(self, changes: Changes | ChangesOf, done: str = SAVED) -> str:
         """Writes settings into the file, restarts Aldis with them, and returns what the page says.
@@ -116,30 +109,26 @@ class Ask:
             NotDone: one is set in the environment, which would win.
             ConfigError: they are refused, and everything is as before.
         """
-        async with self.world.keeping:
-            file = self.world.file
+        world, file = self.world, self.world.file
+        async with world.keeping:
             given = changes(await asyncio.to_thread(file.preview, {})) if callable(changes) else changes
-            await self._keep(given)
+            for name in given:
+                if where := await asyncio.to_thread(file.winner, name):
+                    raise NotDone(f"{name} is set in {where}. That takes precedence over this page; change it there.")
+            before = await asyncio.to_thread(file.read)
+            await asyncio.to_thread(file.write, given)
+            run, was_running = world.runs, world.running is not None
+            try:
+                await world.restart()
+            except ConfigError:
+                await asyncio.to_thread(file.write, {name: before.get(name) for name in given})
+                raise
+            # Until it has started again, which takes seconds, the run that is ending still decides by the old settings:
+            # a person who was just let in would be turned away.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_BEGIN_SECONDS):
+                    await world.begun_again(run, runs=was_running)
         self.write_down("settings.changed", ", ".join(given))
-
-    async def _keep(self, changes: Changes) -> None:
-        file = self.world.file
-        for name in changes:
-            if where := await asyncio.to_thread(file.winner, name):
-                raise NotDone(f"{name} is set in {where}. That takes precedence over this page; change it there.")
-        before = await asyncio.to_thread(file.read)
-        await asyncio.to_thread(file.write, changes)
-        run, was_running = self.world.runs, self.world.running is not None
-        try:
-            await self.world.restart()
-        except ConfigError:
-            await asyncio.to_thread(file.write, {name: before.get(name) for name in changes})
-            raise
-        # Until it has started again, which takes seconds, the run that is ending still decides by the old settings:
-        # a person who was just let in would be turned away.
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_BEGIN_SECONDS):
-                await self.world.begun_again(run, runs=was_running)
 
 
 Values = Callable[[Ask], Awaitable[dict[str, object]]]
@@ -199,26 +188,17 @@ class Form:
         for one in self.fields:
             changes |= one.change(ask)
         if self.check is not None:
-            await self._try(ask, changes, self.check)
+            after = ask.world.file.preview(changes)
+            async with (deps := ask.world.deps(after)).tool_deps.http:
+                found = await self.check(after, deps)
+            if wrong := [one for one in found if one.level == "problem"]:
+                ask.write_down("settings.refused", ", ".join(changes))
+                # Without its advice, which names variables: the value has just been typed here.
+                raise NotDone(f"Nothing was saved: {wrong[0].words.rstrip('.')}.")
         return await ask.save(changes, self.done)
-
-    async def _try(self, ask: Ask, changes: Changes, check: Check) -> None:
-        """Refuses settings with which the check finds a problem."""
-        after = await check_settings(ask.world, ask.world.file.preview(changes), check)
-        if wrong := [one for one in after if one.level == "problem"]:
-            ask.write_down("settings.refused", ", ".join(changes))
-            # Without its advice, which names variables: the value has just been typed here.
-            raise NotDone(f"Nothing was saved: {wrong[0].words.rstrip('.')}.")
 
     async def _remove(self, ask: Ask) -> str:
         return await ask.save(dict.fromkeys(one.setting for one in self.fields), "Removed.")
-
-
-async def check_settings(world: World, settings: Settings, check: Check) -> Sequence[Finding]:
-    """Returns what a check finds with these settings, with connections of its own."""
-    deps = world.deps(settings)
-    async with deps.tool_deps.http:
-        return await check(settings, deps)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -238,8 +218,3 @@ class AdminPage:
         for form in self.forms:
             known |= form.actions()
         return known.get(name)
-
-
-def refusal_of(error: Exception) -> str:
-    """Returns what a page says of a refusal; a refused value is not set anywhere yet."""
-    return str(error) if isinstance(error, NotDone) else f"It was refused: {error}".replace(_SET_IN, "")

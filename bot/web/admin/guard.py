@@ -11,7 +11,7 @@
                               '-- the handler
 
 Every answer, refusals included, has the same headers. Sessions live in memory, and secrets only as digests: the end of
-the process signs everybody out.
+the process signs everyone out.
 """
 
 import asyncio
@@ -33,19 +33,16 @@ from bot.doctor.machine import is_every_address
 
 MAX_BODY_BYTES = 256 * 1024
 """Nothing that is typed or pasted is longer."""
-_BODY_SECONDS = 10.0
-_MAX_FIELDS = 200
-
+_BODY_SECONDS, _MAX_FIELDS = 10.0, 200
 LIVE = "X-Live"
 """The header with which a page that is left open looks for changes by itself."""
 
 _FORM_TYPE = "application/x-www-form-urlencoded"
-_POLICY = (
-    "default-src 'self'; base-uri 'none'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
-    "frame-src 'none'; object-src 'none'"
-)
 _HEADERS = {
-    "Content-Security-Policy": _POLICY,
+    "Content-Security-Policy": (
+        "default-src 'self'; base-uri 'none'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+        "frame-src 'none'; object-src 'none'"
+    ),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
@@ -55,17 +52,14 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-_PUBLIC = ("/static/", "/enter/")
-_CODE = "/code"
-
+_PUBLIC, _CODE = ("/static/", "/enter/"), "/code"
 
 LINK_SECONDS = 600.0
 SESSION_SECONDS = 12 * 3600.0
 IDLE_SECONDS = 2 * 3600.0
 _TOKEN_BYTES = 32
-_MAX_LINKS = 4
+_MAX_LINKS, _MAX_SESSIONS = 4, 8
 """Open at a time; another one closes the oldest."""
-_MAX_SESSIONS = 8
 _MAX_TRIES = 5
 """How many wrong codes close a session."""
 _STEP_SECONDS, _DIGITS = 30, 6
@@ -90,54 +84,33 @@ class BrowserSession:
     """The token that every form of it must carry."""
     began_at: float
     seen_at: float
-    is_confirmed: bool = False
-    """Whether it has given the second factor in force, or none is needed; the guard looks with each request."""
     confirmed_for: bytes | None = field(default=None, repr=False)
     """The secret of the second factor that was given; None: none was."""
+    is_confirmed: bool = False
+    """Whether that is the one in force, or none is needed; looked at with each request."""
     tries: int = 0
     remarks: list[Remark] = field(default_factory=list[Remark])
 
 
-class SecondFactor:
-    """Codes of an authenticator app for the secret in the settings, of at least 128 bits; None: no code is needed."""
+class Sessions:
+    """The open links and sessions of one listener, and the codes that confirm sessions.
+
+    `secret` returns what the codes of an authenticator app are made of, at least 128 bits; None: no code is needed.
+    `seconds` is a clock that never goes back, `wall` the machine's.
+    """
 
     def __init__(
-        self, secret: Callable[[], bytes | None] = lambda: None, *, wall: Callable[[], float] = time.time
+        self,
+        secret: Callable[[], bytes | None] = lambda: None,
+        *,
+        seconds: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
     ) -> None:
-        self._secret = secret
-        self._wall = wall
-        self._last: tuple[bytes, int] = b"", 0
-
-    def is_given(self, session: BrowserSession) -> bool:
-        """Whether a session needs no code: there is no secret, or it has given a code for the one in force."""
-        secret = self._secret()
-        return secret is None or session.confirmed_for == secret
-
-    def confirm(self, session: BrowserSession, code: str) -> bool:
-        """Whether the code opens the session: it is right now, or half a minute earlier or later, and was not used."""
-        digits, secret = "".join(code.split()), self._secret() or b""
-        now, (known, last) = int(self._wall()) // _STEP_SECONDS, self._last
-        for step in (now, now - 1, now + 1):
-            if (secret != known or step > last) and secret and _is_code(digits, secret, step):
-                self._last = secret, step
-                session.confirmed_for = secret
-                return True
-        session.tries += 1
-        return False
-
-
-def _is_code(digits: str, secret: bytes, step: int) -> bool:
-    totp = TOTP(secret, _DIGITS, SHA1(), _STEP_SECONDS, enforce_key_length=False)  # noqa: S303 - RFC 6238's
-    return is_same(digits, totp.generate(step * _STEP_SECONDS).decode())
-
-
-class Sessions:
-    """The open links and sessions of one listener. `seconds` is a clock that never goes back."""
-
-    def __init__(self, *, seconds: Callable[[], float] = time.monotonic) -> None:
-        self._seconds = seconds
+        self._secret, self._seconds, self._wall = secret, seconds, wall
         self._links: dict[bytes, float] = {}
         self._sessions: dict[bytes, BrowserSession] = {}
+        self._last: tuple[bytes, int] = b"", 0
+        """The last code that was used: its secret and its step."""
 
     def new_link(self) -> str:
         """Returns the token of a link that opens one session."""
@@ -166,14 +139,25 @@ class Sessions:
         return cookie, session
 
     def find(self, cookie: str, *, is_visit: bool = True) -> BrowserSession | None:
-        """Returns the session of a cookie; None if there is none, or no longer. `is_visit`: a person asks, not a
-        page.
-        """
+        """Returns the session of a cookie, or None; `is_visit`: a person asks, not a page that was left open."""
         self._forget()
-        session = self._sessions.get(_digest(cookie))
-        if session is not None and is_visit:
-            session.seen_at = self._seconds()
+        session, secret = self._sessions.get(_digest(cookie)), self._secret()
+        if session is not None:
+            session.is_confirmed = secret is None or session.confirmed_for == secret
+            session.seen_at = self._seconds() if is_visit else session.seen_at
         return session
+
+    def confirm(self, session: BrowserSession, code: str) -> bool:
+        """Whether the code opens the session: it is right now, or half a minute earlier or later, and was not used."""
+        digits, secret = "".join(code.split()), self._secret() or b""
+        now, (known, last) = int(self._wall()) // _STEP_SECONDS, self._last
+        for step in (now, now - 1, now + 1):
+            if (secret != known or step > last) and secret and _is_code(digits, secret, step):
+                self._last = secret, step
+                session.confirmed_for = secret
+                return True
+        session.tries += 1
+        return False
 
     def leave(self, session: BrowserSession) -> None:
         """Closes a session."""
@@ -187,6 +171,11 @@ class Sessions:
             for digest, one in self._sessions.items()
             if now - one.began_at < SESSION_SECONDS and now - one.seen_at < IDLE_SECONDS and one.tries < _MAX_TRIES
         }
+
+
+def _is_code(digits: str, secret: bytes, step: int) -> bool:
+    totp = TOTP(secret, _DIGITS, SHA1(), _STEP_SECONDS, enforce_key_length=False)  # noqa: S303 - RFC 6238's
+    return is_same(digits, totp.generate(step * _STEP_SECONDS).decode())
 
 
 def is_same(given: str, expected: str) -> bool:
@@ -215,44 +204,31 @@ class PagesAddress:
     @property
     def origins(self) -> frozenset[str]:
         """The origins of our own pages."""
-        here = () if is_every_address(self.host) else (self.host.lower(),)
-        names = {f"[{name}]" if ":" in name else name for name in ("127.0.0.1", "localhost", "::1", *here)}
-        ours = {f"http://{name}:{self.port}" for name in names}
-        ours |= {f"http://{name}" for name in names if self.port == _HTTP_PORT}
-        if self.url:
-            parts = urlsplit(self.url)
-            ours.add(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower())
-        return frozenset(ours)
-
-    @property
-    def hosts(self) -> frozenset[str]:
-        """The allowed values of the header `Host`."""
-        return frozenset(origin.partition("://")[2] for origin in self.origins)
+        hosts = {"127.0.0.1", "localhost", "[::1]", *(() if is_every_address(self.host) else (_in_url(self.host),))}
+        here = {f"http://{host}:{self.port}".removesuffix(":80") for host in hosts}  # which browsers leave out
+        parts = urlsplit(self.address)
+        return frozenset(here | {f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower()})
 
     @property
     def address(self) -> str:
         """The address that people open, without a trailing slash."""
-        name = "127.0.0.1" if is_every_address(self.host) else self.host
-        return self.url or (f"http://[{name}]:{self.port}" if ":" in name else f"http://{name}:{self.port}")
-
-    @property
-    def is_secure(self) -> bool:
-        """Whether browsers come by https."""
-        return self.address.startswith("https:")
+        return self.url or f"http://{'127.0.0.1' if is_every_address(self.host) else _in_url(self.host)}:{self.port}"
 
 
-_HTTP_PORT = 80
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host.lower()
 
 
 class RequestGuard:
     """Stands before every page."""
 
-    def __init__(self, place: PagesAddress, sessions: Sessions, factor: SecondFactor) -> None:
-        self._place = place
+    def __init__(self, place: PagesAddress, sessions: Sessions) -> None:
         self._sessions = sessions
-        self._factor = factor
+        self._origins = place.origins
+        self._hosts = {origin.partition("://")[2] for origin in place.origins}
+        self._is_secure = place.address.startswith("https:")
         # The prefix makes browsers accept it only over https, for this host alone and for all of it.
-        self.cookie_name = "__Host-aldis" if place.is_secure else "aldis-session"
+        self.cookie_name = "__Host-aldis" if self._is_secure else "aldis-session"
 
     @property
     def middlewares(self) -> tuple[Middleware, ...]:
@@ -263,25 +239,25 @@ class RequestGuard:
         """Sets the headers of an answer."""
         response.headers.setdefault("Cache-Control", "no-store")
         response.headers.update(_HEADERS)
-        if self._place.is_secure:
+        if self._is_secure:
             response.headers["Strict-Transport-Security"] = "max-age=31536000"
 
     def sign_in(self, response: web.Response, cookie: str) -> None:
         """Gives out the session's cookie."""
         response.set_cookie(
-            self.cookie_name, cookie, httponly=True, samesite="Strict", secure=self._place.is_secure, path="/"
+            self.cookie_name, cookie, httponly=True, samesite="Strict", secure=self._is_secure, path="/"
         )
 
     def sign_out(self, response: web.Response) -> None:
         """Takes the cookie back."""
-        response.del_cookie(self.cookie_name, path="/", secure=self._place.is_secure, httponly=True, samesite="Strict")
+        response.del_cookie(self.cookie_name, path="/", secure=self._is_secure, httponly=True, samesite="Strict")
 
     @web.middleware
     async def _where(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         names, origin = request.headers.getall("Host", []), request.headers.get("Origin")
-        if len(names) != 1 or names[0].lower() not in self._place.hosts:
+        if len(names) != 1 or names[0].lower() not in self._hosts:
             raise web.HTTPMisdirectedRequest(text="Not a name of this server.\n")
-        if origin is not None and origin.lower() not in self._place.origins:
+        if origin is not None and origin.lower() not in self._origins:
             raise web.HTTPForbidden(text="Sent by another site.\n")
         if request.method not in {"GET", "HEAD", "POST"}:
             raise web.HTTPMethodNotAllowed(request.method, ["GET", "HEAD", "POST"], text="Not this way.\n")
@@ -298,7 +274,6 @@ class RequestGuard:
         # A page that was left open asks for changes by itself, which is no sign that a person is there.
         session = self._sessions.find(request.cookies.get(self.cookie_name, ""), is_visit=LIVE not in request.headers)
         if session is not None:
-            session.is_confirmed = self._factor.is_given(session)
             request[SESSION] = session
         if request.method == "POST":
             request[FORM] = await _read_form(request)

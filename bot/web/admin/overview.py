@@ -1,22 +1,28 @@
-"""The first page: what needs doing, then today; and boxes for what only a person can do: captchas, safety numbers."""
+"""The first page: what needs doing, then today, and boxes for what only a person can do (captchas, safety numbers);
+and the page of usage: by day, person, model and tool, as bars with figures. People's names come from the bridge.
+"""
 
-from collections.abc import AsyncIterator
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from bot.chat.captchas import PAGE as CAPTCHA_PAGE
 from bot.doctor.findings import Level, wanting
 from bot.errors import Disconnected
+from bot.i18n.locale import day
+from bot.i18n.phrases import duration
 from bot.web.admin.forms import AdminPage, Ask, NotDone
 from bot.web.admin.world import RunningParts
-from store import StoreError
+from store import SpentUsage, StoreError
 
 _MAX_REMINDERS = 3
+_DAYS, _MAX_BARS = 30, 8
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Task:
     """One thing that needs doing, with one remedy."""
 
@@ -29,23 +35,20 @@ class Task:
 
 
 async def _values(ask: Ask) -> dict[str, object]:
-    running = ask.world.running
+    running, today, suspects = ask.world.running, None, ()
     tasks = sorted([task async for task in _tasks(ask)], key=lambda task: task.level != "problem")
-    if running is None:
-        return {"tasks": tasks, "today": None, "suspects": (), "wants_captcha": False}
-    try:
-        today, suspects = await _today(ask, running), await running.identities.look()
-    except (Disconnected, StoreError) as error:
-        tasks.insert(0, Task(level="problem", what=f"Something does not answer: {error}"))
-        today, suspects = None, ()
-    wants_captcha = getattr(running.transport, "challenge", None) is not None
-    return {
-        "tasks": tasks,
-        "today": today,
-        "suspects": suspects,
-        "wants_captcha": wants_captcha,
-        "captcha_page": CAPTCHA_PAGE,
-    }
+    if running is not None:
+        try:
+            today, suspects = await _today(ask, running), await running.identities.look()
+        except (Disconnected, StoreError) as error:
+            tasks.insert(0, Task("problem", f"Something does not answer: {error}"))
+    wants_captcha = running is not None and _wants_captcha(running)
+    boxes = {"suspects": suspects, "wants_captcha": wants_captcha, "captcha_page": CAPTCHA_PAGE}
+    return {"tasks": tasks, "today": today, **boxes}
+
+
+def _wants_captcha(running: RunningParts) -> bool:
+    return getattr(running.transport, "challenge", None) is not None
 
 
 async def _tasks(ask: Ask) -> AsyncIterator[Task]:
@@ -53,22 +56,21 @@ async def _tasks(ask: Ask) -> AsyncIterator[Task]:
     world, running = ask.world, ask.world.running
     for path, title, is_done in world.steps[:-1]:
         if not is_done and path != "/setup/tools":
-            yield Task(level="warning", what=f"Setup is not finished: {title}.", path=path, button=title)
+            yield Task("warning", f"Setup is not finished: {title}.", path=path, button=title)
     if running is None:
         if world.has_account or world.waits.ends_by != "link":
             path, button = ("", "") if world.has_account else ("/setup/account", "The account")
-            what = f"Aldis does not answer yet: {world.waits.words}."
-            yield Task(level="warning", what=what, path=path, button=button)
+            yield Task("warning", f"Aldis does not answer yet: {world.waits.words}.", path=path, button=button)
         return
-    if getattr(running.transport, "challenge", None) is not None:
+    if _wants_captcha(running):
         what = "Signal wants a captcha solved before it sends anything."
-        yield Task(level="problem", what=what, path="#captcha-title", button="Solve it")
+        yield Task("problem", what, path="#captcha-title", button="Solve it")
     for words in await running.health.problems():
-        yield Task(level="problem", what=words)
+        yield Task("problem", words)
     for concern in running.health.watchdog.concerns:
-        yield Task(level="problem" if concern.is_urgent else "warning", what=concern.words, advice=concern.advice)
+        yield Task("problem" if concern.is_urgent else "warning", concern.words, concern.advice)
     for finding in wanting(running.health.findings):
-        yield Task(level=finding.level, what=finding.what, advice=finding.advice)
+        yield Task(finding.level, finding.what, finding.advice)
 
 
 async def _today(ask: Ask, running: RunningParts) -> dict[str, object]:
@@ -90,7 +92,7 @@ async def _today(ask: Ask, running: RunningParts) -> dict[str, object]:
         "model": settings.llm.model_of(settings.llm.providers_in_order[0]),
         "reminders": [due_at for _, due_at in reminders[:_MAX_REMINDERS]],
         "backed_up_at": max((datetime.fromtimestamp(one.stat().st_mtime, UTC) for one in backups), default=None),
-        "running_for": now - (ask.world.began_at or now),
+        "running_for": duration((now - (ask.world.began_at or now)).total_seconds()),
     }
 
 
@@ -111,4 +113,50 @@ async def _trust(ask: Ask) -> str:
     return "The new number is trusted. What was waiting is on its way."
 
 
+async def _usage_values(ask: Ask) -> dict[str, object]:
+    running, used, names = ask.world.running, list[SpentUsage](), dict[bytes, str]()
+    if running is not None:
+        contacts = await running.audience.contacts() or ()
+        since = running.clock.now() - timedelta(days=_DAYS)
+        used, names = await running.store.read(
+            lambda repos: (
+                sorted(repos.ledger.usage(since=since), key=lambda one: one.day, reverse=True),
+                {repos.ledger.handle_of(one.person): one.name or one.number or "?" for one in contacts},
+            )
+        )
+    models = [one for one in used if one.kind == "model"]
+    tools = [one for one in used if one.kind == "tool"]
+    return {
+        "days": _bars([one for one in used if one.cost_usd], lambda one: day(one.day)),
+        "total": sum((one.cost_usd for one in used), Decimal(0)),
+        "calls": sum(one.calls for one in models),
+        "tokens": sum(one.input_tokens + one.output_tokens for one in models),
+        "people": _largest(_bars(used, lambda one: names.get(one.person or b"", "unknown"))),
+        "models": _largest(_bars(models, lambda one: one.name)),
+        "tools": _largest(_bars(tools, lambda one: one.name, lambda one: Decimal(one.calls))),
+    }
+
+
+Bar = tuple[str, Decimal, float]
+"""Its name, its value, and that as a percentage of the largest one."""
+
+
+def _bars(
+    used: Sequence[SpentUsage],
+    key: Callable[[SpentUsage], str],
+    amount: Callable[[SpentUsage], Decimal] = lambda one: one.cost_usd,
+) -> list[Bar]:
+    """The sums by key, in the order in which they come: of the cost, unless another amount is given."""
+    sums: dict[str, Decimal] = defaultdict(Decimal)
+    for one in used:
+        sums[key(one)] += amount(one)
+    top = max(sums.values(), default=Decimal(0)) or Decimal(1)
+    return [(name, value, round(float(value / top * 100), 1)) for name, value in sums.items()]
+
+
+def _largest(found: Sequence[Bar]) -> Sequence[Bar]:
+    return sorted(found, key=lambda bar: (-bar[1], bar[0]))[:_MAX_BARS]
+
+
 PAGE = AdminPage(path="/", template="overview", values=_values, actions={"captcha": _solve, "trust": _trust})
+USAGE = AdminPage(path="/usage", template="usage", values=_usage_values)

@@ -11,7 +11,8 @@ from bot.settings import Settings
 from bot.settings.values import person_of
 from bot.signal.protocol import Contact
 from bot.web.admin.forms import AdminPage, Ask, Changes, Field, Form, NotDone
-from store import Repositories, StoreError
+from bot.web.admin.world import RunningParts
+from store import Repositories
 
 _LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
 _BUDGETS = {
@@ -51,7 +52,7 @@ async def _values(ask: Ask) -> dict[str, object]:
     return {
         "admins": _entries(access.admins, contacts),
         "allowed": _entries(access.allowed, contacts),
-        "guests": await _guests(ask, contacts),
+        "guests": await _guests(running, contacts) if running else {},
         "groups": await running.audience.groups() if running else None,
         "listed_groups": access.groups,
         "strangers": access.strangers,
@@ -69,31 +70,22 @@ def _entries(entries: Iterable[str], contacts: Iterable[Contact]) -> Mapping[str
     return {entry: names.get(entry, "") for entry in entries}
 
 
-async def _guests(ask: Ask, contacts: Iterable[Contact]) -> Mapping[str, str]:
+async def _guests(running: RunningParts, contacts: Iterable[Contact]) -> Mapping[str, str]:
     """The label and name of each person who was let in with a code."""
-    running = ask.world.running
-    if running is None:
-        return {}
 
     def found(repos: Repositories) -> dict[str, str]:
         names = {running.audience.label(repos, one.person): one.name or "" for one in contacts}
         return {one.label: names.get(one.label, "") for one in repos.people.approvals()}
 
-    try:
-        return await running.store.read(found)
-    except StoreError:
-        return {}
+    return await running.store.read(found)
 
 
 async def _make_admin(ask: Ask) -> str:
     person = ask.entry("person")
     if person not in {caller.person for caller in ask.world.callers.all()}:
         raise NotDone("That person is no longer listed here. Write again.")
-
-    def add(settings: Settings) -> Changes:
-        return {"ACCESS__ADMINS": _joined((*settings.access.admins, person))}
-
-    return await ask.save(add, "That’s you. Aldis answers you from now on, including what you have just written.")
+    done = "That’s you. Aldis answers you from now on, including what you have just written."
+    return await ask.save(lambda settings: _listed("admins", settings, add=person), done)
 
 
 async def _set_place(ask: Ask) -> str:
@@ -111,30 +103,23 @@ async def _set_place(ask: Ask) -> str:
 
 
 async def _add(ask: Ask) -> str:
-    entry = person_of(ask.entry("person"))
+    entry, to = person_of(ask.entry("person")), ask.entry("list")
     if entry is None:
         raise NotDone("That is neither a phone number with its country code nor a uuid.")
-
-    def add(settings: Settings) -> Changes:
-        name, entries = _list(ask, settings)
-        return {name: _joined((*entries, entry))}
-
-    return await ask.save(add, "They may write from now on.")
+    return await ask.save(lambda settings: _listed(to, settings, add=entry), "They may write from now on.")
 
 
 async def _remove(ask: Ask) -> str:
-    def remove(settings: Settings) -> Changes:
-        name, entries = _list(ask, settings)
-        return {name: _joined(one for one in entries if one != ask.entry("entry")) or None}
-
-    return await ask.save(remove, "Removed. They are no longer answered.")
+    entry, to = ask.entry("entry"), ask.entry("list")
+    done = "Removed. They are no longer answered."
+    return await ask.save(lambda settings: _listed(to, settings, remove=entry), done)
 
 
-def _list(ask: Ask, settings: Settings) -> tuple[str, tuple[str, ...]]:
-    """The list that a form is about: its setting, and its entries."""
-    access = settings.access
-    is_admins = ask.entry("list") == "admins"
-    return ("ACCESS__ADMINS", access.admins) if is_admins else ("ACCESS__ALLOWED", access.allowed)
+def _listed(to: str, settings: Settings, *, add: str = "", remove: str = "") -> Changes:
+    """The change to the list of the admins, or of those who may write."""
+    entries = settings.access.admins if to == "admins" else settings.access.allowed
+    kept = [entry for entry in entries if entry != remove]
+    return {"ACCESS__ADMINS" if to == "admins" else "ACCESS__ALLOWED": _joined([*kept, *([add] if add else [])])}
 
 
 async def _approve(ask: Ask) -> str:
@@ -169,13 +154,13 @@ async def _set_groups(ask: Ask) -> str:
     def change(settings: Settings) -> Changes:
         kept = [group for group in settings.access.groups if group in chosen or group not in shown]
         added = [group for group in chosen if group not in shown]
-        return {"ACCESS__GROUPS": _joined((*kept, *added)) or None}
+        return {"ACCESS__GROUPS": _joined([*kept, *added])}
 
     return await ask.save(change)
 
 
-def _joined(entries: Iterable[str]) -> str:
-    return ",".join(dict.fromkeys(entries))
+def _joined(entries: Iterable[str]) -> str | None:
+    return ",".join(dict.fromkeys(entries)) or None
 
 
 YOU = AdminPage(path="/setup/you", template="you", values=_you_values, actions={"me": _make_admin, "place": _set_place})

@@ -12,7 +12,7 @@ import hashlib
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -24,11 +24,13 @@ from aiohttp.typedefs import Handler
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bot.doctor.machine import is_contained, secret_of
-from bot.i18n.locale import day, dollars, moment
+from bot.errors import CallRefused, ConfigError, Disconnected
+from bot.i18n.locale import dollars, moment
 from bot.invocation import command_line
 from bot.logs import describe_error
-from bot.web.admin import account, model, overview, people, tools, usage
-from bot.web.admin.forms import REFUSALS, AdminPage, Ask, NotDone, log_action, refusal_of
+from bot.settings import SETTINGS_FILE_NAME
+from bot.web.admin import account, model, overview, people, tools
+from bot.web.admin.forms import AdminPage, Ask, NotDone
 from bot.web.admin.guard import (
     LIVE,
     MAX_BODY_BYTES,
@@ -36,31 +38,22 @@ from bot.web.admin.guard import (
     PagesAddress,
     Remark,
     RequestGuard,
-    SecondFactor,
     Sessions,
 )
 from bot.web.admin.upkeep import Upkeep
 from bot.web.admin.world import World
 from bot.web.control import admin_socket_path, answering
-from bot.web.listening import KEEPALIVE_SECONDS, MAX_CONNECTIONS, serving_on
+from bot.web.listening import MAX_CONNECTIONS, on_address, serving
+from store import StoreError
 
 _log = logging.getLogger(__name__)
 
 _MAX_TOKEN_CHARS = 100
 _CENT = Decimal("0.01")
 _FOLDER = Path(__file__).parent
+_STATIC = {path.name: path.read_bytes() for path in sorted((_FOLDER / "static").iterdir())}
+_DIGEST = hashlib.sha256(b"".join(_STATIC.values())).hexdigest()[:12]
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-
-_WHY = {
-    web.HTTPForbidden.status_code: (
-        "This form belongs to another session (error {status}), so nothing was changed. "
-        "Go back, reload the page, and try again."
-    ),
-    web.HTTPNotFound.status_code: "There is nothing at this address (error {status}).",
-    web.HTTPRequestEntityTooLarge.status_code: "What you sent is too large (error {status}), so nothing was changed.",
-}
-"""What a page that refuses says, by status."""
-_WHY_ELSE = "Nothing was changed (error {status}). Go back, reload the page, and try again."
 
 
 class Site:
@@ -71,15 +64,13 @@ class Site:
         world: World,
         place: PagesAddress,
         *,
-        factor: SecondFactor | None = None,
         sessions: Sessions | None = None,
     ) -> None:
         self.world = world
         self._place = place
-        self._sessions = sessions or Sessions()
-        self._templates = PageTemplates(timezone=world.settings.locale.timezone)
-        self._factor = factor or SecondFactor(lambda: secret_of(world.settings, is_contained=is_contained()))
-        self._guard = RequestGuard(place, self._sessions, self._factor)
+        self._sessions = sessions or Sessions(lambda: secret_of(world.settings, is_contained=is_contained()))
+        self._jinja = _environment(ZoneInfo(world.settings.locale.timezone))
+        self._guard = RequestGuard(place, self._sessions)
         self._account = account.AccountPage(world)
         self._upkeep = Upkeep()
         self.pages: tuple[AdminPage, ...] = (
@@ -89,7 +80,7 @@ class Site:
             people.YOU,
             people.PAGE,
             tools.PAGE,
-            usage.PAGE,
+            overview.USAGE,
             *self._upkeep.pages,
             AdminPage(path="/code", template="code", values=self._ask_code, actions={"open": self._open}),
         )
@@ -103,7 +94,7 @@ class Site:
         """The application for browsers."""
         app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=(self._tell, *self._guard.middlewares))
         app.on_response_prepare.append(self._guard.on_prepare)
-        app.router.add_get("/static/{digest}/{name}", self._templates.static)
+        app.router.add_get("/static/{digest}/{name}", _static)
         app.router.add_get("/enter/{token}", self._enter)
         app.router.add_post("/enter/{token}", self._enter)
         app.router.add_post("/leave", self._leave)
@@ -113,9 +104,7 @@ class Site:
         return app
 
     @asynccontextmanager
-    async def serving(
-        self, *, max_connections: int = MAX_CONNECTIONS, keepalive_seconds: float = KEEPALIVE_SECONDS
-    ) -> AsyncGenerator[None]:
+    async def serving(self, *, max_connections: int = MAX_CONNECTIONS) -> AsyncGenerator[None]:
         """Serves the pages while the block runs; at its end, ends what runs in the background.
 
         Raises:
@@ -123,14 +112,8 @@ class Site:
         """
         store_path, place = self.world.settings.store.path, self._place
         store_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        listening = serving_on(
-            self.app,
-            place.host,
-            place.port,
-            "WEB__ADMIN_PORT",
-            max_connections=max_connections,
-            keepalive_seconds=keepalive_seconds,
-        )
+        address = on_address(place.host, place.port, "WEB__ADMIN_PORT")
+        listening = serving(self.app, address, max_connections=max_connections)
         control = web.Application()
         control.router.add_post("/admin-link", self._link)
         try:
@@ -155,7 +138,8 @@ class Site:
         if entered is None:
             return self._page(request, "signed_out", status=web.HTTPGone.status_code)
         cookie, session = entered
-        log_action(request, session, "link.used")
+        request[SESSION] = session
+        Ask(request, self.world).write_down("link.used")
         self._guard.sign_in(go_on, cookie)
         raise go_on
 
@@ -172,7 +156,7 @@ class Site:
 
     async def _open(self, ask: Ask) -> str:
         if not ask.session.is_confirmed:
-            is_right = self._factor.confirm(ask.session, ask.entry("code"))
+            is_right = self._sessions.confirm(ask.session, ask.entry("code"))
             ask.write_down("code.right" if is_right else "code.wrong")
             if not is_right:
                 raise NotDone("That code is wrong or was already used. Wait for the next one.")
@@ -188,8 +172,10 @@ class Site:
             raise web.HTTPNotFound(text="There is no such button.\n")
         try:
             done = await act(ask)
-        except (NotDone, *REFUSALS) as error:
-            ask.session.remarks.append(Remark("wrong", refusal_of(error)))
+        except (NotDone, CallRefused, ConfigError, Disconnected, StoreError) as error:
+            # A value that was refused is not set anywhere yet.
+            refusal = f"It was refused: {error}".replace(f" (it is set in {SETTINGS_FILE_NAME})", "")
+            ask.session.remarks.append(Remark("wrong", str(error) if isinstance(error, NotDone) else refusal))
             ask.typed = ask.form
             return await self._shown(page, ask, status=web.HTTPUnprocessableEntity.status_code)
         if isinstance(done, web.Response):
@@ -206,7 +192,13 @@ class Site:
         return self._page(ask.request, page.template, status=status, ask=ask, page_forms=forms, **values)
 
     def _page(self, request: web.Request, template: str, *, status: int = 200, **values: object) -> web.Response:
-        return self._templates.response(request, template, status=status, world=self.world, **values)
+        """A whole page; it shows the remarks of its session once."""
+        session, remarks = request.get(SESSION), list[Remark]()
+        if session and LIVE not in request.headers:
+            remarks, session.remarks = session.remarks, []
+        given = {"session": session, "remarks": remarks, "path": request.path, "world": self.world, **values}
+        text = self._jinja.get_template(f"{template}.html").render(given)
+        return web.Response(text=text, content_type="text/html", status=status)
 
     @web.middleware
     async def _tell(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -217,6 +209,9 @@ class Site:
             if error.status < web.HTTPBadRequest.status_code:
                 raise
             return self._refused(request, error.status, error.text or "")
+        except (Disconnected, StoreError) as error:
+            status = web.HTTPServiceUnavailable.status_code
+            return self._refused(request, status, f"Something does not answer: {error}")
         except Exception as error:  # noqa: BLE001  (a bug in a page must end only that page)
             _log.error("a page failed: %s", describe_error(error))
             return self._refused(request, web.HTTPInternalServerError.status_code, "")
@@ -226,73 +221,48 @@ class Site:
             return self._page(request, "signed_out", status=status, is_lost=request.method == "POST")
         if status == web.HTTPMisdirectedRequest.status_code or SESSION not in request:
             return web.Response(text=text or f"{status}\n", status=status)
-        return self._page(request, "refused", status=status, why=_WHY.get(status, _WHY_ELSE).format(status=status))
+        why = f"Nothing was changed (error {status}). {text or 'Go back, reload the page, and try again.'}"
+        return self._page(request, "refused", status=status, why=why)
 
 
-class PageTemplates:
-    """The templates and static files; everything is escaped except what the templates themselves contain."""
-
-    def __init__(self, *, timezone: str = "UTC") -> None:
-        self._zone = ZoneInfo(timezone)
-        self._static = {path.name: path.read_bytes() for path in sorted((_FOLDER / "static").iterdir())}
-        self._digests = {name: hashlib.sha256(data).hexdigest()[:12] for name, data in self._static.items()}
-        self._jinja = Environment(
-            loader=FileSystemLoader(_FOLDER / "templates"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        names = {"static": self._static_path, "command": command_line, "qr": qr_svg}
-        self._jinja.globals.update(names)  # pyright: ignore[reportUnknownMemberType]
-        shown = {"day": day, "usd": _usd, "count": "{:,}".format, "span": _span}
-        self._jinja.filters.update(shown, time=self._time)  # pyright: ignore[reportUnknownMemberType]
-
-    def html(self, template: str, **values: object) -> str:
-        """Returns a template, filled in."""
-        return self._jinja.get_template(f"{template}.html").render(**values)
-
-    def response(self, request: web.Request, template: str, *, status: int = 200, **values: object) -> web.Response:
-        """Returns a whole page as the answer to a request; shows the remarks of its session once."""
-        session = request.get(SESSION)
-        remarks: list[Remark] = []
-        if session and LIVE not in request.headers:
-            remarks, session.remarks = session.remarks, []
-        text = self.html(template, session=session, remarks=remarks, path=request.path, **values)
-        return web.Response(text=text, content_type="text/html", status=status)
-
-    async def static(self, request: web.Request) -> web.Response:
-        """Answers with a file that pages refer to, under the digest of its content."""
-        name = request.match_info["name"]
-        if self._digests.get(name) != request.match_info["digest"]:
-            raise web.HTTPNotFound(text="There is no such file.\n")
-        lasting = {"Cache-Control": "public, max-age=31536000, immutable"}
-        kind = _TYPES[Path(name).suffix]
-        return web.Response(body=self._static[name], content_type=kind, charset="utf-8", headers=lasting)
-
-    def _static_path(self, name: str) -> str:
-        return f"/static/{self._digests[name]}/{name}"
-
-    def _time(self, at: datetime) -> str:
-        return moment((at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(self._zone))
+async def _static(request: web.Request) -> web.Response:
+    """A file that pages refer to, under the digest of them all."""
+    name = request.match_info["name"]
+    if name not in _STATIC or request.match_info["digest"] != _DIGEST:
+        raise web.HTTPNotFound(text="There is no such file.\n")
+    lasting = {"Cache-Control": "public, max-age=31536000, immutable"}
+    kind = _TYPES[Path(name).suffix]
+    return web.Response(body=_STATIC[name], content_type=kind, charset="utf-8", headers=lasting)
 
 
-def qr_svg(text: str) -> str:
-    """Returns a QR code as a picture, dark on light with its margin, whatever the theme of the page."""
+def _environment(zone: ZoneInfo) -> Environment:
+    """The templates, in which everything is escaped except what they themselves contain."""
+    jinja = Environment(
+        loader=FileSystemLoader(_FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+    def time(at: datetime) -> str:
+        return moment(at.astimezone(zone))
+
+    names = {"static": _static_path, "command": command_line, "qr": _qr_svg}
+    jinja.globals.update(names)  # pyright: ignore[reportUnknownMemberType]
+    filters = {"count": "{:,}".format, "time": time, "usd": _usd}
+    jinja.filters.update(filters)  # pyright: ignore[reportUnknownMemberType]
+    return jinja
+
+
+def _static_path(name: str) -> str:
+    return f"/static/{_DIGEST}/{name}"
+
+
+def _qr_svg(text: str) -> str:
+    """A QR code as a picture, dark on light with its margin, whatever the theme of the page."""
     return segno.make(text).svg_inline(border=4, light="#fff", dark="#000", omitsize=True)
 
 
-def _usd(amount: Decimal | None) -> str:
-    if amount is None:
-        return "?"
-    places = Decimal("0.0001") if 0 < abs(amount) < _CENT else _CENT
-    return dollars(amount.quantize(places))
-
-
-def _span(took: timedelta) -> str:
-    """A time in its largest two units: `3 d 4 h`."""
-    minutes = int(took.total_seconds()) // 60
-    if minutes < 60:  # noqa: PLR2004
-        return f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours < 24 else f"{hours // 24} d {hours % 24} h"  # noqa: PLR2004
+def _usd(amount: Decimal) -> str:
+    return dollars(amount.quantize(Decimal("0.0001") if 0 < amount < _CENT else _CENT))

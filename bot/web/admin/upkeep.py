@@ -125,8 +125,7 @@ async def _hand_backup_over(ask: Ask) -> web.Response:
     file = next((file for file in files if file.name == ask.entry("file") and file.is_file()), None)
     if file is None:
         raise NotDone(_GONE)
-    ask.write_down("backup.downloaded", file.name)
-    return await _download(file)
+    return await _download(ask, "backup", file)
 
 
 async def _hand_key_over(ask: Ask) -> web.Response:
@@ -134,13 +133,11 @@ async def _hand_key_over(ask: Ask) -> web.Response:
     path = ask.settings.store.key_path
     if not path.is_file():
         raise NotDone("The key is not in a file here: it comes from the settings, or nothing has been kept yet.")
-    ask.write_down("key.downloaded")
-    return await _download(path)
+    return await _download(ask, "key", path)
 
 
-async def _download(path: Path) -> web.Response:
-    return web.Response(
-        body=await asyncio.to_thread(path.read_bytes),
-        content_type="application/octet-stream",
-        headers={"Content-Disposition": f'attachment; filename="{path.name}"'},
-    )
+async def _download(ask: Ask, what: str, path: Path) -> web.Response:
+    ask.write_down(f"{what}.downloaded", path.name)
+    body = await asyncio.to_thread(path.read_bytes)
+    headers = {"Content-Disposition": f'attachment; filename="{path.name}"'}
+    return web.Response(body=body, content_type="application/octet-stream", headers=headers)

@@ -11,10 +11,10 @@ import aiohttp
 from bot.app import doctor_deps
 from bot.settings import Settings, load_settings
 from bot.settings.load import SettingsFile
-from bot.web.admin.guard import PagesAddress, SecondFactor, Sessions
+from bot.web.admin.guard import PagesAddress, Sessions
 from bot.web.admin.site import Site
 from bot.web.admin.world import World
-from bot.web.listening import KEEPALIVE_SECONDS, MAX_CONNECTIONS
+from bot.web.listening import MAX_CONNECTIONS
 from tests.bot.web.test_health import LOOPBACK
 from tests.ports import free_port
 
@@ -91,11 +91,9 @@ async def visited(
     folder: Path,
     *,
     url: str | None = None,
-    factor: SecondFactor | None = None,
     sessions: Sessions | None = None,
     settings: Settings | None = None,
     max_connections: int = MAX_CONNECTIONS,
-    keepalive_seconds: float = KEEPALIVE_SECONDS,
 ) -> AsyncGenerator[Visitor]:
     """The pages of an Aldis that waits, and a visitor who is not signed in."""
     given = settings or settings_of(folder)
@@ -105,8 +103,8 @@ async def visited(
     async def restart() -> None:
         site.world.begin(file.preview({}))
 
-    site = Site(World(given, doctor_deps, file=file, restart=restart), place, factor=factor, sessions=sessions)
+    site = Site(World(given, doctor_deps, file=file, restart=restart), place, sessions=sessions)
     jar = aiohttp.DummyCookieJar()
-    pages = site.serving(max_connections=max_connections, keepalive_seconds=keepalive_seconds)
+    pages = site.serving(max_connections=max_connections)
     async with pages, aiohttp.ClientSession(cookie_jar=jar) as http:
         yield Visitor(site, place, http)

@@ -8,7 +8,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bot.web.admin.guard import IDLE_SECONDS, LIVE, MAX_BODY_BYTES, SecondFactor, Sessions
+from bot.web.admin.guard import IDLE_SECONDS, LIVE, MAX_BODY_BYTES, Sessions
 from bot.web.admin.world import Wait
 from tests.bot.web.admin.browsers import Visitor, visited
 from tests.bot.web.admin.test_sessions import SECRET, Watch, code_at
@@ -146,7 +146,7 @@ async def test_a_link_that_is_used_again(tmp_path: Path) -> None:
 async def test_a_page_that_others_reach_wants_a_code(tmp_path: Path) -> None:
     """With the link alone nothing opens; wrong codes close what the link has opened."""
     watch = Watch()
-    async with visited(tmp_path, factor=SecondFactor(lambda: SECRET, wall=watch)) as visitor:
+    async with visited(tmp_path, sessions=Sessions(lambda: SECRET, wall=watch)) as visitor:
         await visitor.enter()
         for path in GETS:
             answer = await visitor.get(path)

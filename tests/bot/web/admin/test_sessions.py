@@ -3,7 +3,7 @@
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
-from bot.web.admin.guard import IDLE_SECONDS, LINK_SECONDS, SESSION_SECONDS, BrowserSession, SecondFactor, Sessions
+from bot.web.admin.guard import IDLE_SECONDS, LINK_SECONDS, SESSION_SECONDS, BrowserSession, Sessions
 
 SECRET = b"twenty bytes of it.."
 
@@ -52,7 +52,7 @@ def test_a_session_ends_by_itself() -> None:
 def test_a_code_is_taken_once() -> None:
     """The present one and its neighbours, for clocks differ; none that is older than one that was taken."""
     watch = Watch()
-    factor = SecondFactor(lambda: SECRET, wall=watch)
+    sessions = Sessions(lambda: SECRET, wall=watch)
     session = BrowserSession(name="", form_token="", began_at=0, seen_at=0)
     for code, is_right in (
         (code_at(watch.now - 90), False),
@@ -65,4 +65,4 @@ def test_a_code_is_taken_once() -> None:
         ("", False),
         ("٠٠٠٠٠٠", False),
     ):
-        assert factor.confirm(session, code) == is_right, code
+        assert sessions.confirm(session, code) == is_right, code
