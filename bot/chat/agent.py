@@ -28,9 +28,18 @@ from bot.chat import phrases, prompt
 from bot.chat.citations import CitedPages, Shield, words_of
 from bot.chat.context import beside, label_question, with_note
 from bot.chat.journal import Journal, Outcome, Pause, Turn
-from bot.chat.model_calls import answer_progress, complete, failed_attempts, question_row
 from bot.chat.outgoing import enclosed_files
-from bot.chat.room import OFFER_TOKENS, SIZES, ContextRoom, part_of, shorten_answers
+from bot.chat.room import (
+    OFFER_TOKENS,
+    SIZES,
+    ContextRoom,
+    answer_progress,
+    complete,
+    failed_attempts,
+    part_of,
+    question_row,
+    shorten_answers,
+)
 from bot.chat.steps import AskedAgain, ToolRun
 from bot.chat.toolbox import Toolbox
 from bot.chat.work import side_by_side, work_out
@@ -83,7 +92,7 @@ class Agent:
     secrets: Secrets
     """The operator's own, hidden from models and people."""
     room: ContextRoom
-    """What is known about the models' context windows; it learns which tools are used."""
+    """What is known about the models' context windows."""
 
     async def answer(
         self,
@@ -271,7 +280,7 @@ class _Answering:
         """Chooses the tools and the earlier turns that fit into requests of this size."""
         room, size = self.agent.room, SIZES[self.size]
         called = {run.answer.name for run in self.runs}
-        self.offers = room.offers(self.all_offers, size, self.model, called=called, words=self.words)
+        self.offers = room.offers(self.all_offers, size, self.model, called=called)
         past = part_of(prompt.sendable_turns(self.turn.history, self.offers), size)
         most = self.settings.history.max_tokens
         tokens = room.history_tokens(most, size, self.model, beside_tokens=self._beside_tokens())
@@ -336,7 +345,6 @@ class _Answering:
         runs = [replace(run, answer=replace(run.answer, call_id=call.id)) for call, run in answers_to]
         new = [done[key] for key in to_run]
         self.runs += new
-        self.agent.room.uses.update(run.tool for run in new)
         self.labels = join_labels([self.labels, *(run.answer.labels or UNKNOWN for run in new)])
         if any(run.outcome in SETTLED and self.toolbox.changes(run) for run in new):
             self.fresh_from = len(self.runs)

@@ -1,7 +1,14 @@
-"""Which tools there are, and how they are described to models: a name, a purpose, and a schema reduced to what matters.
+"""Which tools there are, how they are described to models, and which of them a model's call means.
 
-A rarely used tool is one line in the list of `more_tools`, with its arguments, and so is any other that does not fit in
-full; a model that wants the details asks for them.
+A description is a name, a purpose, and a schema reduced to what matters. A rarely used tool is one line in the list of
+`more_tools`, with its arguments, and so is any other that does not fit in full; a model that wants the details asks.
+
+    weather(location="Oslo")                 is  get_weather(place="Oslo")
+    calculator(a=2, b=3, operation="add")    is  calculate(expression="(2) + (3)")
+    web_search, with words and no object     is  web_search(query=those words)
+
+What a call means is clear before anything is decided about it, so that every decision is about what will really run. A
+name the tool itself has is never mapped to another, and nothing that was given is overwritten.
 """
 
 import asyncio
@@ -9,10 +16,12 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from pydantic import Field
 
+from bot.messages import ToolCall
 from bot.models.base import ToolOffer
 from bot.models.more_tools import NAME
 from tools import Arguments, NotFound, Result, Tool, ToolContext, ToolSource, ToolSpec
@@ -24,6 +33,43 @@ _SAYS_NOTHING = frozenset(
 _MAX_CHOICES = 6
 _MAX_LINE_CHARACTERS = 120
 """The limit of a description in the list of `more_tools`; servers of MCP write pages."""
+
+
+_TOOL_NAMES: Mapping[str, str] = {
+    "calculator": "calculate",
+    "calc": "calculate",
+    "weather": "get_weather",
+    "get_current_weather": "get_weather",
+    "search": "web_search",
+    "search_web": "web_search",
+    "get_time": "current_time",
+    "get_current_time": "current_time",
+}
+"""Names of tools in the founding documents and in other assistants."""
+_ARGUMENT_NAMES: Mapping[str, str] = {
+    "location": "place",
+    "city": "place",
+    "limit": "count",
+    "max_results": "count",
+    "num_results": "count",
+    "market_id": "market",
+    "lat": "latitude",
+    "lon": "longitude",
+    "lng": "longitude",
+    "q": "query",
+    "search_query": "query",
+    "tz": "timezone",
+}
+_BEFORE_NAME = re.compile(r"\A(?:functions|default_api)[.:]")
+_OPERATIONS: Mapping[str, str] = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "power": "^",
+    "modulo": "%",
+}
+_MAX_WORD_CHARACTERS = 400
 
 
 async def gather_tools(fixed: Iterable[Tool], sources: Iterable[ToolSource]) -> dict[str, Tool]:
@@ -148,3 +194,44 @@ class MoreToolsTool:
             raise NotFound(f"there is no such tool; there are: {', '.join(specs)}")
         offered = offer(spec)
         return Result(data={"tool": spec.name, "description": offered.description, "parameters": dict(spec.parameters)})
+
+
+def meant_name(name: str, known: Mapping[str, object]) -> str:
+    """The name of the tool that is meant, if there is one.
+
+    gpt-oss may append its template's tokens to a name or prefix it with the tools' namespace; so does Gemini.
+    """
+    bare = _BEFORE_NAME.sub("", name.partition("<|")[0])
+    meant = _TOOL_NAMES.get(bare, bare)
+    return name if name in known or meant not in known else meant
+
+
+def with_own_arguments(call: ToolCall, schema: Mapping[str, Any]) -> ToolCall:
+    """The call with the tool's own argument names, or with the one text that the tool needs in place of an object."""
+    properties: Mapping[str, Mapping[str, Any]] = schema.get("properties", {})
+    if call.malformed is not None:
+        words = call.malformed.strip().strip("\"'").strip()
+        needed = schema.get("required") or [name for name in properties if name in {"place", "query", "timezone"}][:1]
+        is_object = words.startswith(("{", "[")) or "\n" in words or not 0 < len(words) <= _MAX_WORD_CHARACTERS
+        if is_object or len(needed) != 1 or '"string"' not in json.dumps(properties[needed[0]]):
+            return call
+        call = replace(call, arguments={needed[0]: words}, malformed=None)
+    arguments = _renamed(call.arguments, properties)
+    if "expression" in properties and arguments.keys() == {"a", "b", "operation"}:
+        operation = str(arguments["operation"]).lower()
+        sign = _OPERATIONS.get(operation, operation if operation in _OPERATIONS.values() else None)
+        arguments = {"expression": f"({arguments['a']}) {sign} ({arguments['b']})"} if sign else arguments
+    return call if arguments == call.arguments else replace(call, arguments=arguments)
+
+
+def _renamed(arguments: Mapping[str, object], properties: Mapping[str, object]) -> Mapping[str, object]:
+    renamed: dict[str, object] = {}
+    for name, value in arguments.items():
+        meant = _ARGUMENT_NAMES.get(name, name)
+        is_free = name not in properties and meant in properties and meant not in {*arguments, *renamed}
+        renamed[meant if is_free else name] = value
+    if "timeout_ms" in renamed and "timeout_ms" not in properties:
+        milliseconds = renamed.pop("timeout_ms")
+        if "timeout_seconds" in properties and isinstance(milliseconds, int | float):
+            renamed.setdefault("timeout_seconds", milliseconds / 1000)
+    return renamed

@@ -4,22 +4,26 @@
     it names its window --> tools, answer and history share that window from then on; the same if its server reported
                             it unasked (`bot.models.capabilities`)
 
-Each turn begins with the largest size.
+Each turn begins with the largest size. Here the models are asked, too, and each question is priced before it is asked
+and after. Left to others: whether the budget allows it (`bot.money.budgets`), writing it down (`bot.chat.journal`).
 """
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.chat import prompt
 from bot.chat.prompt import PastTurn
+from bot.errors import ProviderError
 from bot.messages import IdentityCache, Message, ToolAnswer, ToolMessage, without_opaque
-from bot.models.base import ToolOffer
+from bot.models.base import Attempt, Completion, Provider, Request, ToolOffer
 from bot.models.capabilities import Lesson, ModelLessons
 from bot.models.more_tools import NAME as MORE_TOOLS
 from bot.models.wire import encode_json
+from bot.money.budgets import Budget
+from bot.signal.protocol import ModelAnswered
+from store import LedgerEntry
 
 MIN_OUTPUT_TOKENS = 256
 
@@ -57,14 +61,12 @@ SIZES = (
 
 
 class ContextRoom:
-    """The knowledge about the models' windows and the tools' use."""
+    """The knowledge about the models' windows."""
 
     def __init__(self, lesson: Callable[[str | None], Lesson] | None = None) -> None:
         """`lesson` returns what was learnt about the model that a choice means."""
         self._lesson = lesson or partial(ModelLessons().of, "")
         self._history_tokens: dict[str, int] = {}
-        self.uses: Counter[str] = Counter()
-        """How often each tool was called."""
 
     def window_tokens(self, model: str | None) -> int | None:
         """The smallest known window of a model; None if unknown."""
@@ -84,28 +86,33 @@ class ContextRoom:
         return min(max_tokens, max(MIN_OUTPUT_TOKENS, int(within * size.output)))
 
     def offers(
-        self, offers: Sequence[ToolOffer], size: Size, model: str | None, *, called: Iterable[str], words: str
+        self, offers: Sequence[ToolOffer], size: Size, model: str | None, *, called: Collection[str]
     ) -> tuple[ToolOffer, ...]:
-        """The tools that fit, in their order; what does not fit in full is deferred if that is possible.
+        """The tools that fit, in their order: the first in full, the rest as lines if that is possible.
 
-        The most used ones are given in full, whatever the question is: once tools change, a server computes all that
-        follows them again, which takes longer than the answer on a small machine. If not even the lines fit, those
-        `called` in this turn stay, then the most used, then those whose description shares words with the question.
+        Which ones are in full does not depend on the question: once tools change, a server computes all that follows
+        them again, which takes longer than the answer on a small machine. If not even the lines fit, those `called` in
+        this turn stay, then the first.
         """
         window = self.window_tokens(model)
         if size.max_tools is None and (window is None or window >= _AMPLE_WINDOW):
             return tuple(offers)
-        max_tokens = sum(OFFER_TOKENS.each(offers)) if window is None else int(window * _TOOLS_SHARE)
+        left = sum(OFFER_TOKENS.each(offers)) if window is None else int(window * _TOOLS_SHARE)
         limit = len(offers) if size.max_tools is None else size.max_tools
-        now, asked = set(called), {word.casefold() for word in words.split() if len(word) >= len("rain")}
-
-        def rank(offer: ToolOffer) -> tuple[bool, bool, int, int]:
-            return offer.name != MORE_TOOLS, offer.name not in now, -self.uses[offer.name], -_shared(offer, asked)
-
-        kept = _shortest(sorted(offers, key=rank), max_tokens, limit)
-        by_use = sorted((offer for offer in offers if offer.name in kept), key=lambda offer: -self.uses[offer.name])
-        kept |= _in_full(by_use, kept, max_tokens - sum(OFFER_TOKENS.each(kept.values())))
-        return tuple(kept[offer.name] for offer in offers if offer.name in kept)
+        can_defer = any(offer.name == MORE_TOOLS for offer in offers)
+        kept: dict[str, ToolOffer] = {}
+        for offer in sorted(offers, key=lambda offer: (offer.name != MORE_TOOLS, offer.name not in called)):
+            shortest = _DEFERRED.of(offer) if can_defer and offer.line else offer
+            if len(kept) < limit and (tokens := OFFER_TOKENS.of(shortest)) <= left:
+                kept[offer.name] = shortest
+                left -= tokens
+        in_order = [offer for offer in offers if offer.name in kept]
+        for offer in in_order:
+            more = OFFER_TOKENS.of(offer) - OFFER_TOKENS.of(kept[offer.name])
+            if more <= left:
+                kept[offer.name] = offer
+                left -= more
+        return tuple(kept[offer.name] for offer in in_order)
 
     def history_tokens(self, max_tokens: int, size: Size, model: str | None, *, beside_tokens: int) -> int:
         """Returns how many tokens of earlier turns fit; `beside_tokens` is everything else, including the answer."""
@@ -133,37 +140,8 @@ OFFER_TOKENS = IdentityCache(_offer_tokens)
 """A rough count of the tokens of a tool's description, or of its line."""
 
 
-def _deferred(offer: ToolOffer) -> ToolOffer:
-    # A copy even if it is deferred already: an entry must not hold the object that it is made of.
-    return replace(offer, is_deferred=True)
-
-
-_DEFERRED = IdentityCache(_deferred)
+_DEFERRED: IdentityCache[ToolOffer, ToolOffer] = IdentityCache(lambda offer: replace(offer, is_deferred=True))
 """The tools as deferred ones; always the same objects, because other caches depend on that."""
-
-
-def _shortest(offers: Sequence[ToolOffer], max_tokens: int, limit: int) -> dict[str, ToolOffer]:
-    """By name: the first of the offers, as many as fit `max_tokens`, each deferred where that is possible."""
-    can_defer = any(offer.name == MORE_TOOLS for offer in offers)
-    kept: dict[str, ToolOffer] = {}
-    for offer in offers:
-        shortest = _DEFERRED.of(offer) if can_defer and offer.line else offer
-        tokens = OFFER_TOKENS.of(shortest)
-        if len(kept) < limit and tokens <= max_tokens:
-            kept[offer.name] = shortest
-            max_tokens -= tokens
-    return kept
-
-
-def _in_full(offers: Sequence[ToolOffer], kept: Mapping[str, ToolOffer], max_tokens: int) -> dict[str, ToolOffer]:
-    """By name: the first of the kept offers that can be described in full for `max_tokens` more."""
-    full: dict[str, ToolOffer] = {}
-    for offer in offers:
-        more = OFFER_TOKENS.of(offer) - OFFER_TOKENS.of(kept[offer.name])
-        if more <= max_tokens:
-            full[offer.name] = offer
-            max_tokens -= more
-    return full
 
 
 def part_of(turns: Sequence[PastTurn], size: Size) -> Sequence[PastTurn]:
@@ -188,6 +166,70 @@ def _shortened(answer: ToolAnswer, max_characters: int) -> ToolAnswer:
     return replace(answer, content=json.dumps(cut, ensure_ascii=False))
 
 
-def _shared(offer: ToolOffer, words: set[str]) -> int:
-    said = f"{offer.name} {offer.description}".casefold()
-    return sum(word.strip("?!.,:;") in said for word in words)
+def question_row(request: Request, budget: Budget) -> LedgerEntry:
+    """The row to reserve in the ledger before the models are asked."""
+    return budget.question(request.model, input_tokens=_tokens(request), max_output_tokens=request.max_output_tokens)
+
+
+async def complete(provider: Provider, request: Request, budget: Budget) -> Completion:
+    """The completion, with its cost: an estimate if its server does not report usage.
+
+    Raises:
+        ProviderError: one of its kinds, see `bot.errors`; `attempts` has the tries with their likely costs.
+    """
+    try:
+        completion = await provider.complete(request)
+    except ProviderError as error:
+        error.attempts = _with_costs(failed_attempts(error), request, budget)
+        raise
+    completion = replace(completion, attempts=_with_costs(completion.attempts, request, budget))
+    completion = _counted(completion, request, budget)
+    budget.complain(completion)
+    return completion
+
+
+def failed_attempts(error: ProviderError) -> tuple[Attempt, ...]:
+    """The tries that led to an error."""
+    return tuple(attempt for attempt in error.attempts if isinstance(attempt, Attempt))
+
+
+def answer_progress(completion: Completion) -> ModelAnswered:
+    """The step that people may watch: which model has answered, at which cost, and in whose place."""
+    cost, answered_by = completion.cost_usd, f"{completion.provider} {completion.model}".strip()
+    tried = (f"{attempt.provider} {attempt.model}".strip() for attempt in completion.attempts)
+    return ModelAnswered(
+        provider=completion.provider,
+        model=completion.model,
+        input_tokens=completion.usage.input_tokens,
+        output_tokens=completion.usage.output_tokens,
+        cost_usd="unknown" if cost is None else f"{cost:f}",
+        latency_seconds=completion.latency_seconds,
+        instead_of=next((one for one in tried if one != answered_by), ""),
+    )
+
+
+def _counted(completion: Completion, request: Request, budget: Budget) -> Completion:
+    usage, message = completion.usage, completion.message
+    if usage.input_tokens and (usage.output_tokens or message is None):
+        return completion
+    return budget.with_estimate(
+        completion,
+        input_tokens=usage.input_tokens or _tokens(request),
+        written_tokens=0 if message is None else prompt.estimated_tokens(message),
+    )
+
+
+def _with_costs(attempts: tuple[Attempt, ...], request: Request, budget: Budget) -> tuple[Attempt, ...]:
+    if all(attempt.cost_usd is not None for attempt in attempts):
+        return attempts
+    asked, most = _tokens(request), request.max_output_tokens
+    return tuple(budget.with_cost(one, input_tokens=asked, max_output_tokens=most) for one in attempts)
+
+
+def _tokens(request: Request) -> int:
+    """Roughly how many tokens a request has."""
+    said = sum(_ESTIMATES.each(request.messages)) + sum(OFFER_TOKENS.each(request.tools))
+    return prompt.estimated_text_tokens(request.whole_system) + said
+
+
+_ESTIMATES = IdentityCache(prompt.estimated_tokens)

@@ -20,10 +20,9 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.access.limits import CallRate
-from bot.chat import call_names
 from bot.chat.citations import CitedPages, number_pages, without_numbers
 from bot.chat.intents import deed
-from bot.chat.offers import MoreToolsTool, gather_tools, offer, shape_of
+from bot.chat.offers import MoreToolsTool, gather_tools, meant_name, offer, shape_of, with_own_arguments
 from bot.chat.outgoing import files_of
 from bot.chat.phrases import Deed
 from bot.chat.steps import Allowance, ToolRun
@@ -83,16 +82,11 @@ class Toolbox:
         on_run: Callable[[ToolRun], None] = lambda _: None,
     ) -> None:
         """`approve` names the tools whose every call a person must approve; `all` means every tool. `prefixes` gives
-        the name prefix of each server's tools: if `approve` names a tool the server does not have, all of its tools
-        ask, because it is unclear which was meant.
-
-        `on_run` is called with each run.
+        the name prefix of each server's tools. `on_run` is called with each run.
         """
         self._on_run = on_run
         self._approve = frozenset(approve)
         self._prefixes = prefixes or {}
-        self._misnamed = frozenset[str]()
-        """The servers of which `approve` names a tool they do not have."""
         self._has_more = any(tool.spec.seldom for tool in tools)
         more = (MoreToolsTool(self._specs),) if self._has_more else ()
         self._fixed: tuple[Tool, ...] = (*tools, *more)
@@ -115,26 +109,11 @@ class Toolbox:
         """
         if self._sources:
             self._tools = await gather_tools(self._fixed, self._sources)
-            self._note_misnamed()
         specs = self._specs()
         if specs != self._offered:
             self._offered = specs
             self._offers = tuple(offer(spec, in_brief=self._has_more) for spec in specs)
         return self._offers
-
-    def _note_misnamed(self) -> None:
-        unknown = {
-            name: server
-            for name in self._approve - self._tools.keys()
-            for server, prefix in self._prefixes.items()
-            if name.startswith(prefix) and any(spec.server == server for spec in self._specs())
-        }
-        for name, server in unknown.items():
-            if server not in self._misnamed:
-                _log.warning(
-                    "TOOLS__APPROVE: the server %s has no tool %s, so each of its tools asks first", server, name
-                )
-        self._misnamed = frozenset(unknown.values())
 
     def _specs(self) -> list[ToolSpec]:
         return [tool.spec for tool in self._tools.values()]
@@ -146,9 +125,9 @@ class Toolbox:
 
     def understood(self, call: ToolCall) -> ToolCall:
         """The call with the tools' own names, where it is clear what is meant."""
-        call = replace(call, name=call_names.meant_name(call.name, self._tools))
+        call = replace(call, name=meant_name(call.name, self._tools))
         spec = self.spec(call.name)
-        return call if spec is None or spec.server else call_names.understood(call, spec)
+        return call if spec is None or spec.server else with_own_arguments(call, spec.parameters)
 
     def changes(self, run: ToolRun) -> bool:
         """Whether a call that ran may have changed something rather than only looked, or its tool is gone."""
@@ -219,8 +198,13 @@ class Toolbox:
         return Allowance(tool=spec.name, shape=shape_of(spec))
 
     def _is_wanted(self, spec: ToolSpec) -> bool:
-        """Whether the operator wants each call approved."""
-        return spec.server in self._misnamed or not self._approve.isdisjoint({spec.name, ALL_TOOLS})
+        """Whether the operator wants each call approved, also by a name that the tool's server does not have: which of
+        its tools was meant is unclear.
+        """
+        prefix = self._prefixes.get(spec.server)
+        unknown = self._approve - self._tools.keys()
+        is_misnamed = prefix is not None and any(name.startswith(prefix) for name in unknown)
+        return is_misnamed or not self._approve.isdisjoint({spec.name, ALL_TOOLS})
 
     def deed(self, call: ToolCall) -> Deed:
         """Describes what a valid call would do, for the person who must agree to it."""
@@ -240,18 +224,8 @@ class Toolbox:
         if not isinstance(tool, CheckedTool):
             return None
         try:
-            await tool.check(
-                parse_arguments(tool.spec.arguments, call),
-                ToolContext(
-                    now=self._clock.wall(),
-                    timezone=timezone or self._timezone,
-                    language=current_language(),
-                    person=person,
-                    chat=chat,
-                    turn=turn,
-                    call=call.id,
-                ),
-            )
+            context = self._context(call, person, chat, turn, timezone)
+            await tool.check(parse_arguments(tool.spec.arguments, call), context)
         except ToolError as error:
             return self.refuse(call, error.code, str(error))
         return None
@@ -275,17 +249,8 @@ class Toolbox:
         """
         began = time.monotonic()
         try:
-            context = ToolContext(
-                now=self._clock.wall(),
-                timezone=timezone or self._timezone,
-                language=current_language(),
-                person=person,
-                chat=chat,
-                turn=turn,
-                call=call.id,
-                origin=dump_labels(labels or UNKNOWN).decode(),
-                addresses=addresses_in(words),
-            )
+            context = self._context(call, person, chat, turn, timezone)
+            context = replace(context, origin=dump_labels(labels or UNKNOWN).decode(), addresses=addresses_in(words))
             tool = self._known(call)  # by the time of the answer there may be another, or none
             result = await self._result(tool, call, context)
             return self._answered(call, tool.spec, result, time.monotonic() - began, pages)
@@ -300,6 +265,17 @@ class Toolbox:
             if (spec := self.spec(call.name)) is not None and spec.effects == "once":
                 message, code = f"{message}; {_PERHAPS_DONE}", UnknownOutcome.code
             return self._failed(call, code, message, time.monotonic() - began, cost=self._cost_of(call, code))
+
+    def _context(self, call: ToolCall, person: PersonId, chat: str, turn: int, timezone: str | None) -> ToolContext:
+        return ToolContext(
+            now=self._clock.wall(),
+            timezone=timezone or self._timezone,
+            language=current_language(),
+            person=person,
+            chat=chat,
+            turn=turn,
+            call=call.id,
+        )
 
     def refuse(self, call: ToolCall, error: str, message: str) -> ToolRun:
         """The answer to a call that is not run."""

@@ -15,7 +15,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.chat import chats
-from bot.chat.model_calls import complete, failed_attempts, question_row
+from bot.chat.room import complete, failed_attempts, question_row
 from bot.clock import Clock
 from bot.errors import ProviderError
 from bot.events import ChatId, PersonId

@@ -23,8 +23,7 @@ from bot import labels, messages
 from bot.chat import chats, prompt
 from bot.chat.citations import in_hosts
 from bot.chat.journal import Turn
-from bot.chat.model_calls import complete, failed_attempts, question_row
-from bot.chat.room import ContextRoom
+from bot.chat.room import ContextRoom, complete, failed_attempts, question_row
 from bot.clock import Clock
 from bot.errors import ContextTooLong, ProviderError
 from bot.logs import describe_error

@@ -1,4 +1,4 @@
-"""What fits a model's window: a small one is no dead end on any wire, and its tools are left out by use."""
+"""What fits a model's window: a small one is no dead end on any wire, and tools are left out or deferred."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -60,16 +60,15 @@ def _offers(*names: str, size: int = 300) -> tuple[ToolOffer, ...]:
     return tuple(ToolOffer(name=name, description=f"{name} " * (size // len(name)), parameters={}) for name in names)
 
 
-def test_tools_are_left_out_by_use() -> None:
-    """What is called in this turn stays, then what is called often, then what the question names."""
+def test_tools_that_do_not_fit_are_left_out() -> None:
+    """What is called in this turn stays, then the first."""
     room = ContextRoom()
-    room.uses.update({"convert": 5, "weather": 2})
     offers = _offers("chart", "convert", "news", "translate", "weather")
     room.on_refusal("m", 14 * OFFER_TOKENS.of(offers[0]))  # so that some four tools fit
-    few = room.offers(offers, SIZES[0], "m", called=["chart"], words="what is in the news?")
+    few = room.offers(offers, SIZES[0], "m", called={"weather"})
     assert [offer.name for offer in few] == ["chart", "convert", "news", "weather"]
-    assert room.offers(offers, SIZES[-1], "m", called=["chart"], words="") == ()
-    assert room.offers(offers, SIZES[0], "another", called=[], words="") == offers
+    assert room.offers(offers, SIZES[-1], "m", called={"chart"}) == ()
+    assert room.offers(offers, SIZES[0], "another", called=()) == offers
 
 
 def _with_lines(offers: tuple[ToolOffer, ...]) -> tuple[ToolOffer, ...]:
@@ -78,17 +77,16 @@ def _with_lines(offers: tuple[ToolOffer, ...]) -> tuple[ToolOffer, ...]:
 
 
 def test_tools_that_do_not_fit_are_deferred_whatever_is_asked() -> None:
-    """None is lost, the most used are told in full, and no question changes the beginning of a request: a server at
-    home would compute everything behind it again.
+    """None is lost, the first stay in full, and no question changes the beginning of a request: a server at home
+    would compute everything behind it again.
     """
     room = ContextRoom()
-    room.uses.update({"convert": 5, "weather": 2})
     offers = _with_lines(_offers("chart", "convert", "news", "translate", "weather"))
     room.on_refusal("m", 10 * OFFER_TOKENS.of(offers[0]))  # so that nearly three fit in full
-    few = room.offers(offers, SIZES[0], "m", called=[], words="what is in the news?")
+    few = room.offers(offers, SIZES[0], "m", called=())
     assert [offer.name for offer in few] == [offer.name for offer in offers]
-    assert [offer.name for offer in few if not offer.is_deferred] == ["convert", "weather", more_tools.NAME]
-    again = room.offers(offers, SIZES[0], "m", called=["chart"], words="draw a chart, then translate")
+    assert [offer.name for offer in few if not offer.is_deferred] == ["chart", "convert", more_tools.NAME]
+    again = room.offers(offers, SIZES[0], "m", called={"weather"})
     assert all(one is other for one, other in zip(few, again, strict=True))
 
 
@@ -98,9 +96,9 @@ async def test_the_default_tools_fit_in_full_into_the_window_of_a_small_server()
     async with standalone_deps(None) as around:
         offers = await equipment.toolbox(settings, equipment.own_tools(settings, around)).offers()
     room.on_refusal("m", 8192)
-    assert room.offers(offers, SIZES[0], "m", called=[], words="") == offers
+    assert room.offers(offers, SIZES[0], "m", called=()) == offers
     room.on_refusal("m", 4096)
-    fewer = room.offers(offers, SIZES[0], "m", called=[], words="")
+    fewer = room.offers(offers, SIZES[0], "m", called=())
     assert [offer.name for offer in fewer] == [offer.name for offer in offers]
     assert sum(OFFER_TOKENS.each(fewer)) <= 0.3 * 4096 < sum(OFFER_TOKENS.each(offers))
 

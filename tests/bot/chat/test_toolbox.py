@@ -183,9 +183,7 @@ async def test_what_must_not_happen_twice_and_does_not_answer_has_an_unknown_out
     assert "do not repeat" in run.answer.content
 
 
-async def test_a_misspelt_tool_of_a_server_has_all_of_its_tools_ask(
-    clock: SetClock, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_misspelt_tool_of_a_server_has_all_of_its_tools_ask(clock: SetClock) -> None:
     """Which it has is known only while it runs, so that the start cannot refuse the name."""
     tide = Tide([Echo(name=name, flags={"server": "crm"}) for name in ("crm_find", "crm_post")])
     other = Tide([Echo(name="hr_find", flags={"server": "hr"})])
@@ -198,6 +196,3 @@ async def test_a_misspelt_tool_of_a_server_has_all_of_its_tools_ask(
             name for name in names if box.approval(call({"word": "a"}, name=name), Labels(), ALICE, "") is not None
         ]
         assert asked == asking
-    assert [record.message for record in caplog.records] == [
-        "TOOLS__APPROVE: the server crm has no tool crm_pots, so each of its tools asks first"
-    ]
