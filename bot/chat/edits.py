@@ -15,7 +15,7 @@ Left to others: the rows (`store`), stopping what runs (`bot.loops.worker`), the
 (`bot.commands`).
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
@@ -28,7 +28,7 @@ from bot.chat.steps import Asked, dump_step, has_acted, journaled_steps
 from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.event_json import load_outgoing
-from bot.events import ChatId, Deleted, Edited, Incoming, PersonId, Reply, SentId, Styled
+from bot.events import ChatId, Deleted, Incoming, PersonId, Reply, SentId, Styled
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.trust import provenance
@@ -47,6 +47,21 @@ class Revision:
     """Whether it waits on, to be carried out as a command."""
     is_final: bool = False
     """Whether its message was a command before whose effect stays."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Change:
+    """A message that its author takes back or changes, and the transaction in which that is carried through."""
+
+    repos: Repositories
+    conversation: ConversationId
+    item: InboxItem
+    """The deletion or the edit."""
+    chat: ChatId
+    author: PersonId
+    known: KnownMessage
+    """The message."""
+    now: datetime
 
 
 class Revisions:
@@ -69,13 +84,8 @@ class Revisions:
 
         def transact(repos: Repositories) -> tuple[TurnId, ...]:
             repos.inbox.settle(urgent_item.item.id)
-            known = repos.revisions.find(urgent_item.conversation, deletion.author, deletion.target)
-            names = {deletion.target} if known is None else known.names
-            self._unset(repos, urgent_item.conversation, deletion.author, names)
-            if known is None:
-                return ()
-            planned = self._undo(repos, known, deletion.chat)
-            return (*planned, *self._withdrawn(repos, urgent_item.conversation, deletion, known))
+            change = self._change(repos, urgent_item, deletion.chat, deletion.author, deletion.target)
+            return () if change is None else self._taken_back(change)
 
         return await self._carried_through(urgent_item.conversation, transact)
 
@@ -89,22 +99,19 @@ class Revisions:
         edit, item = correction.edit, urgent_item.item.id
 
         def transact(repos: Repositories) -> Revision:
-            known = repos.revisions.find(urgent_item.conversation, edit.message.author, edit.target)
-            if known is None:
-                # Forgotten, or older than Aldis: what it was about is not known.
+            change = self._change(repos, urgent_item, edit.message.chat, edit.message.author, edit.target)
+            if change is None:  # forgotten, or older than Aldis: what it was about is not known
                 repos.inbox.settle(item)
                 return Revision()
-            is_command = isinstance(correction.as_message, Command)
-            if is_command and known.item == item:
-                return Revision(is_command=True, is_final=known.is_final)  # a crash came between the two steps
-            self._unset(repos, urgent_item.conversation, edit.message.author, known.names)
-            if is_command:
-                stops = self._taken_back(repos, urgent_item, edit, known)
-                is_admitted = self._admits(repos, urgent_item, edit.message.author)
-                return Revision(stops=stops, is_command=is_admitted, is_final=known.is_final)
-            if self._is_verdict(repos, urgent_item, correction, known, decides):
-                return Revision(stops=self._taken_back(repos, urgent_item, edit, known))
-            return Revision(stops=self._corrected(repos, urgent_item, correction, known))
+            is_final = change.known.is_final
+            if isinstance(correction.as_message, Command):
+                if change.known.item == item:  # a crash came between the two steps
+                    return Revision(is_command=True, is_final=is_final)
+                stops = self._asks_no_more(change)
+                return Revision(stops=stops, is_command=self._admits(change), is_final=is_final)
+            if self._is_verdict(change, correction, decides):
+                return Revision(stops=self._asks_no_more(change))
+            return Revision(stops=self._corrected(change, correction))
 
         return await self._carried_through(urgent_item.conversation, transact)
 
@@ -116,15 +123,12 @@ class Revisions:
             over = repos.forgetting.turns_expired(now)
             for conversation, turn in over:
                 unsent = repos.outbox.unsent_parts(conversation, turn)
-                repos.forgetting.turn(turn, now=self._clock.now())
+                repos.forgetting.turn(turn, now=now)
                 self._put_notice(repos, conversation, turn, unsent, now)
             chats.expire(repos, now)
             return len(over)
 
-        count = await self._store.erase(transact)
-        if count:
-            self._turns.forget()
-        return count
+        return await self._removed(transact)
 
     async def retain(self, before: datetime) -> int:
         """Removes what was answered before then, and predictions resolved or due before then; returns how many turns
@@ -138,7 +142,10 @@ class Revisions:
                 repos.forgetting.turn(turn, now=self._clock.now())
             return len(over)
 
-        count = await self._store.erase(transact)
+        return await self._removed(transact)
+
+    async def _removed(self, work: Callable[[Repositories], int]) -> int:
+        count = await self._store.erase(work)
         if count:
             self._turns.forget()
         return count
@@ -149,111 +156,144 @@ class Revisions:
         finally:
             self._turns.forget(conversation)
 
-    def _withdrawn(
-        self, repos: Repositories, conversation: ConversationId, deletion: Deleted, known: KnownMessage
-    ) -> tuple[TurnId, ...]:
+    def _change(
+        self, repos: Repositories, urgent_item: UrgentItem, chat: ChatId, author: PersonId, target: SentId
+    ) -> _Change | None:
+        """Removes settings made in the words of a message, and returns the change; None: the message is unknown."""
+        now, conversation = self._clock.now(), urgent_item.conversation
+        known = repos.revisions.find(conversation, author, target)
+        names = {target} if known is None else known.names
+        chats.change(repos, conversation, now, lambda settings: settings.without(author, names))
+        if known is None:
+            return None
+        return _Change(
+            repos=repos,
+            conversation=conversation,
+            item=urgent_item.item,
+            chat=chat,
+            author=author,
+            known=known,
+            now=now,
+        )
+
+    # Taken back
+
+    def _taken_back(self, change: _Change) -> tuple[TurnId, ...]:
+        """Removes the message and what was made from it; returns the turns to stop."""
+        repos, known = change.repos, change.known
+        planned = self._undo(change)
         if known.is_open:
             repos.inbox.settle(known.item)
-            return self._given_up(repos, conversation, known, deletion.chat)
+            return (*planned, *self._given_up(change))
         if known.turn is None:
-            return ()
-        now, sent = self._clock.now(), outgoing.shown_answer(repos, known.turn)
-        unsent = repos.outbox.unsent_parts(conversation, known.turn)
+            return planned
+        sent, unsent = (
+            outgoing.shown_answer(repos, known.turn),
+            repos.outbox.unsent_parts(change.conversation, known.turn),
+        )
         replaces = repos.turns.replaces(known.turn) if known.turn_state == "running" else known.turn
-        has_others = repos.inbox.ask_again(known.turn, besides=known.item, replaces=replaces, now=now)
-        stops = self._ended(repos, known)
-        repos.forgetting.turn(known.turn, now=now)
-        outgoing.clear(repos, known.turn, deletion.chat, now)
+        has_others = repos.inbox.ask_again(known.turn, besides=known.item, replaces=replaces, now=change.now)
+        stops = self._ended(change)
+        self._erase(change, known.turn)
         if unsent and not has_others:
-            self._put_word(repos, conversation, known, deletion.chat)
+            self._put_word(change, known.turn)
         if self._deletes_answers and not has_others:
-            outgoing.add_removals(repos, conversation, known.turn, deletion.chat, sent, now)
-        return stops
+            outgoing.add_removals(repos, change.conversation, known.turn, change.chat, sent, change.now)
+        return (*planned, *stops)
 
-    def _ended(self, repos: Repositories, known: KnownMessage) -> tuple[TurnId, ...]:
-        """Ends the turn of an answered message that is being asked again, by `/retry` or an edit of another message."""
-        if known.turn is None or known.turn_state != "running":
-            return ()
-        self._turns.end(repos, known.turn)
-        return (known.turn,)
-
-    def _is_verdict(
-        self,
-        repos: Repositories,
-        urgent_item: UrgentItem,
-        correction: Correction,
-        known: KnownMessage,
-        decides: Callable[[Repositories, Verdict], bool],
-    ) -> bool:
-        """Whether the new words are a yes or no; each has the open question sent again, so too many are none."""
-        verdict, author, now = correction.as_message, correction.edit.message.author, self._clock.now()
-        if not isinstance(verdict, Verdict) or not self._asks.has_room(author, now):
-            return False
-        if self._is_put_off(repos, urgent_item.conversation, known) or not decides(repos, verdict):
-            return False
-        self._asks.count(author, now)
-        return True
-
-    def _is_put_off(self, repos: Repositories, conversation: ConversationId, known: KnownMessage) -> bool:
-        """Whether the question of this very message waits for a yes or no."""
-        return known.is_open and known.turn in repos.inbox.put_off_turns(conversation)
-
-    def _taken_back(
-        self, repos: Repositories, urgent_item: UrgentItem, edit: Edited, known: KnownMessage
-    ) -> tuple[TurnId, ...]:
-        """Removes what was made from a message that no longer asks anything, and makes the edit its newest revision.
+    def _asks_no_more(self, change: _Change) -> tuple[TurnId, ...]:
+        """Removes what was made from a message whose edit is no question, and makes the edit its newest revision.
 
         What a command has done for good is left alone, also a question that it had asked again.
         """
-        conversation, message = urgent_item.conversation, edit.message
-        repos.revisions.revise(urgent_item.item.id, known.root, None)
-        if known.is_newest_final:
-            return ()
-        planned = self._undo(repos, known, message.chat)
-        deletion = Deleted(author=message.author, chat=message.chat, target=edit.target)
-        return (*planned, *self._withdrawn(repos, conversation, deletion, known))
+        change.repos.revisions.revise(change.item.id, change.known.root, None)
+        return () if change.known.is_newest_final else self._taken_back(change)
 
-    def _corrected(
-        self, repos: Repositories, urgent_item: UrgentItem, correction: Correction, known: KnownMessage
-    ) -> tuple[TurnId, ...]:
-        message = correction.edit.message
+    def _given_up(self, change: _Change) -> tuple[TurnId, ...]:
+        """Ends the turn of an open message; its other messages wait for another turn, unless something was done in this
+        one that must not be done twice.
+        """
+        turn = change.known.turn
+        if turn is None:
+            return ()
+        is_done = has_acted(change.repos, change.conversation, turn)
+        if not is_done:
+            change.repos.inbox.release(turn)
+        self._erase(change, turn)
+        if is_done:
+            self._put_word(change, turn)
+        return (turn,)
+
+    def _ended(self, change: _Change) -> tuple[TurnId, ...]:
+        """Ends the turn of an answered message that is being asked again, by `/retry` or an edit of another message."""
+        turn = change.known.turn
+        if turn is None or change.known.turn_state != "running":
+            return ()
+        self._turns.end(change.repos, turn)
+        return (turn,)
+
+    def _undo(self, change: _Change) -> tuple[TurnId, ...]:
+        return self._turns.undo(change.repos, change.known.item, change.known.turn, chat=change.chat)
+
+    def _erase(self, change: _Change, turn: TurnId) -> None:
+        change.repos.forgetting.turn(turn, now=change.now)
+        outgoing.clear(change.repos, turn, change.chat, change.now)
+
+    # Changed
+
+    def _is_verdict(
+        self, change: _Change, correction: Correction, decides: Callable[[Repositories, Verdict], bool]
+    ) -> bool:
+        """Whether the new words are a yes or no; each has the open question sent again, so too many are none."""
+        verdict, known = correction.as_message, change.known
+        if not isinstance(verdict, Verdict) or not self._asks.has_room(change.author, change.now):
+            return False
+        is_put_off = known.is_open and known.turn in change.repos.inbox.put_off_turns(change.conversation)
+        if is_put_off or not decides(change.repos, verdict):  # the former: its own question waits for a yes or no
+            return False
+        self._asks.count(change.author, change.now)
+        return True
+
+    def _corrected(self, change: _Change, correction: Correction) -> tuple[TurnId, ...]:
+        repos, known, message = change.repos, change.known, correction.edit.message
         if known.is_open:
-            planned = self._undo(repos, known, message.chat)
-            return (*planned, *self._asked_instead(repos, urgent_item, known, message))
+            return (*self._undo(change), *self._asked_instead(change))
         if known.turn is None or known.turn_state == "ignored":
             # Talk among others: its new words may address Aldis after all.
-            repos.revisions.revise(urgent_item.item.id, known.root, None)
-            planned = self._undo(repos, known, message.chat)
+            repos.revisions.revise(change.item.id, known.root, None)
+            planned = self._undo(change)
             if known.turn is not None:  # an unsent answer to a command may repeat the former words
-                repos.forgetting.turn(known.turn, now=self._clock.now())
-            if correction.is_addressed:
-                self._ask(repos, urgent_item, message.author)
-            else:
-                repos.inbox.settle(urgent_item.item.id)
+                repos.forgetting.turn(known.turn, now=change.now)
+            if not correction.is_addressed:
+                repos.inbox.settle(change.item.id)
+            elif self._admits(change):
+                repos.inbox.as_question(change.item.id, None)
             return planned
         if known.turn_state == "running":
-            if self._admits(repos, urgent_item, message.author):
-                return self._asked_again(repos, urgent_item, correction.edit, known, known.turn)
-            return self._taken_back(repos, urgent_item, correction.edit, known)
-        now = self._clock.now()
-        is_paused = chats.settings_of(repos, urgent_item.conversation, now).is_paused
-        if repos.turns.is_newest(known.turn) and not is_paused and self._asks.admits(message.author, now):
-            return self._asked_again(repos, urgent_item, correction.edit, known, known.turn)
-        repos.revisions.revise(urgent_item.item.id, known.root, known.turn)
-        repos.inbox.settle(urgent_item.item.id)
-        self._reworded(repos, urgent_item.conversation, known.turn, known, message)
+            is_admitted = self._admits(change)
+            return self._asked_again(change, known.turn, message) if is_admitted else self._asks_no_more(change)
+        if (
+            repos.turns.is_newest(known.turn)
+            and not self._is_paused(change)
+            and self._asks.admits(change.author, change.now)
+        ):
+            return self._asked_again(change, known.turn, message)
+        repos.revisions.revise(change.item.id, known.root, known.turn)
+        repos.inbox.settle(change.item.id)
+        self._reword(change, known.turn, message)
         return ()
 
-    def _reworded(
-        self, repos: Repositories, conversation: ConversationId, turn: TurnId, known: KnownMessage, message: Incoming
-    ) -> None:
+    def _is_paused(self, change: _Change) -> bool:
+        return chats.settings_of(change.repos, change.conversation, change.now).is_paused
+
+    def _reword(self, change: _Change, turn: TurnId, message: Incoming) -> None:
         """Puts the new words into the history, or into the question that `/retry` would ask again."""
+        repos, conversation = change.repos, change.conversation
         answered = repos.history.question(conversation, turn)
-        kept = answered or repos.turns.unanswered_question(conversation, turn)
-        asked = messages.load_question(kept)
+        asked = messages.load_question(answered or repos.turns.unanswered_question(conversation, turn))
         if asked is None:
             return
-        other = provenance.correct_labels(prompt.correct_question(asked, known.names, message), message)
+        other = provenance.correct_labels(prompt.correct_question(asked, change.known.names, message), message)
         line = messages.dump_messages((other,))
         if answered is None:
             repos.turns.keep_unanswered(conversation, turn, line)
@@ -261,118 +301,65 @@ class Revisions:
             repos.history.correct(conversation, turn, line)
             repos.summaries.drop(turn)
 
-    def _asked_instead(
-        self, repos: Repositories, urgent_item: UrgentItem, known: KnownMessage, message: Incoming
-    ) -> tuple[TurnId, ...]:
+    def _asked_instead(self, change: _Change) -> tuple[TurnId, ...]:
         """Puts the edit in the place of a message that is not answered yet."""
-        repos.inbox.settle(known.item)
-        repos.revisions.revise(urgent_item.item.id, known.root, None)
-        replaces = None if known.turn is None else repos.turns.replaces(known.turn)
-        began = None if known.turn is None else repos.turns.started_at(known.turn)
-        stopped = self._given_up(repos, urgent_item.conversation, known, message.chat)
+        repos, turn = change.repos, change.known.turn
+        repos.inbox.settle(change.known.item)
+        repos.revisions.revise(change.item.id, change.known.root, None)
+        replaces = None if turn is None else repos.turns.replaces(turn)
+        began = None if turn is None else repos.turns.started_at(turn)
+        stopped = self._given_up(change)
         # What was under way when `/pause` came is answered: so is its edit, in a turn that began when the former did.
-        is_paused = chats.settings_of(repos, urgent_item.conversation, self._clock.now()).is_paused
-        is_begun = replaces is not None or (is_paused and began is not None)
-        self._ask(
-            repos,
-            urgent_item,
-            message.author,
-            (lambda: self._begun(repos, urgent_item.conversation, urgent_item.item, replaces, began))
-            if is_begun
-            else None,
-        )
+        is_begun = replaces is not None or (began is not None and self._is_paused(change))
+        if self._admits(change):
+            again = self._begin(change, replaces, began or change.now) if is_begun else None
+            repos.inbox.as_question(change.item.id, again)
         return stopped
 
-    def _ask(
-        self,
-        repos: Repositories,
-        urgent_item: UrgentItem,
-        author: PersonId,
-        begun: Callable[[], TurnId] | None = None,
-    ) -> None:
-        """Lets an edit wait like a message, in the turn that `begun` begins, unless it is too much."""
-        if self._admits(repos, urgent_item, author):
-            repos.inbox.as_question(urgent_item.item.id, None if begun is None else begun())
+    def _asked_again(self, change: _Change, turn: TurnId, message: Incoming) -> tuple[TurnId, ...]:
+        """Asks a question again in its new words; the new answer will replace the old one."""
+        repos, known = change.repos, change.known
+        asked = _question(repos, change.conversation, turn)
+        stops = self._ended(change)
+        planned = self._undo(change)
+        replaces = repos.turns.replaces(turn) if stops else turn  # what was stopped has no answer to replace
+        again = self._begin(change, replaces, change.now)
+        repos.inbox.settle(known.item)
+        repos.revisions.move(turn, again)  # before its words go: what has no answer yet is asked once more without this
+        self._erase(change, turn)
+        if asked is not None:
+            step = Asked(question=prompt.correct_question(asked, known.names, message))
+            repos.journal.add(change.conversation, again, 0, dump_step(step))
+        repos.revisions.revise(change.item.id, known.root, again)
+        repos.inbox.as_question(change.item.id, again)
+        return (*stops, *planned)
 
-    def _admits(self, repos: Repositories, urgent_item: UrgentItem, author: PersonId) -> bool:
+    def _begin(self, change: _Change, replaces: TurnId | None, began_at: datetime) -> TurnId:
+        expires_at = change.item.expires_at
+        return change.repos.turns.begin(change.conversation, now=began_at, expires_at=expires_at, replaces=replaces)
+
+    def _admits(self, change: _Change) -> bool:
         """Whether one more edit of this person may cost something. If not it is refused, and only the first of a minute
         hears so.
         """
-        now, item = self._clock.now(), urgent_item.item.id
-        is_admitted = self._asks.admits(author, now)
-        if not is_admitted and self._tellings.admits(str(urgent_item.conversation), now):
-            repos.inbox.as_question(item, None, refusal="too_many")
+        is_admitted = self._asks.admits(change.author, change.now)
+        if not is_admitted and self._tellings.admits(str(change.conversation), change.now):
+            change.repos.inbox.as_question(change.item.id, None, refusal="too_many")
         elif not is_admitted:
-            repos.inbox.settle(item)
+            change.repos.inbox.settle(change.item.id)
         return is_admitted
 
-    def _asked_again(
-        self, repos: Repositories, urgent_item: UrgentItem, edit: Edited, known: KnownMessage, turn: TurnId
-    ) -> tuple[TurnId, ...]:
-        """Asks a question again in its new words; the new answer will replace the old one."""
-        asked = _question(repos, urgent_item.conversation, turn)
-        stops = self._ended(repos, known)
-        planned = self._undo(repos, known, edit.message.chat)
-        replaces = repos.turns.replaces(turn) if stops else turn  # what was stopped has no answer to replace
-        again = self._begun(repos, urgent_item.conversation, urgent_item.item, replaces)
-        repos.inbox.settle(known.item)
-        repos.revisions.move(turn, again)  # before its words go: what has no answer yet is asked once more without this
-        repos.forgetting.turn(turn, now=self._clock.now())
-        outgoing.clear(repos, turn, edit.message.chat, self._clock.now())
-        if asked is not None:
-            step = Asked(question=prompt.correct_question(asked, known.names, edit.message))
-            repos.journal.add(urgent_item.conversation, again, 0, dump_step(step))
-        repos.revisions.revise(urgent_item.item.id, known.root, again)
-        repos.inbox.as_question(urgent_item.item.id, again)
-        return (*stops, *planned)
+    # Said about it
 
-    def _unset(
-        self, repos: Repositories, conversation: ConversationId, author: PersonId, names: Collection[int]
-    ) -> None:
-        """Removes conversation settings that were made in the words of this message."""
-        chats.change(repos, conversation, self._clock.now(), lambda settings: settings.without(author, names))
-
-    def _undo(self, repos: Repositories, known: KnownMessage, chat: ChatId) -> tuple[TurnId, ...]:
-        return self._turns.undo(repos, known.item, known.turn, chat=chat)
-
-    def _begun(
-        self,
-        repos: Repositories,
-        conversation: ConversationId,
-        item: InboxItem,
-        replaces: TurnId | None,
-        began: datetime | None = None,
-    ) -> TurnId:
-        return repos.turns.begin(
-            conversation, now=began or self._clock.now(), expires_at=item.expires_at, replaces=replaces
-        )
-
-    def _given_up(
-        self, repos: Repositories, conversation: ConversationId, known: KnownMessage, chat: ChatId
-    ) -> tuple[TurnId, ...]:
-        """Ends the turn of an open message; its other messages wait for another turn, unless
-        something was done in this one that must not be done twice.
-        """
-        if known.turn is None:
-            return ()
-        is_done = has_acted(repos, conversation, known.turn)
-        if not is_done:
-            repos.inbox.release(known.turn)
-        repos.forgetting.turn(known.turn, now=self._clock.now())
-        outgoing.clear(repos, known.turn, chat, self._clock.now())
-        if is_done:
-            self._put_word(repos, conversation, known, chat)
-        return (known.turn,)
-
-    def _put_word(self, repos: Repositories, conversation: ConversationId, known: KnownMessage, chat: ChatId) -> None:
+    def _put_word(self, change: _Change, turn: TurnId) -> None:
         """Says that there is no answer to the other messages of a turn, if it has any."""
-        others = () if known.turn is None else repos.inbox.names(known.turn, besides=known.root)
-        if known.turn is None or not others:
+        others = change.repos.inbox.names(turn, besides=change.known.root)
+        if not others:
             return
-        with use_language(self._turns.language(repos, conversation)):
+        with use_language(self._turns.language(change.repos, change.conversation)):
             text = say(phrases.ANSWER_TAKEN_BACK)
-        word = Reply(chat=chat, content=Styled(text=text), ok=False, answers=tuple(map(SentId, others)))
-        outgoing.add_message(repos, conversation, known.turn, word, self._clock.now())
+        word = Reply(chat=change.chat, content=Styled(text=text), ok=False, answers=tuple(map(SentId, others)))
+        outgoing.add_message(change.repos, change.conversation, turn, word, change.now)
 
     def _put_notice(
         self, repos: Repositories, conversation: ConversationId, turn: TurnId, unsent: tuple[bytes, ...], now: datetime
