@@ -10,7 +10,7 @@ Checking and reserving is one transaction, so turns side by side cannot spend th
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import product
@@ -19,7 +19,7 @@ from typing import Literal, get_args
 from bot.clock import Clock
 from bot.models.base import Attempt, Completion, Usage
 from bot.models.prices import PricedModel, unknown_cost
-from bot.money.ledger import RESERVED, Bill, Payer, Periods, Reservation, cost_of, periods
+from bot.money.ledger import RESERVED, Bill, Payer, Periods, Reservation, periods
 from bot.settings import BudgetSettings
 from store import LedgerEntry, Repositories, Store
 
@@ -49,17 +49,6 @@ def limits_anything(limits: BudgetSettings, *, in_group: bool) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ScopeSpending:
-    """The spending of one scope in the current day or month."""
-
-    scope: Scope
-    span: Span
-    period: str
-    """The day or month, as in `Periods`."""
-    usd: Decimal
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class UsedUp:
     """The limit of this scope and span is reached: nothing more may be spent."""
 
@@ -69,24 +58,17 @@ class UsedUp:
     """Whether it renews at the end of the span: at midnight, or on the first of the month. False: the limit is 0."""
 
 
-def used_up(limits: BudgetSettings, spent: Iterable[ScopeSpending]) -> UsedUp | None:
-    """The limit that is reached; None if there is money left under all of them.
+def used_up(limits: BudgetSettings, spent: Mapping[tuple[Scope, Span], Decimal]) -> UsedUp | None:
+    """The limit that is reached by what was spent, in US dollars; None if there is money left under all of them.
 
     Of several, the one that makes people wait longest, and of those the narrowest.
     """
-    reached = [(amount, limit) for amount, limit in _limited(limits, spent) if amount.usd >= limit]
+    limited = ((scope, span, limit_usd(limits, scope, span), usd) for (scope, span), usd in spent.items())
+    reached = [(scope, span, limit) for scope, span, limit, usd in limited if limit is not None and usd >= limit]
     if not reached:
         return None
-    amount, limit = max(reached, key=lambda pair: (pair[1] == 0, pair[0].span == "month", _WIDTHS.index(pair[0].scope)))
-    return UsedUp(scope=amount.scope, span=amount.span, renews=limit > 0)
-
-
-def _limited(limits: BudgetSettings, spent: Iterable[ScopeSpending]) -> Iterator[tuple[ScopeSpending, Decimal]]:
-    """The amounts that have a limit, each with its limit in US dollars."""
-    for amount in spent:
-        limit = limit_usd(limits, amount.scope, amount.span)
-        if limit is not None:
-            yield amount, limit
+    scope, span, limit = max(reached, key=lambda one: (one[2] == 0, one[1] == "month", _WIDTHS.index(one[0])))
+    return UsedUp(scope=scope, span=span, renews=limit > 0)
 
 
 class Budget:
@@ -129,7 +111,7 @@ class Budget:
             return limit
         day = self._periods().day
         row = self._add(repos, payer, (replace(entry, outcome=RESERVED),), day)
-        return Reservation(row=row, payer=payer, day=day, cost_usd=cost_of((entry,)))
+        return Reservation(row=row, payer=payer, day=day)
 
     def settle(self, repos: Repositories, payer: Payer, bills: Iterable[Bill]) -> None:
         """Writes, within a transaction, what was paid; what was settled before is left alone."""
@@ -143,8 +125,13 @@ class Budget:
 
     def used_up(self, repos: Repositories, payer: Payer, more_usd: Decimal = Decimal(0)) -> UsedUp | None:
         """The limit that is reached, or would be with so much more, within a transaction; None: there is money left."""
-        spent = self._spent(repos, payer)
-        return used_up(self._limits, [replace(one, usd=one.usd + more_usd) for one in spent])
+        if not limits_anything(self._limits, in_group=payer.group is not None):
+            return None
+        now = self._periods()
+        totals = repos.ledger.totals(payer.person, payer.group, now)
+        return used_up(
+            self._limits, {(one.scope, _span(one.period, now)): one.spending.cost_usd + more_usd for one in totals}
+        )
 
     async def used_share(self) -> Mapping[str, float]:
         """The used share of the budgets that apply to everybody together, by the ledger; only those that are set.
@@ -153,11 +140,9 @@ class Budget:
             StoreError: the ledger could not be read.
         """
         now = self._periods()
-        limits: dict[Span, Decimal | None] = {span: limit_usd(self._limits, "all", span) for span in ("day", "month")}
         totals = await self._store.read(lambda repos: repos.ledger.totals(None, None, now))
-        spent: dict[Span, Decimal] = {
-            "day" if total.period == now.day else "month": total.spending.cost_usd for total in totals
-        }
+        spent = {_span(total.period, now): total.spending.cost_usd for total in totals}
+        limits = {span: limit_usd(self._limits, "all", span) for span in spent}
         return {
             span: float(spent[span] / limit) if limit else 1.0 for span, limit in limits.items() if limit is not None
         }
@@ -211,20 +196,9 @@ class Budget:
     def _periods(self) -> Periods:
         return periods(self._clock.settled_now(), self._timezone)
 
-    def _spent(self, repos: Repositories, payer: Payer) -> tuple[ScopeSpending, ...]:
-        """The spending under each limit that applies, by the ledger."""
-        if not limits_anything(self._limits, in_group=payer.group is not None):
-            return ()
-        now = self._periods()
-        return tuple(
-            ScopeSpending(
-                scope=total.scope,
-                span="day" if total.period == now.day else "month",
-                period=total.period,
-                usd=total.spending.cost_usd,
-            )
-            for total in repos.ledger.totals(payer.person, payer.group, now)
-        )
+
+def _span(period: str, now: Periods) -> Span:
+    return "day" if period == now.day else "month"
 
 
 def _estimate(found: PricedModel, input_tokens: int, max_output_tokens: int) -> Decimal | None:

@@ -10,7 +10,6 @@ the next start. Left to others: how much may be spent (`bot.money.budgets`), wha
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -60,7 +59,6 @@ class Reservation:
     payer: Payer
     day: str
     """The day on which it counts, also if it is settled on the next one; as in `Periods`."""
-    cost_usd: Decimal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,16 +67,6 @@ class Bill:
 
     reservation: Reservation | None
     entries: tuple[LedgerEntry, ...]
-
-    @property
-    def more_usd(self) -> Decimal:
-        """How much more this is than what was reserved; negative if it is less."""
-        return cost_of(self.entries) - (self.reservation.cost_usd if self.reservation else 0)
-
-
-def cost_of(entries: Iterable[LedgerEntry]) -> Decimal:
-    """The sum of the known costs."""
-    return sum((entry.cost_usd for entry in entries if entry.cost_usd is not None), Decimal(0))
 
 
 def completion_entries(completion: Completion) -> tuple[LedgerEntry, ...]:
