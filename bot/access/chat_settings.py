@@ -1,15 +1,20 @@
-"""Pure: what people have set for their conversation, and its JSON."""
+"""What people have set for their conversation: its JSON, read and written within a transaction, and the language."""
 
-from collections.abc import Collection
+import logging
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, Self
 
 from pydantic import TypeAdapter
 
-from bot.event_json import dump_json, load_json
-from bot.events import PersonId
+from bot.event_json import UnreadableJson, dump_json, load_json
+from bot.events import Incoming, PersonId
+from bot.i18n.detect import detect_language, guess_language
 from bot.i18n.language import Language
+from store import ConversationId, Damaged, Repositories
+
+_log = logging.getLogger(__name__)
 
 MAX_PERSONA_CHARS = 2000
 """A persona is part of every question, and paid each time."""
@@ -109,3 +114,57 @@ def parse_settings(data: bytes) -> ChatSettings:
         UnreadableJson: the version is unknown or the JSON does not fit it.
     """
     return load_json(_settings, data, "setting")
+
+
+def settings_of(repos: Repositories, conversation: ConversationId, now: datetime) -> ChatSettings:
+    """The conversation's current settings. Unreadable settings count as none: people set them again."""
+    try:
+        line = repos.chats.settings(conversation)
+        return ChatSettings() if line is None else parse_settings(line).as_of(now)
+    except (UnreadableJson, Damaged) as error:
+        _log.error("the settings of conversation %d are lost: %s", conversation, error)
+        return ChatSettings()
+
+
+def change(
+    repos: Repositories, conversation: ConversationId, now: datetime, changed: Callable[[ChatSettings], ChatSettings]
+) -> ChatSettings:
+    """Changes the conversation's settings and returns the new ones; writes nothing if nothing changes."""
+    before = settings_of(repos, conversation, now)
+    after = changed(before)
+    if after != before:
+        repos.chats.keep(conversation, dump_settings(after), expires_at=after.expires_at)
+    return after
+
+
+def expire(repos: Repositories, now: datetime) -> None:
+    """Removes expired words from the settings of every conversation."""
+    for conversation in repos.chats.expired_chats(now):
+        settings = settings_of(repos, conversation, now)
+        repos.chats.keep(conversation, dump_settings(settings), expires_at=settings.expires_at)
+
+
+def forget_person(repos: Repositories, person: PersonId, now: datetime) -> None:
+    """Removes what this person has written into the settings of any conversation."""
+    for conversation in repos.chats.all():
+        change(repos, conversation, now, lambda settings: settings.without(person))
+
+
+def language_of(settings: ChatSettings, default: Language) -> Language:
+    """The language Aldis uses there unprompted: the chosen one, else the last that was reliably detected."""
+    return settings.language or settings.heard or default
+
+
+def heard_in(messages: Iterable[Incoming], settings: ChatSettings) -> Language | None:
+    """The language of the last message in which it is certain, else of all; one or two words change no known one."""
+    is_known = is_language_known(settings)
+    texts = [message.text for message in messages if not is_known or message.text.split()[2:]]
+    for text in (*reversed(texts), "\n".join(texts)):
+        if (language := detect_language(text)) is not None:
+            return language
+    return None if is_known else guess_language(texts[-1])
+
+
+def is_language_known(settings: ChatSettings) -> bool:
+    """Whether a language was chosen there, or reliably detected."""
+    return (settings.language or settings.heard) is not None

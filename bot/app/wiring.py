@@ -12,12 +12,13 @@ from typing import cast
 
 from pydantic import SecretStr
 
+from bot.access import chat_settings
 from bot.access.access import EVERYBODY, AccessList
 from bot.access.limits import Quota
 from bot.access.pairing import Callers, Pairing
 from bot.app import models
 from bot.app import tools as equipment
-from bot.chat import chats, prompt
+from bot.chat import prompt
 from bot.chat.agent import Agent
 from bot.chat.approvals import Approvals
 from bot.chat.captchas import Captchas
@@ -153,8 +154,8 @@ def service(
     admins = Admins(
         clock,
         listed=lambda: access().admins,
-        language=lambda repos, conversation: chats.language_of(
-            chats.settings_of(repos, conversation, clock.now()), locale.language
+        language=lambda repos, conversation: chat_settings.language_of(
+            chat_settings.settings_of(repos, conversation, clock.now()), locale.language
         ),
     )
     identities = SafetyNumbers(*outside, may_write=audience.may_write, admins=admins, accepts=accepts)

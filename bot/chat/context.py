@@ -15,12 +15,12 @@ Left to others: the earlier turns (`bot.chat.past_turns`), what goes into a requ
 import json
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot import messages
+from bot.access import chat_settings
 from bot.access.chat_settings import ChatSettings
-from bot.chat import chats
 from bot.chat.journal import OpenQuestion, Turn, open_question
 from bot.chat.prompt import safe_name
 from bot.chat.steps import Allowance, Asked, journaled_steps
@@ -48,58 +48,12 @@ _OPEN = (
 _MAX_QUESTIONS = 3
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RecalledContext:
-    """Knowledge from before the window."""
-
-    note: str = ""
-    """For the model; empty if nothing is known."""
-    summed_up: TurnId | None = None
-    """The last turn the summary covers; turns up to it need not be read in full. None: there is no summary."""
-    labels: Labels = field(default_factory=Labels)
-    """Where all this comes from."""
-
-
-def recall(
-    repos: Repositories, conversation: ConversationId, *, now: datetime, starts_after: TurnId
-) -> RecalledContext:
-    """Returns what a turn of this conversation may know, within a transaction; a summary reaching back to
-    `starts_after` is not used.
-
-    Facts belong to a person's direct chat with Aldis, so that a group never reads one.
-    """
-    facts = repos.facts.all(conversation, now=now)
-    summary = repos.summaries.of(conversation, now=now)
-    if summary is not None and summary.first <= starts_after:
-        summary = None
-    notes = [_listed(facts)] if facts else []
-    if summary is not None:
-        notes.append(f"{_SUMMARY}\n{summary.summary.decode()}")
-    kept = [fact.labels for fact in facts] + ([] if summary is None else [summary.labels])
-    labels = join_labels(map(load_labels, kept))
-    return RecalledContext(note="\n\n".join(notes), summed_up=None if summary is None else summary.last, labels=labels)
-
-
-def note_with_questions(note: str, questions: Sequence[OpenQuestion]) -> str:
-    """The note, followed by the questions the person has not answered yet."""
-    if not questions:
-        return note
-    calls = [call for question in questions[-_MAX_QUESTIONS:] for call in question.calls]
-    lines = [f"- {call.name} {json.dumps(call.arguments, ensure_ascii=False)}" for call in calls]
-    return "\n\n".join([*([note] if note else []), "\n".join([_OPEN, *lines])])
-
-
 def with_note(messages: Sequence[Message], note: str) -> tuple[Message, ...]:
     """The messages of a request with the note before the first, if that is a person's."""
     first, *others = messages
     if not note or not isinstance(first, UserMessage):
         return tuple(messages)
     return (replace(first, text=f"{note}\n\n{first.text}"), *others)
-
-
-def _listed(facts: Sequence[Fact]) -> str:
-    lines = [f"{fact.number}. {fact.fact.decode()}" for fact in facts if fact.fact is not None]
-    return "\n".join([_FACTS, *lines])
 
 
 _MAX_CHARACTERS = 500
@@ -210,9 +164,12 @@ class Surroundings:
     settings: ChatSettings
     zone: str | None
     """The asker's time zone, if they have set it."""
-    recalled: RecalledContext
-    quoted: Labels
-    """The labels of the quoted answers."""
+    note: str
+    """What the model reads from before the history: facts, a summary, open questions; may be empty."""
+    labels: Labels
+    """Where the note and the quoted answers come from."""
+    summed_up: TurnId | None
+    """The last turn the summary covers; turns up to it need not be read in full. None: there is no summary."""
     open_questions: tuple[OpenQuestion, ...]
     allowed: frozenset[Allowance]
     """The tools the asker has allowed permanently."""
@@ -221,19 +178,44 @@ class Surroundings:
 def read_surroundings(
     repos: Repositories, claim: Claim, incoming: tuple[Incoming, ...], settings: ChatSettings | None, *, now: datetime
 ) -> Surroundings:
-    """The context of a claim's messages, within a transaction; `settings` None: the present ones."""
-    conversation = claim.conversation
+    """The context of a claim's messages, within a transaction; `settings` None: the present ones.
+
+    Facts belong to a person's direct chat with Aldis, so that a group never reads one. A summary that reaches back to
+    before `/new` is not used.
+    """
+    conversation, asker = claim.conversation, incoming[-1].author
     open_questions = _open_questions(repos, claim, incoming)
-    if settings is None:
-        settings = chats.settings_of(repos, conversation, now)
+    settings = settings or chat_settings.settings_of(repos, conversation, now)
+    facts = repos.facts.all(conversation, now=now)
+    summary = repos.summaries.of(conversation, now=now)
+    if summary is not None and summary.first <= settings.starts_after:
+        summary = None
+    notes = [_listed(facts)] if facts else []
+    notes += [] if summary is None else [f"{_SUMMARY}\n{summary.summary.decode()}"]
+    notes += [_still_open(open_questions)] if open_questions else []
+    kept = [*(fact.labels for fact in facts), *([] if summary is None else [summary.labels])]
+    quoted = [_of_quoted(repos, conversation, message, open_questions) for message in incoming]
+    grants = repos.grants.of(conversation, asker)
     return Surroundings(
         settings=settings,
-        zone=repos.reminders.zone(ChatId.direct(incoming[-1].author)),
-        allowed=_allowed(repos, conversation, incoming),
+        zone=repos.reminders.zone(ChatId.direct(asker)),
+        note="\n\n".join(notes),
+        labels=join_labels([*map(load_labels, kept), *quoted, *(question.labels for question in open_questions)]),
+        summed_up=None if summary is None else summary.last,
         open_questions=open_questions,
-        quoted=join_labels(_of_quoted(repos, conversation, message, open_questions) for message in incoming),
-        recalled=recall(repos, conversation, now=now, starts_after=TurnId(settings.starts_after)),
+        allowed=frozenset(Allowance(tool=grant.tool, shape=grant.shape) for grant in grants),
     )
+
+
+def _listed(facts: Sequence[Fact]) -> str:
+    lines = [f"{fact.number}. {fact.fact.decode()}" for fact in facts if fact.fact is not None]
+    return "\n".join([_FACTS, *lines])
+
+
+def _still_open(questions: Sequence[OpenQuestion]) -> str:
+    """The newest questions the person has not answered yet."""
+    calls = [call for question in questions[-_MAX_QUESTIONS:] for call in question.calls]
+    return "\n".join([_OPEN, *(f"- {call.name} {json.dumps(call.arguments, ensure_ascii=False)}" for call in calls)])
 
 
 def _open_questions(repos: Repositories, claim: Claim, incoming: tuple[Incoming, ...]) -> tuple[OpenQuestion, ...]:
@@ -271,9 +253,3 @@ def _of_quoted(
     line = None if turn is None else repos.history.answer(conversation, turn)
     found = () if line is None else messages.load_messages(line)
     return next((said.labels for said in found if isinstance(said, AssistantMessage) and said.labels), UNKNOWN)
-
-
-def _allowed(repos: Repositories, conversation: ConversationId, incoming: tuple[Incoming, ...]) -> frozenset[Allowance]:
-    """The tools that the asker has allowed permanently there, within a transaction."""
-    grants = repos.grants.of(conversation, incoming[-1].author)
-    return frozenset(Allowance(tool=grant.tool, shape=grant.shape) for grant in grants)

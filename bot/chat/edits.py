@@ -21,9 +21,10 @@ from datetime import datetime
 from typing import TypeVar
 
 from bot import messages
+from bot.access import chat_settings
 from bot.access.limits import CallRate
 from bot.access.routing import Command, Correction, Verdict
-from bot.chat import chats, outgoing, phrases, prompt
+from bot.chat import outgoing, phrases, prompt
 from bot.chat.steps import Asked, dump_step, has_acted, journaled_steps
 from bot.chat.turns import Turns
 from bot.clock import Clock
@@ -125,7 +126,7 @@ class Revisions:
                 unsent = repos.outbox.unsent_parts(conversation, turn)
                 repos.forgetting.turn(turn, now=now)
                 self._put_notice(repos, conversation, turn, unsent, now)
-            chats.expire(repos, now)
+            chat_settings.expire(repos, now)
             return len(over)
 
         return await self._removed(transact)
@@ -163,7 +164,7 @@ class Revisions:
         now, conversation = self._clock.now(), urgent_item.conversation
         known = repos.revisions.find(conversation, author, target)
         names = {target} if known is None else known.names
-        chats.change(repos, conversation, now, lambda settings: settings.without(author, names))
+        chat_settings.change(repos, conversation, now, lambda settings: settings.without(author, names))
         if known is None:
             return None
         return _Change(
@@ -284,7 +285,7 @@ class Revisions:
         return ()
 
     def _is_paused(self, change: _Change) -> bool:
-        return chats.settings_of(change.repos, change.conversation, change.now).is_paused
+        return chat_settings.settings_of(change.repos, change.conversation, change.now).is_paused
 
     def _reword(self, change: _Change, turn: TurnId, message: Incoming) -> None:
         """Puts the new words into the history, or into the question that `/retry` would ask again."""

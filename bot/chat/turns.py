@@ -14,9 +14,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bot import messages
+from bot.access import chat_settings
 from bot.access.chat_settings import Askers, ChatSettings
-from bot.chat import chats, outgoing, phrases, prompt
-from bot.chat.context import note_with_questions, read_surroundings
+from bot.chat import outgoing, phrases, prompt
+from bot.chat.context import read_surroundings
 from bot.chat.journal import Journal, Outcome, Pause, Turn, origin_of
 from bot.chat.outgoing import with_enclosures
 from bot.chat.past_turns import PastTurns, StoredTurn, rows_of
@@ -27,7 +28,6 @@ from bot.clock import Clock
 from bot.events import ChatId, File, Incoming, Reply
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import Language, set_language, use_language
-from bot.labels import join_labels
 from bot.messages import ToolCall
 from bot.money.budgets import Budget
 from bot.settings import BudgetSettings
@@ -98,12 +98,11 @@ class Turns:
         known = await self._store.read(
             lambda repos: read_surroundings(repos, claim, incoming, asked and asked.settings, now=self._clock.now())
         )
-        settings, heard = known.settings, chats.heard_in(incoming, known.settings)
-        set_language(settings.language or heard or chats.language_of(settings, self._language))
-        read_after = max(settings.starts_after, known.recalled.summed_up or 0)
+        settings, heard = known.settings, chat_settings.heard_in(incoming, known.settings)
+        set_language(settings.language or heard or chat_settings.language_of(settings, self._language))
+        read_after = max(settings.starts_after, known.summed_up or 0)
         # A turn that waited for an approval continues where it began: anything said meanwhile comes after it.
         past = tuple(turn for turn in past if read_after < turn.turn < claim.turn)
-        open_labels = [question.labels for question in known.open_questions]
         return Turn(
             id=claim.turn,
             conversation=claim.conversation,
@@ -122,8 +121,8 @@ class Turns:
             settings=settings,
             heard=heard,
             timezone=known.zone,
-            note=note_with_questions(known.recalled.note, known.open_questions),
-            note_labels=join_labels([known.recalled.labels, known.quoted, *open_labels]),
+            note=known.note,
+            note_labels=known.labels,
             allowed=known.allowed,
             open_questions=known.open_questions,
         )
@@ -131,11 +130,13 @@ class Turns:
     async def settings(self, conversation: ConversationId) -> ChatSettings:
         """The conversation's settings."""
         now = self._clock.now()
-        return await self._store.read(lambda repos: chats.settings_of(repos, conversation, now))
+        return await self._store.read(lambda repos: chat_settings.settings_of(repos, conversation, now))
 
     def language(self, repos: Repositories, conversation: ConversationId) -> Language:
         """The language Aldis uses there unprompted, within a transaction."""
-        return chats.language_of(chats.settings_of(repos, conversation, self._clock.now()), self._language)
+        return chat_settings.language_of(
+            chat_settings.settings_of(repos, conversation, self._clock.now()), self._language
+        )
 
     def journal(self, turn: Turn) -> Journal:
         """The journal of this turn."""
@@ -164,7 +165,9 @@ class Turns:
             self._replace(repos, turn, outcome.done)
             repos.turns.keep_unanswered(turn.conversation, turn.id, None if kept or is_gone else _question(turn))
             if turn.heard not in {None, turn.settings.heard}:
-                chats.change(repos, turn.conversation, now, lambda settings: replace(settings, heard=turn.heard))
+                chat_settings.change(
+                    repos, turn.conversation, now, lambda settings: replace(settings, heard=turn.heard)
+                )
             outgoing.put(repos, turn, replies, now)
             # Of several messages one may be taken back before the answer is out: the others can be asked again.
             is_shared = len(turn.incoming) > 1 and not has_acted(repos, turn.conversation, turn.id)
@@ -270,7 +273,7 @@ class Turns:
         def pass_over(repos: Repositories) -> bool:
             now = self._clock.now()
             # The present settings: a turn that continues after a restart has those of its beginning.
-            settings = chats.settings_of(repos, claim.conversation, now)
+            settings = chat_settings.settings_of(repos, claim.conversation, now)
             if settings.paused_at is None or claim.started_at < settings.paused_at:
                 return False
             self._tell_once(repos, turn, phrases.IS_PAUSED)
@@ -285,10 +288,10 @@ class Turns:
     def _tell_once(self, repos: Repositories, turn: Turn, why: Sentence) -> None:
         """Tells the first who asks why there is no answer, in the language in which they ask."""
         now = self._clock.now()
-        settings = chats.settings_of(repos, turn.conversation, now)
+        settings = chat_settings.settings_of(repos, turn.conversation, now)
         if not settings.told_paused:
             known = replace(settings, told_paused=True, heard=turn.heard or settings.heard)
-            chats.change(repos, turn.conversation, now, lambda _: known)
+            chat_settings.change(repos, turn.conversation, now, lambda _: known)
             self.tell(repos, turn.conversation, turn.incoming[-1], why, turn=turn.id)
 
     async def greet(self, turn: Turn, words: str) -> None:
@@ -298,10 +301,10 @@ class Turns:
 
         def transact(repos: Repositories) -> None:
             now = self._clock.now()
-            settings = chats.settings_of(repos, turn.conversation, now)
+            settings = chat_settings.settings_of(repos, turn.conversation, now)
             if settings.is_greeted or not repos.turns.is_first(turn.conversation, turn.id):
                 return
-            chats.change(repos, turn.conversation, now, lambda before: replace(before, is_greeted=True))
+            chat_settings.change(repos, turn.conversation, now, lambda before: replace(before, is_greeted=True))
             self.tell(repos, turn.conversation, turn.incoming[-1], words)
 
         await self._store.transaction(transact)
@@ -312,8 +315,10 @@ class Turns:
 
         def tell(repos: Repositories) -> None:
             now = self._clock.now()
-            if not chats.settings_of(repos, claim.conversation, now).told_askers:
-                chats.change(repos, claim.conversation, now, lambda settings: replace(settings, told_askers=True))
+            if not chat_settings.settings_of(repos, claim.conversation, now).told_askers:
+                chat_settings.change(
+                    repos, claim.conversation, now, lambda settings: replace(settings, told_askers=True)
+                )
                 self.tell(repos, claim.conversation, message, why, origin=origin_of(item))
 
         await self._store.transaction(tell)

@@ -14,9 +14,9 @@ from difflib import get_close_matches
 from types import MethodType
 from typing import Any, Literal, Self, get_args
 
+from bot.access import chat_settings
 from bot.access.chat_settings import ChatSettings
 from bot.access.routing import Command, Verdict
-from bot.chat import chats
 from bot.chat.turn_tasks import TurnTasks
 from bot.chat.turns import Turns
 from bot.clock import Clock
@@ -245,11 +245,11 @@ class CommandContext:
 
     def change(self, repos: Repositories, call: Call, changed: Callable[[ChatSettings], ChatSettings]) -> ChatSettings:
         """Changes the conversation's settings within a transaction; returns the new ones."""
-        return chats.change(repos, call.conversation, self.clock.now(), changed)
+        return chat_settings.change(repos, call.conversation, self.clock.now(), changed)
 
     def settings(self, repos: Repositories, call: Call) -> ChatSettings:
         """Returns the conversation's settings, within a transaction."""
-        return chats.settings_of(repos, call.conversation, self.clock.now())
+        return chat_settings.settings_of(repos, call.conversation, self.clock.now())
 
     async def language(self, call: Call) -> Language:
         """Returns the language of Aldis's own sentences where the command was given."""
@@ -258,7 +258,7 @@ class CommandContext:
     def _language(self, repos: Repositories, call: Call) -> Language:
         """The language of the conversation; if none is known, the one that the command is written in."""
         known = self.turns.language(repos, call.conversation)
-        if chats.is_language_known(self.settings(repos, call)):
+        if chat_settings.is_language_known(self.settings(repos, call)):
             return known
         name, rest = call.command.name, call.command.rest
         # A command's own name is the same in every language.

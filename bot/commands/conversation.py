@@ -12,8 +12,9 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from bot import messages
+from bot.access import chat_settings
 from bot.access.routing import parse_word
-from bot.chat import chats, outgoing, prompt
+from bot.chat import outgoing, prompt
 from bot.chat import phrases as turn_phrases
 from bot.chat.approvals import Approvals
 from bot.chat.steps import Asked, dump_step
@@ -252,7 +253,7 @@ async def forget(context: CommandContext, call: Call, address: ChatId, *, person
         shown = (there, address) if is_elsewhere and there is not None else (conversation, chat)
         outgoing.clear_all(repos, *shown, now)
         if person is not None:
-            chats.forget_person(repos, person, now)
+            chat_settings.forget_person(repos, person, now)
         context.once(repos, call)
         with use_language(language):
             context.say(repos, call, conversation, phrases.forget_reply(erased, everywhere=person is not None))

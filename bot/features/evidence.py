@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot.chat import chats
+from bot.access import chat_settings
 from bot.chat.room import complete, failed_attempts, question_row
 from bot.clock import Clock
 from bot.errors import ProviderError
@@ -122,7 +122,9 @@ class ReportJudge:
         def chosen(repos: Repositories) -> tuple[ConversationId | None, str | None]:
             conversation = repos.conversations.at(context.chat)
             now = self._clock.now()
-            return conversation, None if conversation is None else chats.settings_of(repos, conversation, now).model
+            return conversation, None if conversation is None else chat_settings.settings_of(
+                repos, conversation, now
+            ).model
 
         conversation, model = await self._store.read(chosen)
         chat = ChatId(context.chat)

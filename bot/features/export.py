@@ -17,7 +17,6 @@ from zoneinfo import ZoneInfo
 from bot import labels, messages
 from bot.access import chat_settings
 from bot.access.chat_settings import ChatSettings
-from bot.chat import chats
 from bot.chat import phrases as turn_phrases
 from bot.chat.citations import visible_words
 from bot.chat.phrases import answers
@@ -206,7 +205,7 @@ def _beside(
         line = repos.turns.unanswered_question(home, last.turn)
     asked = messages.load_question(line)
     return Export(
-        settings=chats.settings_of(repos, home, now),
+        settings=chat_settings.settings_of(repos, home, now),
         unanswered=None if asked is None else asked.text,
         facts=tuple(
             _fact_of(fact.fact, fact.labels, person) for fact in repos.facts.all(home, now=now) if fact.fact is not None

@@ -20,7 +20,8 @@ from itertools import groupby
 from typing import TypeVar
 
 from bot import labels, messages
-from bot.chat import chats, prompt
+from bot.access import chat_settings
+from bot.chat import prompt
 from bot.chat.citations import in_hosts
 from bot.chat.journal import Turn
 from bot.chat.room import ContextRoom, complete, failed_attempts, question_row
@@ -164,7 +165,7 @@ class Summaries:
     def _older(self, repos: Repositories, conversation: ConversationId, model: str | None) -> _Older:
         """Returns what the window cuts off, and enough more to leave a third of it; empty if it cuts off nothing."""
         now = self._clock.now()
-        starts_after = chats.settings_of(repos, conversation, now).starts_after
+        starts_after = chat_settings.settings_of(repos, conversation, now).starts_after
         former = repos.summaries.of(conversation, now=now)
         if former is not None and former.first <= starts_after:
             former = None

@@ -27,12 +27,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from bot.access import chat_settings
 from bot.access.access import AccessList, is_direct, may_write, members_of
 from bot.access.chat_settings import ChatSettings
 from bot.access.limits import CallRate, Quota, Refusal, taken_at
 from bot.access.pairing import GOOD_FOR, Callers, Pairing, WaitingRoom
 from bot.access.routing import Correction, Question, route, unanswered_message
-from bot.chat import chats
 from bot.clock import Clock, is_set_within
 from bot.errors import ConfigError, Disconnected, TransportError
 from bot.event_json import UnreadableJson, dump_value, load_outgoing
@@ -486,7 +486,7 @@ class Intake:
         self._counts.add("codes_given")
         # It may never be used; what the stranger wrote is then forgotten with it.
         asyncio.get_running_loop().call_later(GOOD_FOR.total_seconds(), pairing.forget, now + GOOD_FOR)
-        with use_language(chats.heard_in([event], ChatSettings()) or current_language()):
+        with use_language(chat_settings.heard_in([event], ChatSettings()) or current_language()):
             words = say(phrases.INVITATION, code=code)
         self._begin(self._send_code(Reply(chat=ChatId.direct(author), content=Styled(text=words))), "pairing-code")
         stranger = pairing.put(author, event.name, code)
@@ -609,7 +609,7 @@ class Intake:
             return "duplicate", False
         if is_direct(envelope):
             return None, False
-        return None, chats.settings_of(repos, conversation, entry.received_at).answers_always
+        return None, chat_settings.settings_of(repos, conversation, entry.received_at).answers_always
 
     def _is_known(self, repos: Repositories, conversation: ConversationId, envelope: Envelope) -> bool:
         """Whether an edit changes a message of its author that came earlier."""

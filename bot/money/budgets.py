@@ -63,8 +63,11 @@ def used_up(limits: BudgetSettings, spent: Mapping[tuple[Scope, Span], Decimal])
 
     Of several, the one that makes people wait longest, and of those the narrowest.
     """
-    limited = ((scope, span, limit_usd(limits, scope, span), usd) for (scope, span), usd in spent.items())
-    reached = [(scope, span, limit) for scope, span, limit, usd in limited if limit is not None and usd >= limit]
+    reached: list[tuple[Scope, Span, Decimal]] = [
+        (scope, span, limit)
+        for (scope, span), usd in spent.items()
+        if (limit := limit_usd(limits, scope, span)) is not None and usd >= limit
+    ]
     if not reached:
         return None
     scope, span, limit = max(reached, key=lambda one: (one[2] == 0, one[1] == "month", _WIDTHS.index(one[0])))
@@ -141,8 +144,8 @@ class Budget:
         """
         now = self._periods()
         totals = await self._store.read(lambda repos: repos.ledger.totals(None, None, now))
-        spent = {_span(total.period, now): total.spending.cost_usd for total in totals}
-        limits = {span: limit_usd(self._limits, "all", span) for span in spent}
+        spent: dict[Span, Decimal] = {_span(total.period, now): total.spending.cost_usd for total in totals}
+        limits: dict[Span, Decimal | None] = {span: limit_usd(self._limits, "all", span) for span in spent}
         return {
             span: float(spent[span] / limit) if limit else 1.0 for span, limit in limits.items() if limit is not None
         }

@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 from pydantic import TypeAdapter
 
 from bot import labels
-from bot.chat import chats
+from bot.access import chat_settings
 from bot.chat.prompt import PLANNED, PLANNED_LATE
 from bot.chat.turns import Turns
 from bot.clock import Clock
@@ -255,8 +255,8 @@ class Reminders:
         if self._is_zone_known or repos.reminders.zone(ChatId.direct(person)) is not None:
             return shown
         # They are asked for it once in each chat.
-        is_asked = chats.settings_of(repos, asker.conversation, now).told_zone
-        chats.change(repos, asker.conversation, now, lambda settings: replace(settings, told_zone=True))
+        is_asked = chat_settings.settings_of(repos, asker.conversation, now).told_zone
+        chat_settings.change(repos, asker.conversation, now, lambda settings: replace(settings, told_zone=True))
         return replace(shown, zone_is_known=is_asked)
 
     def _first_plan(self, repos: Repositories, wish: Wish, person: PersonId) -> tuple[Plan, datetime]:
