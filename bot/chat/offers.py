@@ -217,7 +217,7 @@ def with_own_arguments(call: ToolCall, schema: Mapping[str, Any]) -> ToolCall:
             return call
         call = replace(call, arguments={needed[0]: words}, malformed=None)
     arguments = _renamed(call.arguments, properties)
-    if "expression" in properties and arguments.keys() == {"a", "b", "operation"}:
+    if "expression" in properties and set(arguments) == {"a", "b", "operation"}:
         operation = str(arguments["operation"]).lower()
         sign = _OPERATIONS.get(operation, operation if operation in _OPERATIONS.values() else None)
         arguments = {"expression": f"({arguments['a']}) {sign} ({arguments['b']})"} if sign else arguments

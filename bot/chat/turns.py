@@ -268,7 +268,9 @@ class Turns:
         await self._store.transaction(transact)
 
     async def is_paused(self, claim: Claim, turn: Turn) -> bool:
-        """Whether nothing is answered there now; if so, settles the claim and tells the first who asks."""
+        """Whether nothing is answered there now; if so, settles the claim and tells the first who asks, in the language
+        in which they ask.
+        """
 
         def pass_over(repos: Repositories) -> bool:
             now = self._clock.now()
@@ -276,7 +278,10 @@ class Turns:
             settings = chat_settings.settings_of(repos, claim.conversation, now)
             if settings.paused_at is None or claim.started_at < settings.paused_at:
                 return False
-            self._tell_once(repos, turn, phrases.IS_PAUSED)
+            if not settings.told_paused:
+                known = replace(settings, told_paused=True, heard=turn.heard or settings.heard)
+                chat_settings.change(repos, turn.conversation, now, lambda _: known)
+                self.tell(repos, turn.conversation, turn.incoming[-1], phrases.IS_PAUSED, turn=turn.id)
             repos.journal.close(claim.turn, "ignored", now=now)
             repos.inbox.done(claim.turn)
             return True
@@ -284,15 +289,6 @@ class Turns:
         if turn.settings.paused_at is None and claim.is_new:
             return False  # deciding by what was read anyway saves a round trip to the store
         return await self._store.transaction(pass_over)
-
-    def _tell_once(self, repos: Repositories, turn: Turn, why: Sentence) -> None:
-        """Tells the first who asks why there is no answer, in the language in which they ask."""
-        now = self._clock.now()
-        settings = chat_settings.settings_of(repos, turn.conversation, now)
-        if not settings.told_paused:
-            known = replace(settings, told_paused=True, heard=turn.heard or settings.heard)
-            chat_settings.change(repos, turn.conversation, now, lambda _: known)
-            self.tell(repos, turn.conversation, turn.incoming[-1], why, turn=turn.id)
 
     async def greet(self, turn: Turn, words: str) -> None:
         """Greets a person's first question in their own chat before it is answered; only once, even after a crash."""
