@@ -1,6 +1,6 @@
 """Pure: decides what happens to an event from a person who may write.
 
-Incoming --begins with /word--> Command (in a group even unaddressed); "/word?" and "/word" in quotes: help on it
+Incoming --begins with /word--> Command (in a group even unaddressed)
          |-yes, no, always----> Verdict
          |-addressed----------> Question; with nothing but the name: about the last thing said
          '-not----------------> Talk (in a group, among others)
@@ -176,10 +176,6 @@ _AS_PICTURE = "\ufe0f"
 
 _NAME = r"[^\W\d_](?:[^\W\d]|-){0,30}"
 _COMMAND = re.compile(rf"/({_NAME})[.,:;!…\u200b\u2060\ufeff]*(?:\s+(.*))?", re.DOTALL)
-_ABOUT_COMMAND = re.compile(
-    rf"/\?|/(?P<asked>{_NAME})\s*\?+|[\"“„«'‘`]\s*/(?P<quoted>{_NAME})(?:\s[^\"“”«»'‘’`]*)?[\"”“»'’`][.,!?]*"
-)
-"""A command with a question mark or in quotation marks: a question about it, not an order."""
 
 
 def route(event: Event | None, *, name: str, answers_always: bool = False) -> Route:
@@ -233,8 +229,8 @@ def _message(message: Incoming, name: str, answers_always: bool) -> Question | C
     if not (message.text.strip() or message.attachments or message.sticker or message.extras or message.view_once):
         return Ignore(reason="empty")
     is_addressed = not message.chat.is_group or _addressed(message, name)
-    command = _command(message.text, name, is_addressed=is_addressed)
-    if command is not None and _command(_own_text(message), name, is_addressed=is_addressed):
+    command = _command(message.text, name)
+    if command is not None and _command(_own_text(message), name):
         return Command(message=message, name=command[0], rest=command[1], is_addressed=is_addressed)
     found = Question(message=message) if is_addressed or answers_always else Talk(message=message)
     word = None if message.attachments else parse_word(message.text)
@@ -244,12 +240,9 @@ def _message(message: Incoming, name: str, answers_always: bool) -> Question | C
     return _verdict(word, message.author, target, found)
 
 
-def _command(text: str, name: str, *, is_addressed: bool) -> tuple[str, str] | None:
+def _command(text: str, name: str) -> tuple[str, str] | None:
     """The command's name and what follows it; None if this is not a command."""
-    text = plain_command(_without_name(text, name))
-    if is_addressed and (about := _ABOUT_COMMAND.fullmatch(text)) is not None:
-        return "help", about["asked"] or about["quoted"] or ""
-    command = _COMMAND.fullmatch(text)
+    command = _COMMAND.fullmatch(plain_command(_without_name(text, name)))
     return None if command is None else (command[1].lower(), (command[2] or "").strip())
 
 

@@ -19,16 +19,17 @@ are known in the end (`bot.chat.citations`).
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
+from typing import Any, TypeVar
 
 from bot.chat import phrases, prompt
 from bot.chat.citations import CitedPages, Shield, words_of
 from bot.chat.context import beside, label_question, with_note
 from bot.chat.journal import Journal, Outcome, Pause, Turn
-from bot.chat.outgoing import enclosed_files
+from bot.chat.outgoing import enclosed_files, work_out
 from bot.chat.room import (
     OFFER_TOKENS,
     SIZES,
@@ -42,19 +43,10 @@ from bot.chat.room import (
 )
 from bot.chat.steps import AskedAgain, ToolRun
 from bot.chat.toolbox import Toolbox
-from bot.chat.work import side_by_side, work_out
 from bot.errors import ContextTooLong, ProviderError
 from bot.i18n.catalogues import say
 from bot.labels import UNKNOWN, Labels, Source, join_labels
-from bot.messages import (
-    AssistantMessage,
-    AssistantPart,
-    CallId,
-    Message,
-    ToolCall,
-    ToolMessage,
-    without_opaque,
-)
+from bot.messages import AssistantMessage, AssistantPart, CallId, Message, ToolCall, ToolMessage, without_opaque
 from bot.models.base import Completion, Provider, Request, Stop, ToolOffer
 from bot.money.budgets import Budget, UsedUp
 from bot.money.ledger import attempt_entries
@@ -66,6 +58,8 @@ from bot.trust.provenance import sources_of
 from bot.trust.rules import may_carry_out, names_all
 from bot.trust.secrets import Secrets
 from tools import ToolSpec, UnknownOutcome, clean_text, shorten
+
+T = TypeVar("T")
 
 OnProgress = Callable[[Progress], Awaitable[None]]
 """Called with each step as it happens."""
@@ -95,12 +89,7 @@ class Agent:
     """What is known about the models' context windows."""
 
     async def answer(
-        self,
-        turn: Turn,
-        journal: Journal,
-        on_progress: OnProgress,
-        *,
-        seconds: float | None = None,
+        self, turn: Turn, journal: Journal, on_progress: OnProgress, *, seconds: float | None = None
     ) -> Outcome | Pause:
         """The outcome of a turn, or a pause if a person must first agree to something it wants to do.
 
@@ -506,3 +495,17 @@ def _unbound(completion: Completion) -> Completion:
 
 def _key(call: ToolCall) -> str:
     return json.dumps([call.name, call.malformed, call.arguments], sort_keys=True)
+
+
+async def side_by_side(jobs: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Returns what these give, in their order. When one fails, the others are ended.
+
+    Raises:
+        Exception: the first error, as it is: callers that wait for its kind do not look into groups.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(job) for job in jobs]
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from failed
+    return [task.result() for task in tasks]

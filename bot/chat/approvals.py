@@ -26,10 +26,10 @@ from bot.chat import phrases
 from bot.chat.steps import Decided, Paused, dump_step, journaled_steps
 from bot.chat.turns import Turns, question_files
 from bot.clock import Clock
-from bot.events import Incoming, PersonId
+from bot.events import Incoming
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
-from store import ConversationId, InboxId, Repositories, SaidSince, Store, TurnId
+from store import ConversationId, InboxId, Repositories, Store, TurnId
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,8 +40,6 @@ class _Waiting:
     asked: Paused
     position: int
     """The position of its journal's next step."""
-    since: SaidSince
-    """What was said after it asked."""
 
 
 class Approvals:
@@ -90,97 +88,78 @@ class Approvals:
         return len(turns)
 
     def _quoted(self, repos: Repositories, conversation: ConversationId, verdict: Verdict, *, is_admin: bool) -> bool:
-        """Accepts a verdict on a message of ours, within a transaction; returns whether a turn waits for one there."""
+        """Accepts a verdict on a message of ours; returns whether a turn waits for one there."""
         place = None if verdict.target is None else repos.sent_messages.place_of(conversation, verdict.target)
         if place is None or place[0] not in repos.inbox.put_off_turns(conversation):
             return False
         turn, position = place
-        found = _asked(repos, conversation, turn)
-        if found is None:
+        one = _waiting(repos, conversation, turn)
+        if one is None:
             return False
-        asked, steps = found
-        may_say = is_admin or verdict.author in asked.people
-        if may_say and position >= asked.position:
-            self._decide(repos, conversation, turn, verdict, asked, steps)
+        may_say = is_admin or verdict.author in one.asked.people
+        if may_say and position >= one.asked.position:
+            self._decide(repos, conversation, one, verdict)
         elif may_say and verdict.instead is not None:  # they quote an earlier question of the turn
-            self._show_again(repos, conversation, turn, asked, verdict.instead.message)
+            self._show_again(repos, conversation, one, verdict.instead.message)
         return True
 
     def _said(
         self, repos: Repositories, conversation: ConversationId, verdict: Verdict, item: InboxId, *, follows: bool
     ) -> bool:
-        """Accepts a word alone, within a transaction; returns whether it can mean any open question."""
-        waiting = _waiting(repos, conversation, verdict.author, item)
+        """Accepts a word alone; returns whether it can mean any open question that its author could read before."""
+        found = (_waiting(repos, conversation, turn) for turn in repos.inbox.put_off_turns(conversation))
+        asked = [one for one in found if one is not None and verdict.author in one.asked.people]
+        said = [
+            (one, repos.sent_messages.said_since(conversation, one.turn, one.asked.position, item)) for one in asked
+        ]
+        waiting = [(one, since) for one, since in said if since is not None]
         if not waiting or verdict.instead is None:
             return False
         message = verdict.instead.message
+        one, since = waiting[0]
         if len(waiting) > 1:
             self._turns.tell(repos, conversation, message, phrases.WHICH_QUESTION)
-            return True
-        one = waiting[0]
-        if one.since.is_repeated:
-            return True  # it crossed the question, which is the last thing they see
-        if follows or one.since.turns:  # it may answer that
-            self._show_again(repos, conversation, one.turn, one.asked, message)
+        elif since.is_repeated:
+            pass  # it crossed the question, which is the last thing they see
+        elif follows or since.turns:  # it may answer that
+            self._show_again(repos, conversation, one, message)
         else:
-            self._decide(repos, conversation, one.turn, verdict, one.asked, one.position)
+            self._decide(repos, conversation, one, verdict)
         return True
 
-    def _show_again(
-        self, repos: Repositories, conversation: ConversationId, turn: TurnId, asked: Paused, message: Incoming
-    ) -> None:
-        """Repeats the open question, within a transaction, so that it is the last thing said."""
-        if not asked.question:
+    def _show_again(self, repos: Repositories, conversation: ConversationId, one: _Waiting, message: Incoming) -> None:
+        """Repeats the open question, so that it is the last thing said."""
+        if not one.asked.question:
             self._turns.tell(repos, conversation, message, phrases.WHICH_QUESTION)
             return
         with use_language(self._turns.language(repos, conversation)):
-            text = f"{say(phrases.STILL_OPEN)}\n\n{asked.question}"
-        self._turns.tell(repos, conversation, message, text, files=question_files(asked.whole), turn=turn)
+            text = f"{say(phrases.STILL_OPEN)}\n\n{one.asked.question}"
+        self._turns.tell(repos, conversation, message, text, files=question_files(one.asked.whole), turn=one.turn)
 
-    def _decide(
-        self,
-        repos: Repositories,
-        conversation: ConversationId,
-        turn: TurnId,
-        verdict: Verdict,
-        asked: Paused,
-        position: int,
-    ) -> None:
-        """Records a verdict, within a transaction, and lets the turn continue.
+    def _decide(self, repos: Repositories, conversation: ConversationId, one: _Waiting, verdict: Verdict) -> None:
+        """Records a verdict and lets the turn continue.
 
         Messages that others wrote in the group meanwhile are added to the question, but have no say in it.
         """
         # An admin agrees once on behalf of others; only the sole asker can opt out of being asked again.
-        allowance = asked.allowance if verdict.is_always and asked.people == (verdict.author,) else None
+        allowance = one.asked.allowance if verdict.is_always and one.asked.people == (verdict.author,) else None
         if allowance is not None:
             repos.grants.allow(
                 conversation, verdict.author, tool=allowance.tool, shape=allowance.shape, now=self._clock.now()
             )
-        always = allowance.tool if allowance is not None else None
-        decided = Decided(call_ids=asked.call_ids, is_yes=verdict.is_yes, always=always)
-        repos.journal.add(conversation, turn, position, dump_step(decided))
-        repos.inbox.take_up(turn)
+        always = None if allowance is None else allowance.tool
+        decided = Decided(call_ids=one.asked.call_ids, is_yes=verdict.is_yes, always=always)
+        repos.journal.add(conversation, one.turn, one.position, dump_step(decided))
+        repos.inbox.take_up(one.turn)
 
 
-def _asked(repos: Repositories, conversation: ConversationId, turn: TurnId) -> tuple[Paused, int] | None:
-    """A waiting turn's last question and the position of its journal's next step, within a transaction.
+def _waiting(repos: Repositories, conversation: ConversationId, turn: TurnId) -> _Waiting | None:
+    """A turn that was put off, with its last question.
 
     None if its journal is damaged: whatever is said to it, it cannot go on, and says so when its time has come.
     """
-    done = journaled_steps(repos, conversation, turn)
-    return None if done is None else (next(step for step in reversed(done) if isinstance(step, Paused)), len(done))
-
-
-def _waiting(repos: Repositories, conversation: ConversationId, person: PersonId, item: InboxId) -> list[_Waiting]:
-    """The questions this person was asked and could read before their message came, within a transaction."""
-    found: list[_Waiting] = []
-    for turn in repos.inbox.put_off_turns(conversation):
-        if (one := _asked(repos, conversation, turn)) is None:
-            continue
-        asked, position = one
-        since = (
-            repos.sent_messages.said_since(conversation, turn, asked.position, item) if person in asked.people else None
-        )
-        if since is not None:
-            found.append(_Waiting(turn=turn, asked=asked, position=position, since=since))
-    return found
+    steps = journaled_steps(repos, conversation, turn)
+    if steps is None:
+        return None
+    asked = next(step for step in reversed(steps) if isinstance(step, Paused))
+    return _Waiting(turn=turn, asked=asked, position=len(steps))

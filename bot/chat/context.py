@@ -229,10 +229,7 @@ def _open_questions(repos: Repositories, claim: Claim, incoming: tuple[Incoming,
     }
     found = (
         open_question(
-            turn,
-            journaled_steps(repos, claim.conversation, turn) or (),
-            incoming[-1].author,
-            is_quoted=turn in quoted,
+            turn, journaled_steps(repos, claim.conversation, turn) or (), incoming[-1].author, is_quoted=turn in quoted
         )
         for turn in claim.put_off
         if turn < claim.turn

@@ -43,16 +43,7 @@ from bot.messages import CallId, Message, ToolCall, UserMessage
 from bot.models.base import Completion
 from bot.money.budgets import Budget, UsedUp
 from bot.money.ledger import Bill, Payer, Reservation, completion_entries, fee_entry
-from store import (
-    ConversationId,
-    InboxId,
-    LedgerEntry,
-    Repositories,
-    StepMissing,
-    Store,
-    StoreFull,
-    TurnId,
-)
+from store import ConversationId, InboxId, LedgerEntry, Repositories, StepMissing, Store, StoreFull, TurnId
 
 _log = logging.getLogger(__name__)
 

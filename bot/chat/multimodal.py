@@ -11,10 +11,9 @@ import logging
 from dataclasses import replace
 
 from bot.chat import prompt
-from bot.chat.agent import Agent, OnProgress
+from bot.chat.agent import Agent, OnProgress, side_by_side
 from bot.chat.journal import SPEAKING, Journal, Outcome, Pause, Turn
 from bot.chat.steps import Opened, Spoken
-from bot.chat.work import side_by_side
 from bot.events import Attachment, File
 from bot.formatting.split import parts
 from bot.media.attachments import AttachmentReader
@@ -37,13 +36,7 @@ class MultimodalAgent:
     """
 
     def __init__(
-        self,
-        agent: Agent,
-        attachments: AttachmentReader,
-        *,
-        timezone: str,
-        turn_seconds: float,
-        speech: Speech | None,
+        self, agent: Agent, attachments: AttachmentReader, *, timezone: str, turn_seconds: float, speech: Speech | None
     ) -> None:
         self._agent = agent
         self._attachments = attachments

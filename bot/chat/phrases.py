@@ -38,8 +38,7 @@ UNREADABLE = Sentence(
     "The language model answered twice in a form that its server can't read. Please ask again, perhaps in other words.",
 )
 BAD_KEY = Sentence(
-    "BAD_KEY",
-    "My access to the language model has stopped working. Please tell the person who runs me.",
+    "BAD_KEY", "My access to the language model has stopped working. Please tell the person who runs me."
 )
 NO_SUCH_MODEL = Sentence(
     "NO_SUCH_MODEL",
@@ -298,13 +297,7 @@ def budget_used_up(scope: str, span: str, *, renews: bool) -> str:
     return say(_BUDGETS[scope, span] if renews else BUDGET_NONE)
 
 
-def may_i(
-    deeds: Sequence[Deed],
-    cost_usd: Decimal,
-    causes: Sequence[Source] = (),
-    *,
-    always: str | None = None,
-) -> str:
+def may_i(deeds: Sequence[Deed], cost_usd: Decimal, causes: Sequence[Source] = (), *, always: str | None = None) -> str:
     """Asks whether all this may be done, and says why it asks. Without `causes`, the operator or the tool requires it.
     `always` is the tool that can be allowed permanently; None: none can.
     """

@@ -115,12 +115,7 @@ class StatusMessages:
         try:
             return await self._store.transaction(
                 lambda repos: repos.outbox.put_status(
-                    turn.conversation,
-                    turn.id,
-                    dump_value(reply),
-                    in_group=in_group,
-                    now=now,
-                    max_edits=_MAX_EDITS,
+                    turn.conversation, turn.id, dump_value(reply), in_group=in_group, now=now, max_edits=_MAX_EDITS
                 )
             )
         except StoreError as error:

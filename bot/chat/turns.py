@@ -23,7 +23,6 @@ from bot.chat.outgoing import with_enclosures
 from bot.chat.past_turns import PastTurns, StoredTurn, rows_of
 from bot.chat.prompt import PastTurn
 from bot.chat.steps import Asked, Decided, Paused, Step, dump_step, has_acted, journaled_steps
-from bot.chat.work import work_out
 from bot.clock import Clock
 from bot.events import ChatId, File, Incoming, Reply
 from bot.i18n.catalogues import Sentence, say
@@ -356,12 +355,7 @@ class Turns:
         return turn
 
     def undo(
-        self,
-        repos: Repositories,
-        item: InboxId | None,
-        turn: TurnId | None,
-        *,
-        chat: ChatId,
+        self, repos: Repositories, item: InboxId | None, turn: TurnId | None, *, chat: ChatId
     ) -> tuple[TurnId, ...]:
         """Removes, within a transaction, what this message and the turn that answered it (None: no such) had Aldis keep
         and say beyond the answer, because the message is taken back or asked again.
@@ -387,7 +381,7 @@ class Turns:
 
     async def _replies(self, turn: Turn, outcome: Outcome) -> list[Reply]:
         text, asked = outcome.text, turn.incoming
-        replies = await work_out(text, outgoing.replies_to, text, asked, ok=outcome.ok, talk=turn.talk)
+        replies = await outgoing.work_out(text, outgoing.replies_to, text, asked, ok=outcome.ok, talk=turn.talk)
         return with_enclosures(replies, outcome)
 
 
