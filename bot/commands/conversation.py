@@ -231,8 +231,7 @@ class ConversationCommands(CommandGroup):
 
 
 async def forget(context: CommandContext, call: Call, address: ChatId, *, person: PersonId | None = None) -> None:
-    """Destroys the conversation at this address and, with a person, what they asked and heard everywhere else; then
-    answers the command and settles it.
+    """Destroys the conversation at this address and, with a person, what is theirs elsewhere; then settles the command.
 
     Raises:
         DoneBefore: the command's message has had such an effect before it was edited.

@@ -121,10 +121,8 @@ class ReportJudge:
 
         def chosen(repos: Repositories) -> tuple[ConversationId | None, str | None]:
             conversation = repos.conversations.at(context.chat)
-            now = self._clock.now()
-            return conversation, None if conversation is None else chat_settings.settings_of(
-                repos, conversation, now
-            ).model
+            settings = conversation and chat_settings.settings_of(repos, conversation, self._clock.now())
+            return conversation, settings.model if settings else None
 
         conversation, model = await self._store.read(chosen)
         chat = ChatId(context.chat)
