@@ -30,10 +30,8 @@ _TIME = "1767225600"
 """What the files of the wheel bear for their time, in seconds since 1970: that of the build says nothing."""
 _SANDBOX = """
 import asyncio
-from contextlib import closing
 from bot.media.sandbox import Sandbox
-with closing(Sandbox()) as sandbox:
-    asyncio.run(sandbox.level())
+asyncio.run(Sandbox().level())
 """
 
 

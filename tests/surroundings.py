@@ -1,7 +1,7 @@
 """What tools stand on that are called without a conversation."""
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from bot.app import user_agent
@@ -14,6 +14,5 @@ from tools import Fetcher, Http, ToolDeps, alone
 @asynccontextmanager
 async def standalone_deps(contact: str | None) -> AsyncGenerator[ToolDeps]:
     """The network with the product's own clients, and no store."""
-    with closing(Sandbox()) as sandbox:
-        async with Http(user_agent(contact)) as http, Fetcher(user_agent()) as fetcher:
-            yield replace(alone(http, fetcher, idle_features()), papers=Library(sandbox))
+    async with Http(user_agent(contact)) as http, Fetcher(user_agent()) as fetcher:
+        yield replace(alone(http, fetcher, idle_features()), papers=Library(Sandbox()))

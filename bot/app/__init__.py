@@ -16,7 +16,7 @@ import resource
 import weakref
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 
 from bot.access.pairing import Callers, Pairing
@@ -132,7 +132,7 @@ async def build_service(
     widen()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_close, transport)
-        sandbox = stack.enter_context(closing(Sandbox()))
+        sandbox = Sandbox()
         importing = import_sdks(settings)
         stack.callback(importing.cancel)
         store = await stack.enter_async_context(_decided_store(settings, realm))
@@ -233,7 +233,7 @@ async def _look_at(sandbox: Sandbox) -> None:
     await asyncio.sleep(_LOOK_SECONDS)
     with suppress(FileRefused):  # already logged
         level = await sandbox.level()
-        if not level.holds:
+        if not level.seccomp:
             layers = words_of_level(level)
             _log.warning("strangers' files are opened in processes that are hardly confined: %s; see doctor", layers)
 

@@ -11,7 +11,7 @@ they are the operator's own, on their own terminal. Keys never are.
 import asyncio
 import logging
 from collections.abc import Awaitable, Iterable
-from contextlib import AsyncExitStack, closing
+from contextlib import AsyncExitStack
 
 from bot.clock import Clock
 from bot.doctor import bridge, machine, models, tools
@@ -36,7 +36,7 @@ async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: 
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(deps.tool_deps.http)
         await stack.enter_async_context(deps.tool_deps.fetcher)
-        sandbox = stack.enter_context(closing(deps.sandbox()))
+        sandbox = deps.sandbox()
         asked = [_in_time("models", models.ask_models(settings, deps), _ASKING_SECONDS)] if asks_models else []
         parts = await asyncio.gather(
             _in_time("machine", machine.check_machine(settings, clock, sandbox)),

@@ -55,7 +55,7 @@ def words_of_level(level: Level) -> str:
 def check_cell_level(level: Level) -> Finding:
     """Returns how well strangers' files are confined on a machine that can do so much."""
     what = f"strangers' files and pages are opened in processes of their own ({words_of_level(level)})"
-    if level.holds:
+    if level.seccomp:
         return ok("cells", what)
     reach = "use sockets and start processes" if level.landlock else "do whatever Aldis's user can"
     how = "use Linux 5.13 or later on x86-64 or aarch64; in a container see what its runtime allows"

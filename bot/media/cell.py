@@ -23,7 +23,7 @@ import pkgutil
 import socket
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from multiprocessing import spawn
@@ -41,8 +41,8 @@ LEVEL = "level"
 _MAX_DESCRIPTORS = 256
 _FIRST_DESCRIPTOR = 3  # the standard ones below it lead nowhere
 _PIECE_BYTES = 1 << 20
-_prepared = set[str]()
-"""The modules that open files; empty where their libraries are missing."""
+_serving = dict[str, Callable[[bytes, Sequence[str]], tuple[Facts, bytes]]]()
+"""What opens files, by the name of its module; empty where their libraries are missing."""
 
 
 class FileRefused(Exception):
@@ -60,7 +60,7 @@ def prepare(modules: Sequence[ModuleType]) -> None:
     """Has these modules load everything, in the server: whatever is missing in a cell cannot be loaded there."""
     for module in modules:
         module.preload()
-        _prepared.add(module.__name__)
+        _serving[module.__name__] = module.serve
     # Or multiprocessing would run the program in each cell; its own option for that has no effect up to Python 3.13
     # (https://github.com/python/cpython/issues/126631).
     for name in ("_fixup_main_from_name", "_fixup_main_from_path"):
@@ -76,27 +76,23 @@ def prepare(modules: Sequence[ModuleType]) -> None:
 def run(channel: socket.socket, name: str, arguments: Sequence[str]) -> NoReturn:
     """Becomes a cell, and answers about the file that comes over the channel with what the module of this name says.
 
-    It ends with status 0 if it has answered. Otherwise the reason is not reported: the file could have made it up.
+    An answer is a line of JSON with the facts and the number of the bytes, and the bytes. Why there is none is not
+    reported: the file could have made it up.
     """
     try:
         descriptor = channel.fileno()
         level = _confined(descriptor)
         data = b"".join(iter(lambda: os.read(descriptor, _PIECE_BYTES), b""))
         try:
-            if name == LEVEL and _prepared:
-                facts, answer = asdict(level), b""
-            elif name in _prepared:
-                facts, answer = sys.modules[name].serve(data, arguments)
-            else:
-                os._exit(1)
+            is_level = name == LEVEL and bool(_serving)
+            facts, answer = (asdict(level), b"") if is_level else _serving[name](data, arguments)
         except FileRefused as refusal:
             facts, answer = {"refused": str(refusal)}, b""
-        left = memoryview(json.dumps(facts).encode() + b"\n" + answer)
+        left = memoryview(json.dumps([facts, len(answer)]).encode() + b"\n" + answer)
         while left:
             left = left[os.write(descriptor, left) :]
-        os._exit(0)
     finally:
-        os._exit(1)
+        os._exit(0)
 
 
 def _confined(channel: int) -> confinement.Level:

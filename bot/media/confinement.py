@@ -105,11 +105,7 @@ class Level:
     landlock: int
     """The version of its interface; 0 if there is none."""
     seccomp: bool
-
-    @property
-    def holds(self) -> bool:
-        """Whether a cell can open, reach and start nothing; without Landlock that depends on one layer alone."""
-        return self.seccomp
+    """By itself it keeps a cell from opening, reaching and starting anything; Landlock by itself does not."""
 
 
 def refuse_dumps() -> None:

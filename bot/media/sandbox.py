@@ -7,8 +7,8 @@ A person has one file of a kind open at a time, so others do not wait behind the
 its own, forked from a process that has never read any file: whatever a file does to its cell is gone with it, so
 nothing of one person's file gets into another's.
 
-Source: multiprocessing's start method "forkserver" (Python 3.11 to 3.14). Its processes are begun, and their ends read,
-by one thread at a time, because it looks at all of them whenever it begins one.
+Source: multiprocessing's start method "forkserver" (Python 3.11 to 3.14). Its processes begin and end on one thread,
+because it looks at all of them whenever it begins one.
 """
 
 import asyncio
@@ -19,14 +19,13 @@ import os
 import signal
 import socket
 import sys
-import threading
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from multiprocessing import connection, forkserver, resource_tracker
 from multiprocessing.process import BaseProcess
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ValidationError
@@ -41,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 _PACKAGE = "bot.media"
 _FORKING = multiprocessing.get_context("forkserver")
-_BEGINNING = threading.Lock()
+_THREAD = ThreadPoolExecutor(1, thread_name_prefix="cell")
 _AT_ONCE = 2
 _MAX_ANSWER_BYTES = 16_000_000
 """More than any picture or text that a cell makes; one that a file has taken over could write without end."""
@@ -49,9 +48,9 @@ _MAX_FACTS_BYTES = 2_000_000
 """The part of it that is read as JSON, which takes twenty times as much memory; a feed of fifty entries needs half."""
 _PIECE_BYTES = 262_144
 _MAX_REASON_CHARS = 200
-_KILL_SECONDS = 5.0
-"""How long the server can take to report that a cell has ended; it does nothing but watch for that."""
-_LEVEL_SECONDS = 60.0
+_BEGIN_SECONDS = 60.0
+"""How long the server can take to load everything and to begin a cell."""
+_END_SECONDS = 5.0
 _DAMAGED = "it is damaged, or not what it seems"
 _NO_ROOM = "there is no room for it at the moment; it may be sent again"
 
@@ -67,7 +66,6 @@ class Sandbox:
         """The layers that confine the cells on this machine; None until `level` has been asked."""
         self._package = package
         self._preloaded = preloaded
-        self._threads = ThreadPoolExecutor(4 * _AT_ONCE, thread_name_prefix="cell")
         self._places = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_AT_ONCE))
         self._lanes = WeakValueDictionary[tuple[str, str], asyncio.Lock]()
         """One for each kind and person, while they have files of it."""
@@ -93,13 +91,9 @@ class Sandbox:
         Raises:
             FileRefused: there can be no cells.
         """
-        facts, _ = await self._opened(cell.LEVEL, b"", (), _LEVEL_SECONDS)
+        facts, _ = await self._opened(cell.LEVEL, b"", (), _BEGIN_SECONDS)
         self.known_level = Level(landlock=int(facts["landlock"]), seccomp=bool(facts["seccomp"]))
         return self.known_level
-
-    def close(self) -> None:
-        """Begins no further cell. The server ends with Aldis, and cells with it."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _opened(
         self, name: str, data: bytes, arguments: Sequence[str], timeout_seconds: float
@@ -110,27 +104,20 @@ class Sandbox:
         except OSError as error:
             raise _no_room(error) from error
         process = _FORKING.Process(target=cell.run, args=(theirs, name, tuple(arguments)), daemon=True)
-        is_over = threading.Event()
-        with ours:
-            working = asyncio.get_running_loop().run_in_executor(
-                self._threads, _work, process, ours.dup(), theirs, data, timeout_seconds, is_over
-            )
-            try:
-                async with asyncio.timeout(timeout_seconds + 2 * _KILL_SECONDS):
-                    answer, status = await working
-            except TimeoutError as error:
-                _log.error("the process that forks the sandbox processes hangs")
-                raise FileRefused(_NO_ROOM) from error
-            except asyncio.CancelledError:
-                is_over.set()
-                with suppress(OSError):  # its thread sees the end of the channel, and ends the cell
-                    ours.shutdown(socket.SHUT_RDWR)
-                raise
-        if status:
-            # Nothing that it may have said is trusted: the file could have made it up.
-            _log.warning("a file exceeded the limits of its sandbox process (%s, status %d)", name, status)
-            raise FileRefused(_DAMAGED)
-        return _read(answer)
+        run = asyncio.get_running_loop().run_in_executor
+        try:
+            async with asyncio.timeout(_BEGIN_SECONDS):
+                await run(_THREAD, _begin, process, theirs)
+            async with asyncio.timeout(timeout_seconds):
+                answer = await _exchange(ours, data)
+        except TimeoutError as error:
+            raise FileRefused("opening it takes too long") from error
+        except (OSError, EOFError) as error:
+            raise _no_room(error) from error
+        finally:
+            ours.close()
+            await asyncio.wait([run(_THREAD, _end, process, theirs)], timeout=2 * _END_SECONDS)
+        return _read(answer, name)
 
 
 def start_server(preloaded: str) -> None:
@@ -165,58 +152,48 @@ def _no_room(error: OSError | EOFError) -> FileRefused:
     return FileRefused(_NO_ROOM)
 
 
-def _work(
-    process: BaseProcess,
-    channel: socket.socket,
-    theirs: socket.socket,
-    data: bytes,
-    seconds: float,
-    is_over: threading.Event,
-) -> tuple[bytes, int]:
-    """Returns the answer of a new cell, and its exit status, negative for a signal; ends it after these seconds, or if
-    the channel ends when `is_over` is set. Waits, so it has a thread.
-    """
+def _begin(process: BaseProcess, theirs: socket.socket) -> None:
+    with theirs:  # open until it has been passed on, and no longer: its end tells that the cell has answered
+        process.start()
+
+
+def _end(process: BaseProcess, theirs: socket.socket) -> None:
+    """Ends a cell, which may go on computing after its answer, and waits until it is gone."""
+    theirs.close()
+    if process.is_alive():
+        process.kill()
+        connection.wait([process.sentinel], _END_SECONDS)
+    with suppress(ValueError):  # it hangs where even SIGKILL does not reach it
+        process.close()
+
+
+async def _exchange(channel: socket.socket, data: bytes) -> bytes:
+    """Hands a cell its file, and returns what it has said by its end."""
+    reader, writer = await asyncio.open_connection(sock=channel)
     answer = bytearray()
-    with channel:
-        try:
-            with theirs, _BEGINNING:
-                process.start()
-        except (OSError, EOFError) as error:
-            raise _no_room(error) from error
-        ending = threading.Timer(seconds, lambda: (is_over.set(), process.kill()))
-        ending.start()
-        try:
-            with suppress(ConnectionError):  # it has died, as its status will say
-                channel.sendall(data)
-                channel.shutdown(socket.SHUT_WR)
-                while (piece := channel.recv(_PIECE_BYTES)) and len(answer) <= _MAX_ANSWER_BYTES:
-                    answer += piece
-            if is_over.is_set() or len(answer) > _MAX_ANSWER_BYTES:
-                process.kill()
-            # A cell can fall silent and go on computing, so its end is waited for as well as its answer.
-            has_ended = bool(connection.wait([process.sentinel], seconds + _KILL_SECONDS))
-            if is_over.is_set() or not has_ended:
-                raise FileRefused("opening it takes too long")
-            with _BEGINNING:
-                return bytes(answer), process.exitcode or 0
-        finally:
-            ending.cancel()
-            process.kill()
-            connection.wait([process.sentinel], _KILL_SECONDS)
-            with _BEGINNING, suppress(ValueError):  # it hangs where even SIGKILL does not reach it
-                process.close()
+    try:
+        writer.write(data)
+        writer.write_eof()
+        with suppress(ConnectionError):  # it has died, as its answer will show
+            while len(answer) <= _MAX_ANSWER_BYTES and (piece := await reader.read(_PIECE_BYTES)):
+                answer += piece
+    finally:
+        writer.transport.abort()
+    return bytes(answer)
 
 
-def _read(answer: bytes) -> tuple[Facts, bytes]:
-    """What a cell that ended well has said: a line of JSON, and bytes."""
+def _read(answer: bytes, name: str) -> tuple[Facts, bytes]:
+    """Returns the facts and the bytes of a cell's answer; see `cell.run`."""
     line, _, data = answer.partition(b"\n")
     try:
-        facts = json.loads(line) if len(line) <= _MAX_FACTS_BYTES else None
-    except (ValueError, RecursionError) as error:
-        raise FileRefused(_DAMAGED) from error
-    if not isinstance(facts, dict):  # a file has taken over its cell
+        facts, size = json.loads(line) if len(line) <= _MAX_FACTS_BYTES else (None, 0)
+        is_whole = len(data) == size and isinstance(facts, dict)
+    except (ValueError, TypeError, RecursionError):
+        is_whole, facts = False, None
+    if not is_whole:  # its end came first, by a limit perhaps, or a file has taken it over
+        _log.warning("a sandbox process has not answered (%s)", name)
         raise FileRefused(_DAMAGED)
-    found = cast("dict[str, Any]", facts)
+    found = cast("dict[str, object]", facts)
     if "refused" in found:
         raise FileRefused(str(found["refused"])[:_MAX_REASON_CHARS])
     return found, data

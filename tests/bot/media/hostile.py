@@ -20,20 +20,20 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
         case ["endless"]:
             while True:
                 say(b"x" * 65_536)
-        case ["too much", status]:
-            say(b'{"ok": true}\n' + bytes(17_000_000))
-            os._exit(int(status))
-        case ["bloats"]:
-            say(b'{"ok": [' + b"[]," * 5_000_000 + b"[]]}\n")
+        case ["too much"]:
+            say(b'[{"ok": true}, 17000000]\n' + bytes(17_000_000))
             os._exit(0)
-        case ["dies", status]:
-            say(b'{"ok": true}\n')
-            os._exit(int(status))
+        case ["bloats"]:
+            say(b'[{"ok": [' + b"[]," * 5_000_000 + b"[]]}, 0]\n")
+            os._exit(0)
+        case ["dies"]:
+            say(b'[{"ok": true}, 9]\nhalf')
+            os._exit(0)
         case ["hangs"]:
             while True:
                 pass
-        case ["falls silent"]:
-            say(b'{"ok": true}\n')
+        case ["goes on"]:
+            say(b'[{"ok": true}, 0]\n')
             os.closerange(3, 256)
             while True:
                 pass

@@ -12,11 +12,12 @@ from urllib.parse import urlsplit
 from tests.bot.media.hostile import say
 
 ENTRIES = [{"key": "", "url": 7, "title": "x" * 9_000_000, "summary": None, "published": "now"}]
+CONTENT = json.dumps({"title": "Taken", "ttl_minutes": 1, "entries": ENTRIES})
 ANSWERS = {
-    "/feed": "{}\n" + json.dumps({"title": "Taken", "ttl_minutes": 1, "entries": ENTRIES}),
+    "/feed": f"[{{}}, {len(CONTENT)}]\n{CONTENT}",
     "/number": "7\n",
     "/deep": "[" * 1_000_000 + "\n",
-    "/refused": json.dumps({"refused": {"words": "x" * 1000}}) + "\n",
+    "/refused": json.dumps([{"refused": {"words": "x" * 1000}}, 0]) + "\n",
 }
 
 
