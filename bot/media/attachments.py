@@ -40,8 +40,6 @@ _MAX_NATIVE_PAGES = 100
 _PAUSES_SECONDS = (1.0, 2.0, 4.0, 8.0)
 """The pauses between attempts to fetch a file while the bridge is away."""
 _PICTURE_SECONDS = 30.0
-_UNKNOWN_BYTES = 2_000_000
-"""Assumed for a file of unknown size."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,11 +99,6 @@ class AttachmentReader:
         self._pauses_seconds = pauses_seconds
         self._sandbox = sandbox
 
-    def size_bytes(self, attachments: Sequence[Attachment]) -> int:
-        """Returns how much of a question's files is fetched; what is not opened is not, whatever size it claims."""
-        sizes = [_UNKNOWN_BYTES if one.size_bytes is None else one.size_bytes for one in attachments]
-        return sum(size for size in sizes[: self._limits.max_files] if size <= self._limits.max_bytes)
-
     async def read_attachment(
         self,
         chat: ChatId,
@@ -132,11 +125,22 @@ class AttachmentReader:
             return _described(what, rest)
         kind = kind_of(data)
         try:
-            if kind.family == "audio":
-                return await self._recording(data, kind, what if attachment.is_voice_note else kind.what, may_spend)
-            return await self._opened(data, kind, number, person)
+            match kind.family:
+                case "audio":
+                    what = what if attachment.is_voice_note else kind.what
+                    found = await self._recording(data, kind, what, may_spend)
+                case "picture":
+                    found = await self._picture(data, kind, person)
+                case "paper":
+                    found = await self._paper(data, kind, f"document-{number}.pdf", person)
+                case "text":
+                    # Up to half a second of work for a large file, during which everybody else must have their turn.
+                    found = await asyncio.to_thread(self._text, data, kind)
+                case _:
+                    found = _described(kind.what, "which cannot be read here")
         except FileRefused as refusal:
             return _described(kind.what, f"which cannot be opened: {refusal}")
+        return found
 
     def _refusal(self, attachment: Attachment, number: int) -> str:
         """Why a file is not even fetched; "" if it is."""
@@ -153,18 +157,6 @@ class AttachmentReader:
                 _log.warning("a file cannot be fetched now: %s", error)
                 await asyncio.sleep(pause_seconds)
         return await self._transport.attachment(chat, attachment, max_bytes=self._limits.max_bytes)
-
-    async def _opened(self, data: bytes, kind: FileKind, number: int, person: str) -> ReadAttachment:
-        match kind.family:
-            case "picture":
-                return await self._picture(data, kind, person)
-            case "paper":
-                return await self._paper(data, kind, f"document-{number}.pdf", person)
-            case "text":
-                # Up to half a second of work for a large file, during which everybody else must have their turn.
-                return await asyncio.to_thread(self._text, data, kind)
-            case _:
-                return _described(kind.what, "which cannot be read here")
 
     async def _picture(self, data: bytes, kind: FileKind, person: str) -> ReadAttachment:
         facts, made = await self._sandbox.open(

@@ -59,7 +59,7 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
     and what its server says of its encoding, or "".
 
     Returns no facts, and as JSON the `title`, `ttl_minutes` (0: not given) and `entries`: objects with `key`, `url`,
-    `title`, `summary`, `published`. Texts are still HTML; `url` and `published` (seconds since 1970) can be None.
+    `title`, `summary`, `published_at`. Texts are still HTML; `url` and `published_at` (seconds since 1970) can be None.
 
     Raises:
         FileRefused: it is not a feed.
@@ -133,12 +133,12 @@ def _entries(found: Sequence[Element], base: str) -> list[dict[str, Any]]:
         title, link = _text(fields, ("title",), _MAX_TITLE_CHARS), _link(element, fields, base)
         published = next(filter(None, (read_date(_text(fields, (date,), 100)) for date in _DATES)), None)
         summary = _text(fields, _SUMMARIES, _MAX_SUMMARY_CHARS)
-        entries.append({"url": link or None, "title": title, "summary": summary, "published": published})
+        entries.append({"url": link or None, "title": title, "summary": summary, "published_at": published})
         names.append(element.get("rdf:about") or _text(fields, ("guid", "id"), sys.maxsize) or link)  # of any length
         titles_at[link].add(title)
     for entry, name in zip(entries, names, strict=True):
         link = entry["url"] or ""
-        key = name if name and names.count(name) == 1 else f"{name}|{link}|{entry['title']}|{entry['published']}"
+        key = name if name and names.count(name) == 1 else f"{name}|{link}|{entry['title']}|{entry['published_at']}"
         entry["key"] = hashlib.sha256(key.encode(errors="replace")).hexdigest()[:32]
         entry["url"] = link if link and len(titles_at[link]) == 1 else None
     return entries

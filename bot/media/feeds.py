@@ -16,10 +16,11 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from http import HTTPStatus
+from typing import Annotated
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from bot.media.cell import FileRefused
 from bot.media.sandbox import Sandbox
@@ -71,18 +72,31 @@ class FeedValidators:
     """A digest of the bytes that were read last, for servers that know neither of the two."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Piece:
-    """One article of a feed, in plain words."""
+def _plain(max_chars: int) -> AfterValidator:
+    return AfterValidator(lambda words: shorten(plain(words), max_chars))
 
-    key: str
+
+class Piece(BaseModel):
+    """One article of a feed, in plain words; made of what a cell reports, see `bot.media.feed_parser`."""
+
+    model_config = ConfigDict(frozen=True, val_temporal_unit="seconds")
+
+    key: str = Field(min_length=1, max_length=64)
     """A short fingerprint of its id in the feed."""
-    url: str | None
+    url: Annotated[str | None, AfterValidator(lambda url: url and canonical_url(url))]
     """In canonical form; None if it has none that leads anywhere."""
-    title: str
-    summary: str
+    title: Annotated[str, Field(max_length=1_000), _plain(_MAX_TITLE_CHARS)]
+    summary: Annotated[str, Field(max_length=10_000), _plain(_MAX_SUMMARY_CHARS)]
     published_at: datetime | None
     """None if the feed does not say."""
+
+
+class _Content(BaseModel):
+    """What a cell reports about a feed."""
+
+    title: Annotated[str, Field(max_length=1_000), _plain(_MAX_TITLE_CHARS)]
+    ttl_minutes: int = Field(ge=0, le=1_000_000)
+    entries: tuple[Piece, ...] = Field(max_length=100)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,24 +115,6 @@ class Reading:
     pieces: tuple[Piece, ...] = ()
     pause_seconds: float = 0.0
     """How many seconds it wants to be left alone at least; 0 if it does not say."""
-
-
-class _Entry(BaseModel):
-    """What a cell reports about an entry; see `bot.media.feed_parser`."""
-
-    key: str = Field(min_length=1, max_length=64)
-    url: str | None
-    title: str = Field(max_length=1_000)
-    summary: str = Field(max_length=10_000)
-    published: int | None = Field(ge=-62_000_000_000, le=253_000_000_000)
-
-
-class _Content(BaseModel):
-    """What a cell reports about a feed."""
-
-    title: str = Field(max_length=1_000)
-    ttl_minutes: int = Field(ge=0, le=1_000_000)
-    entries: list[_Entry] = Field(max_length=100)
 
 
 class FeedReader:
@@ -157,8 +153,8 @@ class FeedReader:
             url=here,
             marks=fresh,
             is_changed=True,
-            title=shorten(plain(found.title), _MAX_TITLE_CHARS),
-            pieces=tuple(map(_piece, found.entries)),
+            title=found.title,
+            pieces=found.entries,
             pause_seconds=max(pause_seconds, 60.0 * found.ttl_minutes),
         )
 
@@ -181,13 +177,3 @@ def _pause_seconds(page: FetchedPage) -> float:
         return float(found) if re.fullmatch(r"[0-9]{1,9}", found) else 0.0
     age = _MAX_AGE.search(page.headers.get("cache-control", ""))
     return float(age[1]) if age else 0.0
-
-
-def _piece(entry: _Entry) -> Piece:
-    return Piece(
-        key=entry.key,
-        url=None if entry.url is None else canonical_url(entry.url),
-        title=shorten(plain(entry.title), _MAX_TITLE_CHARS),
-        summary=shorten(plain(entry.summary), _MAX_SUMMARY_CHARS),
-        published_at=None if entry.published is None else datetime.fromtimestamp(entry.published, UTC),
-    )

@@ -15,20 +15,13 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from itertools import count
 from typing import Any
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]  (it has none)
 
 from tools.databases.options import Access
-from tools.databases.query import (
-    MAX_CELL_CHARS,
-    NOT_THERE,
-    TOO_SLOW,
-    Rows,
-    TableQuery,
-    quote_identifier,
-    statement,
-)
+from tools.databases.query import MAX_CELL_CHARS, NOT_THERE, TOO_SLOW, Rows, TableQuery, quote_identifier
 from tools.errors import BadArguments, Disabled, TimedOut, ToolError, Unavailable
 
 _QUESTIONS_AT_ONCE = 4  # connections, of which a server has few, and others need them, too
@@ -109,18 +102,14 @@ async def _rows(connection: _Connection, question: TableQuery) -> Rows:
     schema, _, table = question.table.rpartition(".")
     source = f"{quote_identifier(schema or _DEFAULT_SCHEMA)}.{quote_identifier(table)}"
     # Prepared once, so that the server tells of which types the values and the cells are.
-    plain, values = statement(question, source, cell="{x}", placeholder="${:d}".format)
+    plain = question.sql(source, cell="{x}", placeholders=map("${:d}".format, count(1)))
     prepared = await connection.prepare(plain, name="")
     types = [row[0] for row in await connection.fetch(_TYPES, [kind.oid for kind in prepared.get_parameters()])]
     are_numbers = [attribute.type.name in _NUMBERS for attribute in prepared.get_attributes()]
-    sql, _ = statement(
-        question,
-        source,
-        cell=f"left(({{x}})::text, {MAX_CELL_CHARS + 1})",
-        placeholder=lambda number: f"CAST(${number:d}::text AS {types[number - 1]})",
-    )
+    casts = map("CAST(${:d}::text AS {})".format, count(1), types)
+    sql = question.sql(source, cell=f"left(({{x}})::text, {MAX_CELL_CHARS + 1})", placeholders=casts)
     # Truth is written `true`, as in JSON.
-    spelled = (str(value).lower() if isinstance(value, bool) else str(value) for value in values)
+    spelled = (str(value).lower() if isinstance(value, bool) else str(value) for value in question.values)
     # Whole numbers as such, fractions as texts, with every digit.
     return [
         tuple(

@@ -1,13 +1,13 @@
 """Queries to the operator's databases: what a model may ask, and the SQL that it becomes. Pure.
 
-    DbQueryArguments --names checked against the operator's list--> TableQuery --> SQL and parameters
+    DbQueryArguments --names checked against the operator's list--> TableQuery: SQL and its values
 
 Names in SQL are the operator's own, quoted; values are parameters, limit and offset are integers: no text from a model
 becomes part of a statement. How a database is opened read-only stands in `sqlite` and `postgres`.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Protocol, Self, cast, get_args
 
@@ -33,6 +33,8 @@ MAX_CELL_CHARS = 300
 _MAX_CONDITIONS = 20
 _MAX_VALUES = 50
 _MAX_ROW = 1_000_000
+_VALUE = "\x01"
+"""Stands for a value in SQL; no name contains it."""
 _FIGURE = re.compile(rf"({'|'.join(get_args(Function))})\((.*)\)")
 _TAKES: Mapping[Operator, str] = {
     "is_null": "no value",
@@ -44,10 +46,11 @@ _SQL: Mapping[Operator, str] = {
     "is_null": "{column} IS NULL",
     "is_not_null": "{column} IS NOT NULL",
     "in": "{column} IN ({values})",
-    "between": "{column} BETWEEN {first} AND {last}",
-    "contains": "strpos(lower(CAST({column} AS text)), lower({first})) > 0",
-    "starts_with": "strpos(lower(CAST({column} AS text)), lower({first})) = 1",
+    "between": "{column} BETWEEN {value} AND {value}",
+    "contains": "strpos(lower(CAST({column} AS text)), lower({value})) > 0",
+    "starts_with": "strpos(lower(CAST({column} AS text)), lower({value})) = 1",
 }
+_JOINED = {"all": "AND", "any": "OR"}
 
 _Text = Annotated[str, Field(max_length=500)]
 _Integer = Annotated[int, Field(ge=-(2**63), lt=2**63)]
@@ -70,7 +73,8 @@ class Condition(Arguments):
     @property
     def values(self) -> tuple[Scalar, ...]:
         """The values: none, one, two for `between`, one or more for `in`."""
-        return tuple(self.value) if isinstance(self.value, list) else () if self.value is None else (self.value,)
+        given = self.value if isinstance(self.value, list) else () if self.value is None else (self.value,)
+        return tuple(map(str, given)) if self.op in {"contains", "starts_with"} else tuple(given)
 
     @model_validator(mode="after")
     def _fitting(self) -> Self:
@@ -82,25 +86,28 @@ class Condition(Arguments):
         return self
 
 
-Figure = tuple[Function | None, str | None]
-"""What is shown or sorted by: a column, alone or in a function; without a column, the number of rows."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TableQuery:
     """A query to one table: its rows, or with groups or functions one row for each group."""
 
     table: str
-    shown: Mapping[str, Figure]
-    """The figures by what stands above their cells: `total`, `count`, `sum(total)`."""
-    where: tuple[Condition, ...]
-    any_of: bool
-    """Whether one matching condition is enough."""
-    groups: tuple[str, ...]
-    order_by: tuple[tuple[Figure, bool], ...]
-    """The sort keys, each with whether it descends; rows without a value come last in either direction."""
+    shown: Mapping[str, str]
+    """The SQL of each cell by what stands above it: `total`, `count`, `sum(total)`."""
+    rest: str
+    """The SQL behind the table, with one row more than `limit`, to see whether there are more."""
+    values: tuple[Scalar, ...]
     limit: int
     offset: int
+
+    def sql(self, source: str, *, cell: str, placeholders: Iterable[str]) -> str:
+        """Returns the whole statement for a database that has `strpos`, and a `lower` that knows every letter.
+
+        `source` is the quoted table, `cell` how an expression `{x}` is fetched: bounded in size; there is a placeholder
+        for each of the values.
+        """
+        left = iter(placeholders)
+        cells = ", ".join(cell.format(x=expression) for expression in self.shown.values())
+        return f"SELECT {cells} FROM {source} AS t{re.sub(_VALUE, lambda _: next(left), self.rest)}"  # noqa: S608
 
 
 Rows = Sequence[tuple[Cell, ...]]
@@ -185,42 +192,59 @@ def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
     """
     if (allowed := access.tables.get(arguments.table)) is None:
         raise BadArguments(f"There is no table {quote_name(arguments.table)}; there are: {', '.join(access.tables)}.")
-    figures = dict(map(_figure, arguments.compute))
-    is_grouped = bool(figures or arguments.group_by)
+    is_grouped = bool(arguments.compute or arguments.group_by)
     if is_grouped and not set(arguments.columns) <= set(arguments.group_by):
         raise BadArguments("With group_by or compute, the columns are those of group_by: leave columns out.")
-    columns = tuple(dict.fromkeys(arguments.group_by if is_grouped else arguments.columns or allowed))
-    keys = figures | {column: (None, column) for column in (columns if is_grouped else allowed)}
-    named = [*columns, *(condition.column for condition in arguments.where), *(each for _, each in figures.values())]
-    if unknown := [column for column in named if column is not None and column not in allowed]:
-        raise BadArguments(f"There is no column {quote_name(unknown[0])} here; there are: {', '.join(allowed)}.")
+    named = arguments.group_by if is_grouped else arguments.columns or allowed
+    columns = {name: _column(name, allowed) for name in named}
+    figures = dict(_figure(text, allowed) for text in arguments.compute)
+    keys = figures | (columns if is_grouped else {name: _column(name, allowed) for name in allowed})
+    limit = min(arguments.limit, access.max_rows)
+    conditions = [_condition(condition, allowed) for condition in arguments.where]
+    rest = f" WHERE {f' {_JOINED[arguments.match]} '.join(conditions)}" if conditions else ""
+    rest += f" GROUP BY {', '.join(columns.values())}" if is_grouped and columns else ""
+    rest += f" ORDER BY {', '.join(_order(text, keys) for text in arguments.order_by)}" if arguments.order_by else ""
     return TableQuery(
         table=arguments.table,
-        shown={column: (None, column) for column in columns} | figures,
-        where=arguments.where,
-        any_of=arguments.match == "any",
-        groups=columns if is_grouped else (),
-        order_by=tuple(_order(text, keys) for text in arguments.order_by),
-        limit=min(arguments.limit, access.max_rows),
+        shown=columns | figures,
+        rest=f"{rest} LIMIT {limit + 1:d} OFFSET {arguments.offset:d}",
+        values=tuple(value for condition in arguments.where for value in condition.values),
+        limit=limit,
         offset=arguments.offset,
     )
 
 
-def _figure(text: str) -> tuple[str, Figure]:
+def _column(name: str, allowed: Sequence[str]) -> str:
+    if name not in allowed:
+        raise BadArguments(f"There is no column {quote_name(name)} here; there are: {', '.join(allowed)}.")
+    # With its table, as SQLite may read a quoted name alone as a string.
+    return f"t.{quote_identifier(name)}"
+
+
+def _figure(text: str, allowed: Sequence[str]) -> tuple[str, str]:
     if text in {"count", "count(*)"}:
-        return "count", ("count", None)
+        return "count", "count(*)"
     if (match := _FIGURE.fullmatch(text)) is None:
         functions = ", ".join(get_args(Function))
         raise BadArguments(f"{quote_name(text)} is no figure: use count, or {functions} with (column).")
-    return text, (cast("Function", match[1]), match[2])
+    column = _column(match[2], allowed)
+    return text, f"CAST(avg({column}) AS double precision)" if match[1] == "average" else f"{match[1]}({column})"
 
 
-def _order(text: str, keys: Mapping[str, Figure]) -> tuple[Figure, bool]:
+def _condition(condition: Condition, allowed: Sequence[str]) -> str:
+    """Returns the condition, which is never true where the column has no value."""
+    sql = _SQL.get(condition.op, f"{{column}} {condition.op} {{value}}")
+    values = ", ".join(_VALUE for _ in condition.values)
+    return f"({sql.format(column=_column(condition.column, allowed), value=_VALUE, values=values)})"
+
+
+def _order(text: str, keys: Mapping[str, str]) -> str:
+    """Returns a key to sort by; rows without a value come last in either direction."""
     is_named = text in keys  # a column may be called so
     by, direction = (text, "") if is_named else (text.rpartition(" ")[0].rstrip(), text.rpartition(" ")[2].lower())
     if by not in keys or direction not in {"", "asc", "desc"}:
         raise BadArguments(f"Rows cannot be ordered by {quote_name(text)}; they can by: {', '.join(keys)}.")
-    return keys[by], direction == "desc"
+    return f"{keys[by]} {'DESC' if direction == 'desc' else 'ASC'} NULLS LAST"
 
 
 def quote_name(name: str) -> str:
@@ -231,51 +255,3 @@ def quote_name(name: str) -> str:
 def quote_identifier(name: str) -> str:
     """Quotes a name for SQL."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def statement(
-    question: TableQuery, source: str, *, cell: str, placeholder: Callable[[int], str]
-) -> tuple[str, tuple[Scalar, ...]]:
-    """Returns the SQL for the rows, plus one more to see whether there are more, and its parameters.
-
-    `source` is the quoted table, `cell` how an expression `{x}` is fetched: bounded in size. `placeholder` gives that
-    of the parameter with a number, from 1. The database has `strpos`, and a `lower` that knows every letter.
-    """
-    parameters: list[Scalar] = []
-    cells = [cell.format(x=_expression(figure)) for figure in question.shown.values()]
-    sql = f"SELECT {', '.join(cells)} FROM {source} AS t"  # noqa: S608  (quoted names and placeholders only)
-    if question.where:
-        conditions = [f"({_condition(condition, placeholder, parameters)})" for condition in question.where]
-        sql += f" WHERE {(' OR ' if question.any_of else ' AND ').join(conditions)}"
-    if question.groups:
-        sql += f" GROUP BY {', '.join(map(_column, question.groups))}"
-    if question.order_by:
-        keys = [f"{_expression(figure)} {'DESC' if down else 'ASC'}" for figure, down in question.order_by]
-        sql += f" ORDER BY {' NULLS LAST, '.join(keys)} NULLS LAST"
-    return f"{sql} LIMIT {question.limit + 1:d} OFFSET {question.offset:d}", tuple(parameters)
-
-
-def _column(name: str) -> str:
-    # With its table, as SQLite may read a quoted name alone as a string.
-    return f"t.{quote_identifier(name)}"
-
-
-def _expression(figure: Figure) -> str:
-    function, column = figure
-    if column is None:
-        return "count(*)"
-    if function == "average":
-        return f"CAST(avg({_column(column)}) AS double precision)"
-    return f"{function or ''}({_column(column)})"
-
-
-def _condition(condition: Condition, placeholder: Callable[[int], str], parameters: list[Scalar]) -> str:
-    """Returns the condition, which is never true where the column has no value; adds its values to `parameters`."""
-    is_text = condition.op in {"contains", "starts_with"}
-    values: list[str] = []
-    for value in condition.values:
-        parameters.append(str(value) if is_text else value)
-        values.append(placeholder(len(parameters)))
-    sql = _SQL.get(condition.op, f"{{column}} {condition.op} {{first}}")
-    ends = {"first": values[0], "last": values[-1]} if values else {}
-    return sql.format(column=_column(condition.column), values=", ".join(values), **ends)

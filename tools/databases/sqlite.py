@@ -17,21 +17,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from tools.databases.options import Access
-from tools.databases.query import (
-    MAX_CELL_CHARS,
-    NOT_THERE,
-    TOO_SLOW,
-    Cell,
-    Rows,
-    TableQuery,
-    quote_identifier,
-    statement,
-)
+from tools.databases.query import MAX_CELL_CHARS, NOT_THERE, TOO_SLOW, Cell, Rows, TableQuery, quote_identifier
 from tools.errors import Disabled, TimedOut, ToolError, Unavailable
 
 _QUESTIONS_AT_ONCE = 2
@@ -80,9 +72,8 @@ class Sqlite:
                 # As in PostgreSQL: SQLite's own `lower` knows the letters of ASCII alone.
                 connection.create_function("lower", 1, _lower)
                 connection.create_function("strpos", 2, _strpos)
-                source = quote_identifier(question.table)
-                sql, values = statement(question, source, cell=_CELL, placeholder="?{:d}".format)
-                return [tuple(map(_cell, row)) for row in connection.execute(sql, values)]
+                sql = question.sql(quote_identifier(question.table), cell=_CELL, placeholders=repeat("?"))
+                return [tuple(map(_cell, row)) for row in connection.execute(sql, question.values)]
         except sqlite3.Error as error:
             raise _translate(error) from error
 

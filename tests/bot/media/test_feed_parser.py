@@ -37,7 +37,7 @@ def test_both_kinds_come_to_the_same() -> None:
             "url": "https://lamp.example/lit?a=1",
             "title": "Lit & bright",
             "summary": "<p>At <b>dusk</b></p>",
-            "published": int(at.timestamp()),
+            "published_at": int(at.timestamp()),
         }
 
 
@@ -94,7 +94,7 @@ def test_broken_tags_and_dates_do_no_harm() -> None:
     assert [each["title"] for each in entries(whole.replace(b"<link>/dark", b"</i>"))] == ["Lit", "Dark"]
     with pytest.raises(FileRefused, match="no feed"):
         entries(HOSTILE["tags that do not match"])
-    assert entries(HOSTILE["an absurd date"])[0]["published"] is None
+    assert entries(HOSTILE["an absurd date"])[0]["published_at"] is None
 
 
 Shown = tuple[str, str | None, str]
@@ -104,7 +104,8 @@ def shown(feed: str | bytes, charset: str = "") -> list[Shown]:
     """Title, address and minute of each entry, as `bot.media.feeds` hands them on; "" for an entry without a date."""
     found = entries(feed.encode() if isinstance(feed, str) else feed, charset)
     dates = [
-        "" if each["published"] is None else f"{datetime.fromtimestamp(each['published'], UTC):%F %R}" for each in found
+        "" if each["published_at"] is None else f"{datetime.fromtimestamp(each['published_at'], UTC):%F %R}"
+        for each in found
     ]
     urls = [None if each["url"] is None else canonical_url(each["url"]) for each in found]
     return [(plain(each["title"]), url, date) for each, url, date in zip(found, urls, dates, strict=True)]
@@ -219,6 +220,6 @@ def test_other_spellings_of_atom_and_rss_are_read() -> None:
         [entry] = entries(feed.encode())
         assert (entry["title"], entry["url"], plain(entry["summary"])) == ("Lit", "https://lamp.example/lit", summary)
     dated = "<rdf:RDF><channel/><item rdf:about='#1'><dc:date>2026-11-27</dc:date></item></rdf:RDF>"
-    assert entries(dated.encode())[0]["published"] == datetime(2026, 11, 27, tzinfo=UTC).timestamp()
+    assert entries(dated.encode())[0]["published_at"] == datetime(2026, 11, 27, tzinfo=UTC).timestamp()
     guided = "<rss><channel><item><guid>https://lamp.example/7</guid></item></channel></rss>"
     assert entries(guided.encode())[0]["url"] == "https://lamp.example/7"

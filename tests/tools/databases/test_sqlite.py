@@ -11,7 +11,7 @@ import pytest
 from tests.tools.databases.samples import Asked, where
 from tests.waiting import eventually
 from tools import BadArguments, Disabled, TimedOut, ToolError, Unavailable
-from tools.databases import sqlite
+from tools.databases.query import TableQuery, quote_identifier
 
 ENDLESS = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
 
@@ -134,10 +134,8 @@ async def test_any_name_is_a_name(tmp_path: Path) -> None:
     table, column = 'we"ird]; DROP TABLE t; --', "select 'x' \"from\" `t`"
     path = tmp_path / "shop.db"
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute(
-            f"CREATE TABLE {sqlite.quote_identifier(table)} ({sqlite.quote_identifier(column)} TEXT, [group] INT)"
-        )
-        connection.execute(f"INSERT INTO {sqlite.quote_identifier(table)} VALUES ('a', 1)")
+        connection.execute(f"CREATE TABLE {quote_identifier(table)} ({quote_identifier(column)} TEXT, [group] INT)")
+        connection.execute(f"INSERT INTO {quote_identifier(table)} VALUES ('a', 1)")
         connection.commit()
     asked = Asked(f"sqlite://{path}", {table: [column, "group"]})
     assert await asked.rows(table, where=where(column, "starts_with", "A"), order_by=[f"{column} desc"]) == [["a", 1]]
@@ -155,7 +153,7 @@ async def test_cells_are_cut_before_they_are_fetched(tmp_path: Path) -> None:
 
 async def test_nothing_is_written_whatever_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No question can write by itself, so the statement is exchanged: the file is opened for reading only."""
-    monkeypatch.setattr(sqlite, "statement", lambda *_, **__: ("DELETE FROM t RETURNING a", ()))
+    monkeypatch.setattr(TableQuery, "sql", lambda *_, **__: "DELETE FROM t RETURNING a")
     before = contents(path.parent)
     with pytest.raises(ToolError):
         await shop(path).query("t")

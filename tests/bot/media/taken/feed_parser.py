@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from tests.bot.media.hostile import say
 
-ENTRIES = [{"key": "", "url": 7, "title": "x" * 9_000_000, "summary": None, "published": "now"}]
+ENTRIES = [{"key": "", "url": 7, "title": "x" * 9_000_000, "summary": None, "published_at": "now"}]
 CONTENT = json.dumps({"title": "Taken", "ttl_minutes": 1, "entries": ENTRIES})
 ANSWERS = {
     "/feed": f"[{{}}, {len(CONTENT)}]\n{CONTENT}",
