@@ -11,8 +11,8 @@ Source: selectolax 1.0.2 (MIT); lexbor behind it took 2.9 s for a tag of 252 kB 
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -31,27 +31,22 @@ _MAX_LABEL_CHARS, _MAX_ADDRESS_CHARS = 200, 1_000
 _MIN_CHARS = 200
 """How long an article or a main part must be to stand for the page."""
 
-_UNREAD = frozenset(
-    """-comment annotation-xml audio button canvas object script select style svg template textarea title video
-    xmp""".split()  # noqa: SIM905
+_UNREAD = (
+    *("annotation-xml", "audio", "button", "canvas", "object", "script", "select", "style", "svg", "template"),
+    *("textarea", "video", "xmp"),
 )
-_SURROUNDINGS = frozenset({"nav", "footer", "aside"}) | _UNREAD
+_SURROUNDINGS = ("nav", "footer", "aside")
 _DATE_NAMES = ("article:published_time", "datepublished", "date", "dc.date", "dcterms.date", "pubdate")
 _MAX_HEAD_CHARS = 500
 _REFRESH = re.compile(r"\s*(\d{1,6})[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
 _MAX_REFRESH_SECONDS = 10  # a page that waits longer is there to be read
 _FOOTNOTE = re.compile(r"\s*\[\s*(\w{1,3})\s*\]\s*")  # square brackets are the model's citations
-_BLOCKS = frozenset(
-    """address article blockquote body br caption dd details div dl dt fieldset figcaption figure form frame h1 h2 h3 h4
-    h5 h6 header hr iframe li main ol p pre section summary table tbody td tfoot th thead tr ul""".split()  # noqa: SIM905
-)
-_CELLS = frozenset({"td", "th"})
-_FRAMES = frozenset({"frame", "iframe"})
-_UNMARKED = (
-    *("abbr", "b", "bdi", "bdo", "big", "cite", "code", "em", "font", "i", "kbd", "mark", "q", "small", "span"),
-    *("strong", "tt", "u", "var"),
-)
-"""What is taken out before reading, so that the words around it are one text."""
+_BLOCKS = """address, article, blockquote, br, caption, dd, details, div, dl, dt, fieldset, figcaption, figure, form,
+    frame, h1, h2, h3, h4, h5, h6, header, hr, iframe, li, main, ol, p, pre, section, summary, table, tbody, tfoot,
+    thead, tr, ul"""
+_LINES = frozenset({"dd", "dt", "tr"})
+_GROUPS = frozenset({"ol", "tbody", "thead", "ul"})
+_LINKS = "a[href], frame[src], iframe[src]"
 _SPANS = "sup, sub, del, s, strike, math, msup, msub, msubsup, mfrac, mroot, msqrt, annotation"
 """What is written out before reading, because without its markup a number or a word would mean something else."""
 _ORDINAL = re.compile(r"st|nd|rd|th|er|re|ère|ème|tm|sm|[\[(].*", re.IGNORECASE | re.DOTALL)
@@ -64,6 +59,13 @@ _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECAS
 _STRUCK = re.compile(r"text-decoration[^;]*line-through", re.IGNORECASE)
 _FORMULA = re.compile(r"\b(?:tex|latex|math|mwe-math|formula|equation)", re.IGNORECASE)
 _MAX_COLUMNS, _MAX_ROWS = 20, 200  # of one cell, whose text stands in each of its rows
+
+_END, _ITEM, _ITEM_END, _SPACE = "\x01", "\x02", "\x03", "\x04"
+"""Put between the words: the end of a line, one before an item of a list, the end of its mark, space that stays."""
+_BAR = f"{_SPACE}|{_SPACE}"
+"""Put behind a cell."""
+_SIGNS = str.maketrans({_END: "\n", _ITEM: "\n", _ITEM_END: "", _SPACE: " "})
+_NO_SIGNS = dict.fromkeys(map(ord, (_END, _ITEM, _ITEM_END, _SPACE)))
 
 
 def preload() -> None:
@@ -82,12 +84,19 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
     text = decode(data, charset, is_html=kind == HTML)
     if kind != HTML:
         return {}, text.encode(errors="ignore")
-    tree = LexborHTMLParser(text[:MAX_CHARS])
+    text = text[:MAX_CHARS].translate(_NO_SIGNS)
+    tree = LexborHTMLParser(text)
     facts = _head(tree)
     _write_out(tree)
-    body = tree.css_first("frameset") or tree.body
-    written = _written(body) if body is not None else _Writer()
-    return facts | {"links": written.links}, written.text.encode(errors="ignore")
+    part, written = _main_part(tree)
+    if not written:  # it consists of what surrounds other pages
+        tree = LexborHTMLParser(text)
+        _write_out(tree)
+        part = tree.body
+        written = _laid_out(part) if part is not None else ""
+    links = [_link(node) for node in (part.css(_LINKS) if part is not None else ())]
+    links = [link for link in links if len(link[1]) <= _MAX_ADDRESS_CHARS][:_MAX_LINKS]
+    return facts | {"links": links}, written.encode(errors="ignore")
 
 
 def _head(tree: LexborHTMLParser) -> dict[str, Any]:
@@ -119,7 +128,8 @@ def _given(node: LexborNode | None, name: str) -> str:
 
 
 def _write_out(tree: LexborHTMLParser) -> None:
-    """Takes out what the page hides, and writes as text what its markup says of words and numbers."""
+    """Takes out what is no text or hidden, and writes as text what the markup says."""
+    tree.strip_tags([*_UNREAD])
     for node in reversed(tree.css("[hidden], [style], img[alt], .katex-html, a[href*='#']")):  # the inner ones first
         style, words = _given(node, "style"), node.text()
         is_hidden = "hidden" in node.attributes or _HIDDEN.search(style) or "katex-html" in _given(node, "class")
@@ -134,8 +144,8 @@ def _write_out(tree: LexborHTMLParser) -> None:
             node.insert_child("~~")
     for node in reversed(tree.css(_SPANS)):
         node.replace_with(_in_words(node))
-    tree.unwrap_tags(list(_UNMARKED))
-    tree.merge_text_nodes()
+    _mark_cells(tree)
+    _mark_blocks(tree)
 
 
 def _in_words(node: LexborNode) -> str:
@@ -181,124 +191,86 @@ def _lowered(words: str) -> str:
     return words.translate(_LOWERED) if words.isdigit() or not words else f"_{words}"
 
 
-@dataclass
-class _Writer:
-    """The text as it grows."""
+def _mark_cells(tree: LexborHTMLParser) -> None:
+    """Parts the cells of each row. One that reaches into further rows stands in each, as its text is needed there."""
+    held = defaultdict[int, dict[int, list[str]]](dict)
+    """For each group of rows, by column, the text of a cell for each further row."""
+    for row in tree.css("tr"):
+        below, column = held[row.parent.mem_id if row.parent is not None else 0], 0
+        for cell in [node for node in row.iter() if node.tag in {"td", "th"}]:
+            while below.get(column):
+                cell.insert_before(below[column].pop() + _BAR)
+                column += 1
+            columns = min(max(_integer(cell, "colspan", 1), 1), _MAX_COLUMNS)
+            rows = min(max(_integer(cell, "rowspan", 1), 1), _MAX_ROWS)
+            words = " ".join(cell.text().split())[:_MAX_LABEL_CHARS]
+            below |= {column + each: [words] * (rows - 1) for each in range(columns)}
+            cell.insert_after(_BAR * columns)
+            column += columns
+        while below.get(column):
+            row.insert_child(below[column].pop() + _BAR)
+            column += 1
 
-    pieces: list[str] = field(default_factory=list[str])
-    links: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """Words and address of each link, as they are on the page."""
-    numbers: dict[int, int] = field(default_factory=dict[int, int])
+
+def _mark_blocks(tree: LexborHTMLParser) -> None:
+    """Ends the line where a block begins or ends, and marks headings, items and frames."""
+    numbers = dict[int, int]()
     """The number of the last item of each list."""
-    column: int = 0
-    """That of the cell that is open or comes next."""
-    cell_at: int = 0
-    """Which piece is the first of the cell that is open."""
-    held: dict[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
-    """By column, the text of a cell for each further row that it stands in."""
-    bullet_at: int = -1
-    """Which piece came after the mark of an item: paragraphs do not part the two."""
-
-    @property
-    def text(self) -> str:
-        return _FRACTION.sub(_fraction, "".join(self.pieces))
-
-    def write(self, words: str, *, is_verbatim: bool) -> None:
-        line = " ".join(words.split())
-        before = " " if words[:1].isspace() and self.pieces and not self.pieces[-1].endswith((" ", "\n")) else ""
-        after = " " if line and words[-1:].isspace() else ""
-        self.pieces.append(words if is_verbatim else before + line + after)
-
-    def mark(self, sign: str) -> None:
-        if sign and not (sign.isspace() and self.bullet_at == len(self.pieces)):
-            self.pieces.append(sign)
-
-    def item(self, node: LexborNode) -> None:
-        """Begins an item of a list: `-`, or its number."""
-        above, bullet = node.parent, "-"
-        if above is not None and above.tag == "ol":
-            following = self.numbers.get(above.mem_id, _integer(above, "start", 1) - 1) + 1
-            number = self.numbers[above.mem_id] = _integer(node, "value", following)
-            bullet = f"{number}."
-        self.pieces.append(f"\n{bullet} ")
-        self.bullet_at = len(self.pieces)
-
-    def table(self, node: LexborNode, name: str, *, is_open: bool) -> None:
-        """Begins or ends a table, a row or a cell; a cell stands in each of its rows, as its text is needed there."""
-        if is_open == (name in _CELLS):  # before a cell and at the end of a row: cells of the rows above
-            while rest := self.held.pop(self.column, ()):
-                self.pieces.append(f"{rest[0]} | ")
-                self.held.update({self.column: rest[1:]} if rest[1:] else {})
-                self.column += 1
-            self.cell_at = len(self.pieces)
-        if name not in _CELLS:
-            self.column = 0
-            self.held = {} if name == "table" else self.held
-            self.mark(_mark(name, is_open=is_open))
-        elif not is_open:
-            columns = min(max(_integer(node, "colspan", 1), 1), _MAX_COLUMNS)
-            rows = min(max(_integer(node, "rowspan", 1), 1), _MAX_ROWS) - 1
-            words = " ".join("".join(self.pieces[self.cell_at :]).split())[:_MAX_LABEL_CHARS]
-            self.held |= {self.column + each: (words,) * rows for each in range(columns) if rows}
-            self.column += columns
-            self.pieces.append(" | " * columns)
-
-    def frame(self, node: LexborNode) -> None:
-        """Writes a link to a page within the page."""
-        if address := _given(node, "src"):
-            label = f"[frame: {_given(node, 'title') or _given(node, 'name') or address}]"
-            self.pieces.append(f"\n\n{label}\n\n")
-            self.link(label, address)
-
-    def link(self, words: str, address: str) -> None:
-        if len(self.links) < _MAX_LINKS and len(address) <= _MAX_ADDRESS_CHARS:
-            self.links.append((words[:_MAX_LABEL_CHARS], address))
+    for node in tree.css(_BLOCKS):
+        name = node.tag or ""
+        before = after = _END if name in _GROUPS else 2 * _END
+        if name in _LINES or name == "br":
+            before, after = _END, ""
+        elif name == "li":
+            before, after = f"{_ITEM}{_bullet(node, numbers)} {_ITEM_END}", ""
+        elif re.fullmatch("h[1-6]", name):
+            before += f"{'#' * int(name[1])} "
+        elif name in {"frame", "iframe"} and _given(node, "src"):
+            before += _link(node)[0] + 2 * _END
+        node.insert_before(before)
+        node.insert_after(after)
+    for node in [part for pre in tree.css("pre") for part in pre.traverse(include_text=True)]:
+        if node.tag == "-text":
+            words = (node.text_content or "").expandtabs(4)
+            node.replace_with(words.replace(" ", _SPACE).replace("\n", _END))
 
 
-def _written(body: LexborNode) -> _Writer:
-    """The part of the page that matters, written out."""
-    main = body.css_first('main, [role="main"]')
-    articles = body.css("article")
-    for part in (main, articles[0] if len(articles) == 1 else None):
-        if part is not None and len(tidy((writer := _walked(part, _SURROUNDINGS)).text)) >= _MIN_CHARS:
-            return writer
-    writer = _walked(body, _SURROUNDINGS | {"header"})
-    return writer if tidy(writer.text) else _walked(body, _UNREAD)
+def _bullet(item: LexborNode, numbers: dict[int, int]) -> str:
+    """The mark of an item of a list: `-`, or its number."""
+    above = item.parent
+    if above is None or above.tag != "ol":
+        return "-"
+    following = numbers.get(above.mem_id, _integer(above, "start", 1) - 1) + 1
+    numbers[above.mem_id] = _integer(item, "value", following)
+    return f"{numbers[above.mem_id]}."
 
 
-def _walked(part: LexborNode, left_out: frozenset[str]) -> _Writer:
-    """Every node below the part as it begins and, except for text, as it ends; in the order of the page."""
-    writer, verbatim = _Writer(), 0
-    open_nodes, node = list[LexborNode](), part.child
-    while node is not None or open_nodes:
-        is_open = node is not None
-        here = node if node is not None else open_nodes.pop()
-        name = here.tag or ""
-        if name == "-text":
-            writer.write(here.text_content or "", is_verbatim=verbatim > 0)
-        elif name not in left_out:
-            verbatim += (1 if is_open else -1) if name == "pre" else 0
-            _step(writer, here, name, is_open=is_open)
-            if is_open:
-                open_nodes.append(here)
-                node = here.child
-                continue
-        node = here.next
-    return writer
+def _main_part(tree: LexborHTMLParser) -> tuple[LexborNode | None, str]:
+    """The part of the page that matters, and its text; takes out what surrounds it."""
+    body = tree.css_first("frameset") or tree.body
+    tree.strip_tags([*_SURROUNDINGS])
+    articles = tree.css("article")
+    for part in (tree.css_first('main, [role="main"]'), articles[0] if len(articles) == 1 else None):
+        if part is not None and len(text := _laid_out(part)) >= _MIN_CHARS:
+            return part, text
+    tree.strip_tags(["header"])
+    return body, _laid_out(body) if body is not None else ""
 
 
-def _step(writer: _Writer, node: LexborNode, name: str, *, is_open: bool) -> None:
-    """Writes what the beginning or the end of an element means."""
-    if name == "a" and is_open:
-        writer.link(node.text(), _given(node, "href"))
-    elif name == "li" and is_open:
-        writer.item(node)
-    elif name in _FRAMES and is_open:
-        writer.frame(node)
-    elif name in {"table", "tr", "td", "th"}:
-        writer.table(node, name, is_open=is_open)
-    elif name in _BLOCKS:
-        writer.mark(_mark(name, is_open=is_open))
+def _laid_out(part: LexborNode) -> str:
+    """The text of a part, in lines."""
+    line = " ".join(part.text().split())
+    line = re.sub(f" ?([{_END}{_ITEM}{_SPACE}]) ?", r"\1", line)
+    line = re.sub(f"{_ITEM_END}[ {_END}]*", "", line)  # paragraphs do not part an item from its mark
+    return tidy(_FRACTION.sub(_fraction, line.translate(_SIGNS)))
+
+
+def _link(node: LexborNode) -> tuple[str, str]:
+    """The words and the address of a link, or of a page within the page, as they are there."""
+    if node.tag == "a":
+        return node.text().translate(_SIGNS).strip("#-| \n")[:_MAX_LABEL_CHARS], _given(node, "href")
+    address = _given(node, "src")
+    return f"[frame: {_given(node, 'title') or _given(node, 'name') or address}]"[:_MAX_LABEL_CHARS], address
 
 
 def _fraction(found: re.Match[str]) -> str:
@@ -310,12 +282,3 @@ def _integer(node: LexborNode, name: str, otherwise: int) -> int:
     """The number that an attribute gives."""
     text = node.attributes.get(name)
     return int(text) if text and re.fullmatch(r"-?[0-9]{1,6}", text) else otherwise
-
-
-def _mark(name: str, *, is_open: bool) -> str:
-    """The text that marks the beginning or the end of a block."""
-    if name in {"tr", "br", "li", "dt", "dd"}:
-        return "\n" if is_open else ""
-    if is_open and len(name) == len("h1") and name[0] == "h" and name[1].isdigit():
-        return f"\n\n{'#' * int(name[1])} "
-    return "\n" if name in {"ul", "ol", "tbody", "thead"} else "\n\n"

@@ -78,6 +78,7 @@ def test_links_are_whole_addresses_each_once() -> None:
         ('<a href="#top">top</a><a href="/a">one</a><a href="/a#b">again</a>', ["https://pier.example/a"]),
     ):
         assert [link.url for link in read(html, HERE).links] == urls
+    assert [link.text for link in read('<a href="/a"><h2>A title</h2></a>', HERE).links] == ["A title"]
 
 
 async def test_a_page_full_of_long_links_is_read_all_the_same() -> None:
