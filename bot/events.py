@@ -41,12 +41,6 @@ class Account:
         """Whether a number or a uuid denotes this account."""
         return bool(name) and name in {self.id, self.number}
 
-    def is_same(self, other: "Account") -> bool:
-        """Whether both are the same account: by id, or by number if either id is unknown."""
-        if self.id is None or other.id is None:
-            return self.number is not None and self.number == other.number
-        return self.id == other.id
-
 
 class ChatId(str):
     """A conversation's place as the store writes it: `direct:PERSON` or `group:ID`, case-sensitive."""

@@ -105,10 +105,10 @@ def transport(settings: Settings, bridge: Bridge, account: Account) -> SignalTra
 def linking_over(settings: Settings, bridge: Bridge) -> Linking:
     """Links an account through this bridge."""
     if bridge == "signal_cli":
-        from bot.signal.signal_cli.account import SignalCliLinking
+        from bot.signal.signal_cli.transport import SignalCliLinking
 
         return SignalCliLinking(settings.signal.url)
-    from bot.signal.rest_api.account import RestApiLinking
+    from bot.signal.rest_api.transport import RestApiLinking
 
     return RestApiLinking(settings.signal.url)
 

@@ -1,31 +1,19 @@
-"""What both transports to Signal have in common, and which messages a request can refer to.
+"""What both transports to Signal have in common.
 
-Signal identifies a message by its sender's clock, which can say anything: a message whose time no request can carry is
-read and answered like any other, but without a quote, a reaction or a read receipt. And signal-cli misses people in a
-group to whom it has never sent anything. Left to others: the form of a request (`signal_cli`, `rest_api`).
-
-Source: signal-cli 0.14.6, `org.asamk.signal.jsonrpc.JsonRpcNamespace` (2026-11-22): a number below 2^31 is read as an
-`Integer`, cast to a `Long`, and fails the whole request, every time.
+signal-cli misses people in a group to whom it has never sent anything (`_ready`). Left to others: the form of a request
+(`signal_cli`, `rest_api`), what frames mean (`envelope`), the form of the bridge's lists (`directory`).
 """
 
 from abc import ABC, abstractmethod
 from collections import deque
-from dataclasses import replace
 from typing import Literal
 
-from bot.errors import CallRefused, Undeliverable
-from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, Reply, SentId
+from bot.errors import CallRefused
+from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, SentId
 from bot.signal.directory import contacts_in, groups_in, identities_in, other_groups_in
 from bot.signal.envelope import FrameReader
 from bot.signal.files import files_in
 from bot.signal.protocol import Contact, Group, Identity, MissedRecipient, Progress, StreamState
-
-_NAMED = range(2**31, 253_402_300_800_000)
-"""The times that a request can carry: from 25 January 1970 in milliseconds, as earlier ones come only from clocks that
-were never set, to the end of the year 9999; many programs, Python among them, cannot read later ones as dates."""
-
-_MAX_GROUPS = 1000
-"""How many groups' revisions are remembered: any stranger can add Aldis to as many groups as they like."""
 
 Listed = Literal["groups", "contacts", "identities"]
 
@@ -45,13 +33,13 @@ class SignalBridge(ABC):
         self.number = account.number
         self.stream = stream
         self.challenge: str | None = None
-        self.missed: deque[MissedRecipient] = deque(maxlen=_MAX_GROUPS)
+        self.missed: deque[MissedRecipient] = deque(maxlen=1000)
         self._account = account
         self._reader = FrameReader(account, name, takes_notes=takes_notes, is_exclusive=is_exclusive, stream=stream)
         self._revisions: dict[ChatId, int] = {}
         """The revision of each group, as far as messages have named it."""
-        self._complete: set[ChatId] = set()
-        """The groups in whose present revision something has been sent to everyone in it."""
+        self._reached: dict[ChatId, int | None] = {}
+        """The revision of each group, None if unknown, in which something was last sent to everyone in it."""
 
     def event(self, envelope: Envelope) -> Event | None:
         """Returns the content of the envelope; see `Transport.event`."""
@@ -65,8 +53,8 @@ class SignalBridge(ABC):
         if self._reader.is_own_chat(chat) or self._reader.is_out_of_bounds(chat):
             return
         revision = self._revisions.get(chat)
-        if await self._type(chat, started=started) and chat.is_group and self._revisions.get(chat) == revision:
-            self._complete.add(chat)
+        if await self._type(chat, started=started):
+            self._reached[chat] = revision
 
     @abstractmethod
     async def _type(self, chat: ChatId, *, started: bool) -> bool:
@@ -78,10 +66,9 @@ class SignalBridge(ABC):
 
     async def receipt(self, *envelopes: Envelope) -> None:
         """Shows the author that these messages were read; in a group, too, this goes to the author alone."""
-        named = tuple(envelope.sent_at for envelope in envelopes if envelope.sent_at in _NAMED)
         author = envelopes[0].author if envelopes else None
-        if named and author is not None and not self._reader.takes_notes:
-            await self._confirm(author, named)
+        if author is not None and not self._reader.takes_notes:
+            await self._confirm(author, tuple(envelope.sent_at for envelope in envelopes))
 
     @abstractmethod
     async def _confirm(self, author: PersonId, names: tuple[SentId, ...]) -> None:
@@ -134,19 +121,14 @@ class SignalBridge(ABC):
         envelope = self._reader.envelope(frame)
         if envelope is None:
             return None
-        chat, revision = envelope.chat, envelope.group_revision
-        if chat is not None and revision is not None and self._revisions.get(chat) != revision:
-            if len(self._revisions) >= _MAX_GROUPS:
-                self._revisions.clear()
-                self._complete.clear()
-            self._revisions[chat] = revision
-            self._complete.discard(chat)
+        if envelope.chat is not None and envelope.group_revision is not None:
+            self._revisions[envelope.chat] = envelope.group_revision
         for file in files_in(frame) if envelope.raw != frame else ():
             await self.discard(file)
         return envelope
 
-    async def _ready(self, reply: Reply) -> Reply:
-        """The reply in a form that can be sent, once all members of its group can be reached.
+    async def _ready(self, chat: ChatId) -> None:
+        """Prepares a send to a chat, so that it reaches all members of a group.
 
         signal-cli drops its first session with a person a moment after it has begun it. A message to a group that falls
         between the two misses that person and returns an error, after it has gone to the others; so an invisible typing
@@ -154,21 +136,8 @@ class SignalBridge(ABC):
         0.13.14 (2026-11-23): 4 of 25 groups with two such people without the indicator, none of 25 with it.
 
         Raises:
-            Undeliverable: it goes where Aldis has no business, or edits a message that no request can refer to.
+            Undeliverable, NotSent: it goes where Aldis has no business, or may do so.
         """
-        chat = reply.chat
-        self._check_target(chat, reply.edits)
-        if chat.is_group and chat not in self._complete:
-            await self.typing(chat, started=False)
-        is_odd = reply.quote is not None and reply.quote.sent_at not in _NAMED
-        return replace(reply, quote=None) if is_odd else reply
-
-    def _check_target(self, chat: ChatId, sent_at: SentId | None) -> None:
-        """Checks that our message in a chat can be edited or deleted; None means there is none. Raises as `_ready`."""
         self._reader.check_bounds(chat)
-        if sent_at is not None and sent_at not in _NAMED:
-            raise Undeliverable("a message of such a timestamp can be neither edited nor deleted")
-
-    def _may_mark(self, chat: ChatId, sent_at: SentId) -> bool:
-        """Whether an emoji can be put on the message of this time."""
-        return sent_at in _NAMED and not self._reader.is_out_of_bounds(chat)
+        if chat.is_group and self._reached.get(chat, -1) != self._revisions.get(chat):
+            await self.typing(chat, started=False)

@@ -17,10 +17,8 @@ from bot.events import Envelope
 from bot.messages import UserMessage
 from bot.models.base import Completion, Request
 from bot.settings import Settings, load_settings
-from bot.signal.rest_api.account import RestApiLinking
-from bot.signal.rest_api.transport import RestApi
-from bot.signal.signal_cli.account import SignalCliLinking
-from bot.signal.signal_cli.transport import SignalCli
+from bot.signal.rest_api.transport import RestApi, RestApiLinking
+from bot.signal.signal_cli.transport import SignalCli, SignalCliLinking
 from tests.bot.loops.fake_transport import envelope
 from tests.servers import signal_cli, signal_rest_api
 from tests.servers.anthropic import AnthropicServer

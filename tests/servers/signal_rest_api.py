@@ -84,8 +84,6 @@ class SignalRestApi(SignalServer):
     """Newer than any whose age is known, so that the calendar makes no test fail; `unset` where somebody has built it
     without saying.
     """
-    answers_with_list: bool = True
-    """Whether a send is answered with a list; up to 0.100 it was the object alone."""
     is_reconnecting: bool = False
     """Whether the bridge has lost signal-cli and looks for it, for half a minute before it ends: each call fails before
     anything is written. Seen on the real one, whose signal-cli was killed (2026-11-26): a nil connection in `getRaw`,
@@ -366,8 +364,7 @@ class SignalRestApi(SignalServer):
             raise BadRequest(_UNTRUSTED if plan.code == -4 else plan.sentence(in_group=sent.group is not None))
         if isinstance(sent, Removed):
             return web.json_response({"timestamp": str(sent.timestamp)}, status=201)
-        success = self._success(sent, plan)
-        return web.json_response([success] if self.answers_with_list else success, status=201)
+        return web.json_response([self._success(sent, plan)], status=201)
 
     def _rate_limited(self, plan: Plan) -> web.StreamResponse:
         """The tokens are a list with an empty string for everybody of whom no captcha is wanted."""

@@ -16,13 +16,15 @@ import logging
 import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Mapping
+from contextlib import suppress
+from urllib.parse import quote
 
 import aiohttp
 import signalbot
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
-from bot.errors import ConfigError, Disconnected, SendUnknown, TransportError
+from bot.errors import CallRefused, ConfigError, Disconnected, NotScanned, SendUnknown, TransportError
 from bot.events import (
     Account,
     Attachment,
@@ -37,7 +39,7 @@ from bot.events import (
     utf16_offsets,
 )
 from bot.invocation import command_line
-from bot.signal.directory import accounts_in
+from bot.signal.directory import accounts_in, with_id
 from bot.signal.files import check_size, data_uri
 from bot.signal.json import Json, as_object, items_in, parse_frame, person_in, text_in
 from bot.signal.protocol import Release, StreamState
@@ -64,6 +66,10 @@ _MARKERS = {
 }
 _SPECIAL = re.compile(r"[*~`|]")
 _TIMESTAMP = re.compile(r"[0-9]{1,15}")
+_LINKING_SECONDS = 30.0
+_ACCOUNTS_SECONDS = 5.0
+"""For the list of accounts while linking: the bridge hangs for ever if signal-cli answers at once, so it is soon asked
+again (`getRaw` in `src/client/jsonrpc2.go` waits for the answer only after it has written the request)."""
 
 
 class RestApi(SignalBridge):
@@ -157,21 +163,21 @@ class RestApi(SignalBridge):
 
     async def send(self, reply: Reply) -> SentId:
         """Sends one message; see `Transport.send`."""
-        ready = await self._ready(reply)
-        message = _message_of(ready, account=self._name, recipient=self._recipient(reply.chat))
+        await self._ready(reply.chat)
+        message = _message_of(reply, account=self._name, recipient=self._recipient(reply.chat))
         return await self._send("POST", "/v2/send", message, is_group=reply.chat.is_group)
 
     async def remove(self, removal: Removal) -> SentId:
         """Deletes one of our own messages; see `Transport.remove`."""
-        self._check_target(removal.chat, removal.target)
+        self._reader.check_bounds(removal.chat)
         body = {"recipient": self._recipient(removal.chat), "timestamp": removal.target}
         return await self._send("DELETE", f"/v1/remote-delete/{self._name}", body, is_group=removal.chat.is_group)
 
     async def _send(self, method: Method, path: str, body: Json, *, is_group: bool) -> SentId:
         """Sends something, notes whether Signal wants a captcha, and returns the id of what was sent.
 
-        A successful answer lists failures, one for each recipient. In bridges built from older source it is a single
-        object instead of a list.
+        A successful answer is a list with one entry, or for a removal the entry alone, which lists each recipient who
+        was missed.
         """
         try:
             answer = await self._client.send(method, path, body, timeout_seconds=self._send_seconds, is_group=is_group)
@@ -213,7 +219,7 @@ class RestApi(SignalBridge):
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
         """Puts an emoji on a message, or removes it; see `Transport.react`."""
-        if not self._may_mark(chat, sent_at):
+        if self._reader.is_out_of_bounds(chat):
             return None
         body = {
             "recipient": self._recipient(chat),
@@ -232,9 +238,9 @@ class RestApi(SignalBridge):
         return None
 
     async def _confirm(self, author: PersonId, names: tuple[SentId, ...]) -> None:
-        for name in names:
+        for at in names:
             message = signalbot.DataMessage(
-                source_uuid=author, timestamp=name, server_received_timestamp=name, server_delivered_timestamp=name
+                source_uuid=author, timestamp=at, server_received_timestamp=at, server_delivered_timestamp=at
             )
             await self._tell("a read receipt", self._bot().receipts.send(message, signalbot.ReceiptType.READ))
 
@@ -384,3 +390,68 @@ def styled_text(content: Styled) -> tuple[str, bool]:
         parts[-1] = f"{marker}{parts[-1]}{marker}"
         done = end
     return ("".join((*parts, _SPECIAL.sub(r"\\\g<0>", text[done:]))), True) if parts else (text, False)
+
+
+# Linking
+
+
+class RestApiLinking:
+    """`Linking` by the bridge at `url`; `scan_seconds` is how long the phone can take."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        scan_seconds: float = 60,
+        poll_seconds: float = 1,
+        accounts_seconds: float = _ACCOUNTS_SECONDS,
+    ) -> None:
+        self._client = Client(url)
+        self.scan_seconds = scan_seconds
+        self._poll_seconds = poll_seconds
+        self._accounts_seconds = accounts_seconds
+        self._before: tuple[Account, ...] | None = None
+        """What was linked before the first code, so that a scan of an outdated code is noticed as well."""
+
+    async def accounts(self) -> tuple[Account, ...]:
+        """Returns the accounts that are already linked; see `Linking.accounts`."""
+        return accounts_in(await self._client.ask("/v1/accounts", timeout_seconds=self._accounts_seconds))
+
+    async def identify(self, account: Account) -> Account:
+        """Asks for the id of an account; see `Linking.identify`."""
+        if account.id is not None and account.number is not None:
+            return account
+        try:
+            path = f"/v1/contacts/{account.name}?all_recipients=true"
+            return with_id(account, await self._client.do("GET", path, timeout_seconds=_LINKING_SECONDS))
+        except CallRefused as error:
+            raise Disconnected(str(error)) from error
+
+    async def start_link(self, device_name: str) -> str:
+        """Returns the address for the QR code; see `Linking.start_link`."""
+        if self._before is None:
+            self._before = await self.accounts()
+        path = f"/v1/qrcodelink/raw?device_name={quote(device_name, safe='')}"
+        uri = text_in(as_object(await self._client.ask(path, timeout_seconds=_LINKING_SECONDS)), "device_link_uri")
+        if not uri:
+            raise Disconnected("signal-cli-rest-api gave no address to link by; try again")
+        return uri
+
+    async def finish_link(self, uri: str, device_name: str) -> str:  # noqa: ARG002 - the other bridge wants both
+        """Waits for the phone and returns its account, polling the list of accounts; see `Linking.finish_link`.
+
+        While it links, signal-cli may answer nothing else for seconds, and the code that is shown stays good.
+        """
+        try:
+            async with asyncio.timeout(self.scan_seconds):
+                while True:
+                    with suppress(Disconnected):
+                        if new := set(await self.accounts()) - set(self._before or ()):
+                            return new.pop().name
+                    await asyncio.sleep(self._poll_seconds)
+        except TimeoutError as error:
+            raise NotScanned("the code was not scanned in time") from error
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self._client.aclose()

@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from bot.errors import CallRefused, ConfigError, Disconnected, NotSent, SendUnknown, TransportError, Unfetchable
+from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, TransportError, Unfetchable
 from bot.events import Account
 from bot.signal.directory import accounts_in
 from bot.signal.json import Json, as_object, object_in, text_in
@@ -224,20 +224,6 @@ class Rpc:
         """
         try:
             return await self.call(method, params, timeout_seconds=timeout_seconds)
-        except TransportError as error:
-            raise not_done(method, error) from error
-
-    async def do(self, method: str, params: Mapping[str, object], *, timeout_seconds: float) -> object:
-        """Has the daemon do something for the operator, who reads what it answers; returns the `result`.
-
-        Raises:
-            CallRefused: the daemon refuses it, and says why.
-            Disconnected: it failed in another way; try again.
-        """
-        try:
-            return await self.call(method, params, timeout_seconds=timeout_seconds)
-        except RpcError as error:
-            raise CallRefused(error.line) from error
         except TransportError as error:
             raise not_done(method, error) from error
 

@@ -9,17 +9,27 @@ Source: signal-cli 0.14.6, `org.asamk.signal.jsonrpc` and `org.asamk.signal.util
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from bot.errors import ConfigError, Disconnected, SendUnknown, TransportError, Undeliverable, Unfetchable
+from bot.errors import (
+    CallRefused,
+    ConfigError,
+    Disconnected,
+    LinkRefused,
+    NotScanned,
+    SendUnknown,
+    TransportError,
+    Undeliverable,
+    Unfetchable,
+)
 from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId
 from bot.signal.contents import stickers_in
-from bot.signal.directory import entries
+from bot.signal.directory import account_in, entries, with_id
 from bot.signal.files import Folder, check_size, data_uri, decode_file
 from bot.signal.json import Json, as_object, items_in, object_in, parse_frame, person_in, text_in, whole_in
 from bot.signal.protocol import Release, StreamState
@@ -34,7 +44,7 @@ from bot.signal.send_errors import (
     untrusted_error,
 )
 from bot.signal.signal_bridge import Listed, SignalBridge
-from bot.signal.signal_cli.rpc import CONNECT_SECONDS, Rpc, RpcError
+from bot.signal.signal_cli.rpc import CONNECT_SECONDS, Rpc, RpcError, not_done
 from bot.signal.signal_cli.subscription import Deadlines, Subscription, unknown_account
 
 _log = logging.getLogger(__name__)
@@ -46,10 +56,15 @@ _LISTS: Mapping[Listed, tuple[str, Json]] = {
     "identities": ("listIdentities", {}),
 }
 
+_USER_ERROR_CODE = -1
 _RATE_LIMIT_CODE = -5
 _UNTRUSTED_CODE = -4
-_REFUSED_CODES = {-1, -6, -32600, -32601, -32602, -32700}
+_REFUSED_CODES = {_USER_ERROR_CODE, -6, -32600, -32601, -32602, -32700}
 """User error, captcha rejected; invalid request, unknown method, bad parameters, no JSON."""
+_EXPIRED = re.compile(r"timed out|unknown device link uri", re.IGNORECASE)
+"""signal-cli's messages about a code that was not scanned, or that it has forgotten in a restart: both have the same
+code as a refusal. Source: signal-cli 0.14.6, `FinishLinkCommand` (2026-11-22)."""
+_LINKING_SECONDS = 30.0
 
 
 class SignalCli(SignalBridge):
@@ -104,15 +119,14 @@ class SignalCli(SignalBridge):
         """A frame as an envelope; None if it is none, or belongs to another account.
 
         An account that is added to the daemon joins every subscription that is open, and what comes for it would be
-        fetched for no one; so Aldis subscribes anew. Ours may have a new number.
+        fetched for no one; so Aldis subscribes anew. Ours, with a new number, is listed by that alone.
         Source: signal-cli 0.14.6, `SignalJsonRpcDispatcherHandler` (2026-11-27).
         """
         named = text_in(parse_frame(frame), "account")
         if named and not self._account.is_called(named):
             with suppress(Disconnected):
-                is_ours = not await self.is_linked() or self._account.is_called(named)
                 accounts = await self._rpc.accounts(timeout_seconds=self._call_seconds)
-                if not is_ours and any(one.is_called(named) for one in accounts):
+                if all(any(one.is_called(name) for one in accounts) for name in (named, self._account.name)):
                     _log.warning("signal-cli has another account, which needs a daemon of its own; subscribing anew")
                     self._subscription.renew()
                     return None
@@ -128,14 +142,14 @@ class SignalCli(SignalBridge):
 
     async def send(self, reply: Reply) -> SentId:
         """Sends one message; see `Transport.send`."""
-        ready = await self._ready(reply)
+        await self._ready(reply.chat)
         # In one's own chat a phone makes a notification only of what comes as a message of its own; an edit never does.
-        loud = {"notifySelf": True} if self._reader.is_own_chat(ready.chat) and reply.edits is None else {}
-        return await self._send("send", {**self._addressed_to(ready.chat), **_content(ready), **loud})
+        loud = {"notifySelf": True} if self._reader.is_own_chat(reply.chat) and reply.edits is None else {}
+        return await self._send("send", {**self._addressed_to(reply.chat), **_content(reply), **loud})
 
     async def remove(self, removal: Removal) -> SentId:
         """Deletes one of our own messages; see `Transport.remove`."""
-        self._check_target(removal.chat, removal.target)
+        self._reader.check_bounds(removal.chat)
         return await self._send("remoteDelete", {**self._addressed_to(removal.chat), "targetTimestamp": removal.target})
 
     async def _send(self, method: str, params: Mapping[str, object]) -> SentId:
@@ -145,8 +159,6 @@ class SignalCli(SignalBridge):
         except RpcError as error:
             self.challenge = _challenge_in(object_in(error.response, "response")) or self.challenge
             raise outcome(error, is_group="groupId" in params) from error
-        except Unfetchable as error:
-            raise SendUnknown("signal-cli's answer to a send is absurdly long") from error
         self.challenge = _challenge_in(result)
         sent_at, results = whole_in(result, "timestamp"), _results_in(result)
         if sent_at is None or not isinstance(result.get("results"), list):
@@ -174,7 +186,7 @@ class SignalCli(SignalBridge):
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
         """Puts an emoji on a message, or removes it; see `Transport.react`."""
-        if not self._may_mark(chat, sent_at):
+        if self._reader.is_out_of_bounds(chat):
             return None
         target = {"emoji": emoji, "targetAuthor": author, "targetTimestamp": sent_at}
         try:
@@ -186,8 +198,8 @@ class SignalCli(SignalBridge):
         except TransportError as error:
             _log.info("a reaction failed: %s", error)
             return None
-        name = whole_in(as_object(answer), "timestamp")
-        return None if name is None else SentId(name)
+        reaction_at = whole_in(as_object(answer), "timestamp")
+        return None if reaction_at is None else SentId(reaction_at)
 
     async def _confirm(self, author: PersonId, names: tuple[SentId, ...]) -> None:
         await self._tell("sendReceipt", {"recipient": author, "targetTimestamp": names, "type": "read"})
@@ -231,15 +243,8 @@ class SignalCli(SignalBridge):
         close it without a word. Listing its devices needs the server's word.
         """
         accounts = await self._rpc.accounts(timeout_seconds=self._call_seconds)
-        found = next((account for account in accounts if account.is_same(self._account)), None)
-        if found is None:
+        if not any(one.is_called(self._account.name) for one in accounts):
             return False
-        if found.id is not None and found.number != self._account.number:
-            _log.warning("the account has a different phone number now, or none; it is still the same account")
-            self._account = replace(self._account, number=found.number)
-            self.number = self._account.number
-            self._reader.own = replace(self._reader.own, number=self.number)
-            self._subscription.account = self._account.name
         try:
             await self._call("listDevices", {})
         except RpcError as error:
@@ -281,12 +286,17 @@ class SignalCli(SignalBridge):
         return await self._rpc.call(method, given, timeout_seconds=timeout_seconds or self._call_seconds)
 
     async def _do(self, method: str, params: Json) -> None:
-        await self._rpc.do(method, {"account": self._account.name, **params}, timeout_seconds=self._send_seconds)
+        """Makes a call for the operator, who reads why it is refused."""
+        try:
+            await self._call(method, params, timeout_seconds=self._send_seconds)
+        except RpcError as error:
+            raise CallRefused(error.line) from error
+        except TransportError as error:
+            raise not_done(method, error) from error
 
     async def _ask(self, method: str, params: Json) -> object:
-        return await self._rpc.ask(
-            method, {"account": self._account.name, **params}, timeout_seconds=self._call_seconds
-        )
+        given = {"account": self._account.name, **params}
+        return await self._rpc.ask(method, given, timeout_seconds=self._call_seconds)
 
     async def _tell(self, method: Literal["sendTyping", "sendReceipt"], params: Json) -> object:
         """Makes a call whose failure is only logged; returns None if it failed."""
@@ -353,3 +363,60 @@ def _failure(results: list[Json]) -> TransportError:
 def _challenge_in(response: Json) -> str | None:
     """The token of the captcha in the answer to a send; None if Signal wants none."""
     return token_in([one.get("token") for one in _results_in(response)])
+
+
+# Linking
+
+
+class SignalCliLinking:
+    """`Linking` by the daemon at `url`; `scan_seconds` is how long the phone can take."""
+
+    def __init__(self, url: str, *, scan_seconds: float = 180) -> None:
+        self._rpc = Rpc(url)
+        self._scan_seconds = scan_seconds
+
+    async def accounts(self) -> tuple[Account, ...]:
+        """Returns the accounts that are already linked; see `Linking.accounts`."""
+        return await self._rpc.accounts(timeout_seconds=_LINKING_SECONDS)
+
+    async def identify(self, account: Account) -> Account:
+        """Asks for the id of an account; see `Linking.identify`."""
+        if account.id is not None:
+            return account
+        params = {"account": account.name, "recipient": [account.name], "allRecipients": True}
+        return with_id(account, await self._rpc.ask("listContacts", params, timeout_seconds=_LINKING_SECONDS))
+
+    async def start_link(self, device_name: str) -> str:  # noqa: ARG002 - only the other bridge wants it now
+        """Returns the address for the QR code; see `Linking.start_link`."""
+        started = await self._rpc.ask("startLink", {}, timeout_seconds=_LINKING_SECONDS)
+        uri = text_in(as_object(started), "deviceLinkUri")
+        if not uri:
+            raise Disconnected("signal-cli gave no address to link by; try again")
+        return uri
+
+    async def finish_link(self, uri: str, device_name: str) -> str:
+        """Waits for the phone and returns its account; see `Linking.finish_link`."""
+        before = await self.accounts()  # because the answer need not name one without a number
+        params = {"deviceLinkUri": uri, "deviceName": device_name}
+        try:
+            finished = account_in(await self._rpc.call("finishLink", params, timeout_seconds=self._scan_seconds))
+        except RpcError as error:
+            raise _not_linked(error) from error
+        except TransportError as error:
+            raise not_done("finishLink", error) from error
+        new = [finished] if finished.name else [one for one in await self.accounts() if one.name and one not in before]
+        if len(new) != 1:
+            raise Disconnected("signal-cli did not say which account was linked; look at its list of accounts")
+        return new[0].name
+
+    async def aclose(self) -> None:
+        """Does nothing: no connection is kept."""
+
+
+def _not_linked(error: RpcError) -> TransportError:
+    """Returns why the phone was not linked: a code that was not scanned is replaced by another, a refusal is final."""
+    if error.code == _USER_ERROR_CODE and not _EXPIRED.search(error.words):
+        return LinkRefused(error.line)
+    if error.code == _USER_ERROR_CODE:
+        return NotScanned("the code was not scanned in time")
+    return Disconnected(f"the phone was not linked ({error})")

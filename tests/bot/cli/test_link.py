@@ -10,8 +10,8 @@ import pytest
 
 from bot.cli import look
 from bot.signal.protocol import MAX_LINK_CODES, Linking
-from bot.signal.rest_api.account import RestApiLinking
-from bot.signal.signal_cli.account import SignalCliLinking
+from bot.signal.rest_api.transport import RestApiLinking
+from bot.signal.signal_cli.transport import SignalCliLinking
 from bot.web.admin.account import show_codes
 from tests.servers.envelopes import ACCOUNT
 from tests.servers.signal_cli import SignalCli

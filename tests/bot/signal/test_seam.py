@@ -60,7 +60,6 @@ from tests.bot.signal.bridges import (
 from tests.servers import envelopes
 from tests.servers.base import Seen, answer_json, hang
 from tests.servers.envelopes import (
-    ACCOUNT,
     ALDIS,
     ALICE,
     BOB,
@@ -327,30 +326,6 @@ async def test_a_removed_message_is_gone(bridge: Bridge, chat: str) -> None:
         await transport.remove(Removal(chat=ChatId(chat), target=second))
     assert words(bridge, chat) == ["Anything else?"]
     assert [one.target for one in bridge.server.removed] == [second, second]
-
-
-@pytest.mark.parametrize("odd", [0, 2**31 - 1, 2**53])
-async def test_what_has_an_absurd_timestamp_is_never_named(bridge: Bridge, odd: int) -> None:
-    """signal-cli fails on some: no quote of such a message, no mark on it, no read receipt, no edit, no removal."""
-    transport, at = bridge.transport(), SentId(odd)
-    await transport.react(ChatId(ALICE.chat), PersonId(ALICE.uuid), at, "👀", removed=False)
-    async with Listening(transport, reads_on=True) as stream:
-        await bridge.server.connected()
-        await bridge.server.deliver(message("hi", sent_at=odd))
-        envelope = await stream.next()
-        asked = len(bridge.server.requests)
-        await transport.receipt(envelope)
-        assert (envelope.sent_at, bridge.server.read) == (odd, [])
-        for refused in (
-            transport.send(reply(edits=at)),
-            transport.remove(Removal(chat=ChatId(ALICE.chat), target=at)),
-        ):
-            with pytest.raises(Undeliverable):
-                await refused
-        assert len(bridge.server.requests) == asked
-        await transport.send(reply(quote=QuoteTarget(author=PersonId(ALICE.uuid), sent_at=at, text="when?")))
-    [sent] = bridge.server.sent
-    assert (sent.text, sent.quote_timestamp, sent.quote_author) == ("Sow them in April.", None, None)
 
 
 TOKEN = "c0ffee00-0000-4000-8000-00000000cafe"
@@ -662,25 +637,6 @@ async def test_whether_the_account_is_linked(bridge: Bridge) -> None:
     assert await transport.is_linked()
     bridge.server.accounts[:] = ["+15550109998"]
     assert not await transport.is_linked()
-
-
-async def test_an_account_that_gets_another_number_stays_linked(bridge: Bridge) -> None:
-    """Or a first one, or gives it up, while Aldis runs: calls go on, and so does what comes."""
-    await bridge.server.change_number(None)
-    transport = bridge.transport(NUMBERLESS)
-    if isinstance(transport, RestApi):
-        pytest.skip("this bridge has no name for an account but its number")
-    async with Listening(transport, reads_on=True) as stream:
-        await bridge.server.connected()
-        for number in (ACCOUNT, "+15550109998", None):
-            await bridge.server.change_number(number)
-            await bridge.server.deliver(message("hi"))
-            assert (await stream.next()).account == ALDIS.uuid
-            assert await transport.is_linked()
-            assert (transport.account, transport.number) == (ALDIS.uuid, number)
-            await transport.send(reply())
-    async with Listening(transport):
-        await bridge.server.connected(2)
 
 
 async def test_an_account_without_a_number(bridge: Bridge) -> None:

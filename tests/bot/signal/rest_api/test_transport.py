@@ -24,9 +24,8 @@ from bot.errors import (
 from bot.events import Account, ChatId, PersonId, Removal, SentId
 from bot.signal.directory import choice_of
 from bot.signal.protocol import Linking
-from bot.signal.rest_api.account import RestApiLinking
 from bot.signal.rest_api.client import MAX_ANSWER_BYTES
-from bot.signal.rest_api.transport import RestApi
+from bot.signal.rest_api.transport import RestApi, RestApiLinking
 from tests.bot.signal.bridges import (
     NUMBERLESS,
     OWN_ACCOUNT,
@@ -130,16 +129,6 @@ async def test_a_bridge_without_its_signal_cli_has_sent_nothing(server: SignalRe
     server.is_reconnecting = False
     assert await transport.send(reply()) == server.sent[0].timestamp
     assert (len(server.sent), server.reactions) == (1, [])
-
-
-@pytest.mark.parametrize("version", ["0.101", "0.100", "unset"])
-async def test_a_success_without_a_list_was_sent(server: SignalRestApi, bridge: Bridge, version: str) -> None:
-    """Older bridges, and what somebody has built from older source, answer with the object alone."""
-    server.version, server.answers_with_list = version, False
-    assert await bridge.transport().send(reply()) == server.sent[0].timestamp
-    server.plans.append(Plan(results=("NETWORK_FAILURE",), answer=None))
-    with pytest.raises(SendUnknown):
-        await bridge.transport().send(reply())
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'[{"timestamp": "soon"}]', b"\xff"])

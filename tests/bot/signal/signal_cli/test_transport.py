@@ -16,8 +16,7 @@ from bot.errors import (
 )
 from bot.events import Account, Incoming
 from bot.signal.protocol import Linking
-from bot.signal.signal_cli.account import SignalCliLinking
-from bot.signal.signal_cli.transport import SignalCli
+from bot.signal.signal_cli.transport import SignalCli, SignalCliLinking
 from tests.bot.signal.bridges import NUMBERLESS, OWN_ACCOUNT, Bridge, bridge_to, received, reply
 from tests.servers import signal_cli
 from tests.servers.base import answer_json
