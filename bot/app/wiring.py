@@ -52,7 +52,7 @@ from bot.features.summaries import Summaries, SummaryWorker
 from bot.features.usage import UsageCommands
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
-from bot.loops.intake import Admission, Intake
+from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance, Membership
 from bot.loops.sender import Sender
 from bot.loops.watchdog import Checkups, Watchdog
@@ -66,7 +66,7 @@ from bot.models.base import Provider
 from bot.models.capabilities import ModelLessons
 from bot.money.budgets import Budget
 from bot.service import Service
-from bot.settings import Settings
+from bot.settings import LimitsSettings, Settings
 from bot.shutdown import Restarts
 from bot.signal.protocol import Transport
 from bot.trust.secrets import Secrets, passwords_in
@@ -161,12 +161,14 @@ def service(
     identities = SafetyNumbers(*outside, may_write=audience.may_write, admins=admins, accepts=accepts)
     membership = Membership(transport, store, clock, shared.allowed)
     captchas = Captchas(*outside)
-    admission = Admission(quota=Quota(settings.limits), pairing=paired, callers=callers)
+    unlimited = LimitsSettings(messages_per_minute=10_000, conversation_messages_per_minute=10_000, max_waiting=100_000)
     intake = Intake(
         *outside,
         allowed=shared.allowed,
         name=name,
-        admission=admission if is_signal else None,
+        quota=Quota(settings.limits if is_signal else unlimited),
+        pairing=paired if is_signal else None,
+        callers=callers,
         on_untrusted=identities.notice,
         on_group_change=membership.notice,
     )
@@ -174,7 +176,6 @@ def service(
 
     # What watches over it.
     watchdog = Watchdog(transport, clock=clock)
-    watchdog.on_answer = intake.wake
 
     async def asked() -> Sequence[Finding]:
         return await ask() if ask else ()

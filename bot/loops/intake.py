@@ -9,17 +9,16 @@
              '-else-------> sealed in the inbox, committed; then the read receipt: "read" means "will be answered"
 
 What arrives within a moment shares a commit, and nothing is made of it before that. If the inbox cannot be written, the
-stream is closed, so that Signal's server keeps later messages; what is in hand is stored before the stream is reopened.
-That is tried for ever, with pauses as long as the transport allows; any other sign that the bridge is back ends a pause
-(`wake`). If the account is a person's own, only what the account writes to itself is admitted; nothing else is even
-looked at. A phone number is pinned to the account that first wrote under it, because Signal reassigns numbers.
+stream is closed, so that Signal's server keeps later messages; what is in hand is stored before the stream is reopened,
+for which it tries again and again. If the account is a person's own, only what the account writes to itself is
+admitted; nothing else is even looked at. A phone number is pinned to the account that first wrote under it, because
+Signal reassigns numbers.
 Left to others: what the list says about people (`bot.access.access`), what is too much (`bot.access.limits`), which
 sends a receipt proves (`store.attempts`), what to answer (`bot.loops.worker`).
 """
 
 import asyncio
 import logging
-import random
 import time
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import aclosing, suppress
@@ -30,13 +29,14 @@ from typing import Any
 from bot.access import chat_settings
 from bot.access.access import AccessList, is_direct, may_write, members_of
 from bot.access.chat_settings import ChatSettings
-from bot.access.limits import CallRate, Quota, Refusal, taken_at
+from bot.access.limits import Quota, Refusal
 from bot.access.pairing import GOOD_FOR, Callers, Pairing, WaitingRoom
 from bot.access.routing import Correction, Question, route, unanswered_message
 from bot.clock import Clock, is_set_within
 from bot.errors import ConfigError, Disconnected, TransportError
 from bot.event_json import UnreadableJson, dump_value, load_outgoing
 from bot.events import (
+    Attachment,
     ChatId,
     Deleted,
     Edited,
@@ -63,38 +63,18 @@ from store import Arrival, Confirmation, ConversationId, Repositories, Store, St
 _log = logging.getLogger(__name__)
 
 _KEPT = {Kind.MESSAGE, Kind.EDIT, Kind.DELETE, Kind.REACTION, Kind.TIMER}
-_FIRST_PAUSE_SECONDS = 0.5
-_LASTING_SECONDS = 60.0
-"""A stream that lasted this long was a good one, even if nothing arrived on it."""
 _MAX_TOGETHER = 100
 """The limit of envelopes per commit."""
 _QUIET_SHARE = 0.2
 """The share of that time in which nothing comes once a burst is over: signal-cli decrypts messages one by one, some
 milliseconds apart."""
-_MAX_LOOKS = 5
-"""How often the listed groups' members are asked for before the first stream is opened without them."""
 _MAX_ASIDE = 64
 """The limit of simultaneous tasks beside the stream; beyond it work is dropped, because nothing depends on it."""
-_MAX_RECEIPTS_A_MINUTE = 240
-"""Per person: a phone confirms each message and each revision twice, as delivered and as read."""
 _UNKNOWN = "other_kind"
 """The reason for an edit of a message that is not known here: there is no telling what it was about. signal-cli hands
 on those of all who have a group's link, so they must not take anything from its members."""
-_MAX_TRIES = 5
-"""The limit of attempts to store something while its conversation is being forgotten."""
-UNTRUSTED_IDENTITY = "UntrustedIdentityException"
+_UNTRUSTED_IDENTITY = "UntrustedIdentityException"
 """The reason signal-cli gives for not decrypting messages of a person with a new key."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Admission:
-    """The rules for people who are not listed: who is let in, and how much is too much."""
-
-    quota: Quota
-    pairing: Pairing | None = None
-    """None: strangers get no answer at all."""
-    callers: Callers | None = None
-    """None: no page waits for people who write."""
 
 
 class _Unborn(Exception):
@@ -119,7 +99,7 @@ class _Batch:
 
 
 class Intake:
-    """The loop of arrivals. Without `admission`, for the terminal, only the list decides and nothing is too much."""
+    """The loop of arrivals."""
 
     burst_seconds = 0.05
     """How long what has arrived waits for more of the same burst: all of it is on the disk before work begins."""
@@ -133,13 +113,15 @@ class Intake:
         *,
         allowed: AccessList,
         name: str,
-        pause_factor: float = 1.0,
-        admission: Admission | None = None,
+        quota: Quota,
+        pairing: Pairing | None = None,
+        callers: Callers | None = None,
         on_untrusted: Callable[[PersonId], None] = lambda _: None,
         on_group_change: Callable[[ChatId], None] = lambda _: None,
     ) -> None:
-        """`on_untrusted` is called with a person who wrote with a new key: none of it can be read until the key is
-        trusted. `on_group_change` is called with a group that changed, for example its members.
+        """`quota` is how much is too much; `pairing` None: strangers get no answer at all; `callers` None: no page
+        waits for people who write. `on_untrusted` is called with a person who wrote with a new key: none of it can be
+        read until the key is trusted. `on_group_change` is called with a group that changed, such as its members.
         """
         self._on_group_change = on_group_change
         self._on_untrusted = on_untrusted
@@ -149,24 +131,17 @@ class Intake:
         self._counts = counts
         self._unanswered = Unanswered(counts)
         self._name = name
-        self._pause_factor = pause_factor
-        self._admission = admission
-        self._quota = admission.quota if admission else None
-        rooms = (admission.pairing, admission.callers) if admission else ()
-        self._rooms: tuple[WaitingRoom, ...] = tuple(room for room in rooms if room is not None)
+        self._quota = quota
+        self._pairing = pairing
+        self._callers = callers or Callers()
+        self._rooms: tuple[WaitingRoom, ...] = (self._callers, *([pairing] if pairing else []))
         """The places where strangers wait to be let in."""
         self.access = allowed
         """The access list, with the members of groups as far as the bridge has given them."""
         self._changed_numbers: set[str] = set()
-        self._receipt_rate = CallRate(_MAX_RECEIPTS_A_MINUTE)
         self._aside: set[asyncio.Task[None]] = set()
         self._outage = RepeatedWarning(_log)
-        self._woken = asyncio.Event()
-        self.pauses = False
-        """Whether it is waiting before it reopens the stream."""
-        self._stopping = False
-        self._came = False
-        """Whether anything has arrived on the current stream."""
+        self._stopping = asyncio.Event()
         self._held: list[Envelope] = []
         """Taken from the stream but not stored yet: no other program has them any longer."""
 
@@ -178,23 +153,11 @@ class Intake:
         Raises:
             ConfigError: the bridge says that it will never work.
         """
-        pause_seconds = _FIRST_PAUSE_SECONDS
         try:
-            while not self._stopping:
+            while not self._stopping.is_set():
                 self._counts.add("streams")
-                began, self._came = time.monotonic(), False
                 await self._read()
-                if self._stopping:
-                    break
-                if self._came or time.monotonic() - began > _LASTING_SECONDS:
-                    pause_seconds = _FIRST_PAUSE_SECONDS
-                pause_seconds = min(pause_seconds, self._transport.stream.max_pause_seconds)
-                self._woken.clear()
-                self.pauses = True
-                seconds = pause_seconds * random.uniform(0.5, 1.0) * self._pause_factor  # noqa: S311
-                await is_set_within(self._woken, seconds)
-                self.pauses = False
-                pause_seconds *= 2
+                await is_set_within(self._stopping, self._transport.stream.pause_seconds)
             await self._take_held()
         except StoreError as error:
             _log.error("the inbox cannot be written: %s; %d envelopes are lost", error, len(self._held))
@@ -206,13 +169,8 @@ class Intake:
 
     def stop(self) -> None:
         """Ends the stream for good, in order: what the bridge has fetched is still taken, then `run` returns."""
-        self._stopping = True
+        self._stopping.set()
         self._transport.stop_receiving()
-        self.wake()
-
-    def wake(self) -> None:
-        """Tries to open the stream at once: something else has just reached the bridge."""
-        self._woken.set()
 
     async def aclose(self) -> None:
         """Cancels pending read receipts and codes."""
@@ -236,7 +194,7 @@ class Intake:
             await self._admit_all()
             await self._take_held()
             await self.read_once()
-            if not self._stopping:
+            if not self._stopping.is_set():
                 self._outage.tell("the stream of messages ended; opening it again")
         except Disconnected as error:
             self._outage.tell(f"the stream of messages broke: {error}")
@@ -258,9 +216,9 @@ class Intake:
                     coming = coming or asyncio.ensure_future(anext(stream, None))
                     left = min(_QUIET_SHARE * self.burst_seconds, due_at - time.monotonic()) if self._held else None
                     await asyncio.wait([coming], timeout=left)
-                    if coming.done() and coming.exception() is None and (envelope := coming.result()) is not None:
+                    if (envelope := _taken(coming)) is not None:
                         due_at = due_at if self._held else time.monotonic() + self.burst_seconds
-                        self._came, coming = True, None
+                        coming = None
                         self._held.append(envelope)
                         is_more_due = self._transport.stream.has_next or time.monotonic() < due_at
                         if is_more_due and len(self._held) < _MAX_TOGETHER:
@@ -272,8 +230,8 @@ class Intake:
                 if coming is not None:
                     coming.cancel()
                     await asyncio.wait([coming])
-                    if not coming.cancelled() and coming.exception() is None and (last := coming.result()):
-                        self._held.append(last)  # it came while the disk refused the rest
+                    if (envelope := _taken(coming)) is not None:
+                        self._held.append(envelope)  # it came while the disk refused the rest
 
     async def _take_held(self) -> None:
         if self._held:
@@ -289,35 +247,40 @@ class Intake:
         self._held = [*envelopes]
         for envelope in envelopes:
             self._counts.add(f"envelopes_{envelope.kind}")
-        if not await self._take(*envelopes) and len(envelopes) > 1:
-            for number, envelope in enumerate(envelopes):  # one of them always fails
-                self._held = [*envelopes[number:]]
-                await self._take(envelope)
-        self._held = []
-
-    async def _take(self, *envelopes: Envelope) -> bool:
-        """Stores these in one commit; returns whether that succeeded. A single one that fails is skipped."""
-        batch = _Batch()
         try:
-            # If notes to self are answered, they are kept, and nothing else.
-            gated = [one for one in envelopes if one.kind in _KEPT and one.from_self == self.access.note_to_self]
-            known = dict(zip(map(id, gated), await self._recognize(*gated), strict=True))
-            for envelope in envelopes:
-                recognized, is_admitted = known.get(id(envelope), (None, False))
-                if recognized is None:
-                    await self._sort(envelope, batch)
-                elif is_admitted:
-                    await self._keep(recognized, batch)
-                else:
-                    self._turn_away(recognized)
-            await self._write(batch)
+            await self._take(*envelopes)
         except StoreError:
             raise
-        except Exception as error:  # noqa: BLE001  (a bug must cost neither the others nor the stream)
-            if len(envelopes) == 1:
-                _log.error("an envelope failed and was skipped: %s", describe_error(error))
-            return False
-        return True
+        except Exception:  # noqa: BLE001  (a bug must cost neither the others nor the stream)
+            for number, envelope in enumerate(envelopes):
+                self._held = [*envelopes[number:]]
+                await self._take_alone(envelope)
+        self._held = []
+
+    async def _take_alone(self, envelope: Envelope) -> None:
+        """Stores one, or skips it if it fails."""
+        try:
+            await self._take(envelope)
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001  (see `take`)
+            _log.error("an envelope failed and was skipped: %s", describe_error(error))
+
+    async def _take(self, *envelopes: Envelope) -> None:
+        """Stores these in one commit."""
+        batch = _Batch()
+        # If notes to self are answered, they are kept, and nothing else.
+        gated = [one for one in envelopes if one.kind in _KEPT and one.from_self == self.access.note_to_self]
+        known = dict(zip(map(id, gated), await self._recognize(*gated), strict=True))
+        for envelope in envelopes:
+            recognized, is_admitted = known.get(id(envelope), (None, False))
+            if recognized is None:
+                await self._sort(envelope, batch)
+            elif is_admitted:
+                await self._keep(recognized, batch)
+            else:
+                self._turn_away(recognized)
+        await self._write(batch)
 
     async def _sort(self, envelope: Envelope, batch: _Batch) -> None:
         """Handles an envelope that is not kept itself; what it proves is added to the batch."""
@@ -328,12 +291,8 @@ class Intake:
             self._pass_over(envelope, "not_a_note" if envelope.kind in _KEPT else "other_kind")
         elif envelope.kind is Kind.RECEIPT:
             receipt = self._transport.event(envelope)
-            if not isinstance(receipt, Receipt):
-                return
-            if self._receipt_rate.admits(receipt.author, taken_at(envelope, self._clock.now())):
+            if isinstance(receipt, Receipt):
                 batch.receipts.append(self._confirmation(receipt, receipt.targets))
-            else:
-                self._counts.add("receipts_too_many")
         elif envelope.kind is Kind.UNDECRYPTABLE:
             self._unanswered.note("undecryptable")
             await self._suspect(envelope)
@@ -350,13 +309,12 @@ class Intake:
         if not self.access.note_to_self or not isinstance(receipt, Receipt):
             return []
         conversation = await self._store.conversation(ChatId.direct(receipt.author), now=self._clock.now())
-
-        def unwritten(repos: Repositories) -> list[SentId]:
-            """Those the owner has not written themselves."""
-            find = repos.revisions.find
-            return [at for at in receipt.targets if find(conversation, receipt.author, at) is None]
-
-        return [self._confirmation(receipt, await self._store.read(unwritten))]
+        shown = await self._store.read(
+            lambda repos: [
+                at for at in receipt.targets if repos.revisions.find(conversation, receipt.author, at) is None
+            ]
+        )
+        return [self._confirmation(receipt, shown)]
 
     def _confirmation(self, receipt: Receipt, names: Collection[SentId]) -> Confirmation:
         """The confirmation that the author has received the messages with these names."""
@@ -366,7 +324,7 @@ class Intake:
     async def _suspect(self, envelope: Envelope) -> None:
         """Reports a person who may write and has a new key."""
         event, author = self._transport.event(envelope), envelope.author
-        if not isinstance(event, Undecryptable) or event.reason != UNTRUSTED_IDENTITY:
+        if not isinstance(event, Undecryptable) or event.reason != _UNTRUSTED_IDENTITY:
             return
         if author is not None and not envelope.from_self:
             [(_, is_allowed)] = await self._recognize(replace(envelope, chat=ChatId.direct(author)))
@@ -390,26 +348,16 @@ class Intake:
             self.access = replace(self.access, members=members_of(groups, self.access))
 
     async def _learn_members(self) -> None:
-        """Learns the members before anything is admitted: one must not be taken for a stranger.
-
-        Raises:
-            Disconnected: the bridge did not answer; if it answers everything but this, that is accepted in the end.
-        """
-        if not self.access.needs_members or self.access.members or not isinstance(self._transport, Groups):
-            return
-        try:
+        """Learns the members before anything is admitted: one must not be taken for a stranger."""
+        if self.access.needs_members and not self.access.members and isinstance(self._transport, Groups):
             self.learn_groups(await self._transport.groups())
-        except (Disconnected, ConfigError) as error:
-            if self._counts.add("members_unknown") < _MAX_LOOKS:
-                raise Disconnected(f"the members of the listed groups are unknown: {error}") from error
-            _log.error("members of the listed groups count as strangers until the bridge names them (%s)", error)
 
     async def _recognize(self, *envelopes: Envelope) -> list[tuple[Envelope, bool]]:
         """Each with the author's listed number only if it is really theirs, and whether they may write.
 
         The store is asked a few times for all of them, so that a burst does not wait once for each.
         """
-        asked = [one for one in envelopes if self._admission is not None and one.author and not one.from_self]
+        asked = [one for one in envelopes if one.author and not one.from_self]
         listed, pinned, approved = self.access.numbers, dict[str, str | None](), set[str]()
 
         def look_up(repos: Repositories) -> None:
@@ -457,29 +405,27 @@ class Intake:
         """Drops what a stranger wrote, perhaps with a code for them, and with their question held until they are let
         in; until then none of it is stored.
         """
-        admission, author = self._admission, envelope.author
-        if admission is not None and author is not None and is_direct(envelope):
-            if admission.pairing is not None and envelope.kind is Kind.MESSAGE:
-                self._invite(envelope, author, admission.pairing)
-            if admission.callers is not None and envelope.kind is Kind.MESSAGE:
-                admission.callers.note(envelope)
-            now = self._clock.now()
-            rooms = [room for room in self._rooms if author in room.people(now)]
-            event = self._transport.event(envelope) if rooms else None
-            # A command that was not carried out at once is not carried out later.
-            is_asked = isinstance(route(event, name=self._name), Question | Correction)
-            for room in rooms:
+        author, now = envelope.author, self._clock.now()
+        if author is not None and is_direct(envelope):
+            if envelope.kind is Kind.MESSAGE:
+                self._callers.note(envelope)
+                self._invite(envelope, author)
+            for room in [one for one in self._rooms if author in one.people(now)]:
+                event = self._transport.event(envelope)
                 if isinstance(event, Deleted):
                     room.take_back(author, event.target)
-                elif is_asked:
+                # A command that was not carried out at once is not carried out later.
+                elif isinstance(route(event, name=self._name), Question | Correction):
                     room.hold(author, envelope, now)
         self._pass_over(envelope, "not_allowed")
 
-    def _invite(self, envelope: Envelope, author: PersonId, pairing: Pairing) -> None:
-        """Gives a code to a stranger, if it is their turn."""
-        now = self._clock.now()
+    def _invite(self, envelope: Envelope, author: PersonId) -> None:
+        """Gives a code to a stranger, if strangers get one and it is their turn."""
+        pairing, now = self._pairing, self._clock.now()
+        if pairing is None or not pairing.has_room(author, now):
+            return
+        event = self._transport.event(envelope)
         # A phone also sends frames without a word, which want no answer.
-        event = self._transport.event(envelope) if pairing.has_room(author, now) else None
         if not isinstance(event, Incoming) or unanswered_message(route(event, name=self._name)) is None:
             return
         code = pairing.code(author, now) or ""
@@ -527,12 +473,12 @@ class Intake:
 
     async def _keep(self, envelope: Envelope, batch: _Batch) -> None:
         """Adds a message to the batch if there is room for it, to be answered or refused."""
-        now, quota = self._clock.now(), self._quota
-        if quota is not None and not quota.has_room(envelope, now, beside=len(batch.entries)):
+        now = self._clock.now()
+        if not self._quota.has_room(envelope, now, beside=len(batch.entries)):
             # Only what is stored counts, so store the batch before deciding whether this is one too many.
             await self._write(batch)
-            if not quota.has_room(envelope, now):
-                await self._refuse(envelope, now, quota, "too_many")
+            if not self._quota.has_room(envelope, now):
+                await self._refuse(envelope, now, "too_many")
                 return
         batch.entries.append(_Entry(envelope, now))
 
@@ -548,20 +494,18 @@ class Intake:
         written = [*batch.entries]
         batch.entries.clear()
         batch.receipts.clear()
-        quota = self._quota
         read: dict[PersonId | None, list[Envelope]] = {}
         for entry, (reason, answers_always) in zip(written, outcomes, strict=True):
             envelope = entry.envelope
-            if reason == "queue_full" and quota is not None:
-                await self._refuse(envelope, entry.received_at, quota, "queue_full")
-            elif reason is not None:
+            if reason == "queue_full":
+                await self._refuse(envelope, entry.received_at, "queue_full")
+                continue
+            if reason is not None:
                 self._unanswered.note(reason)
-            else:
-                is_new = entry.refusal is None and not envelope.from_self
-                if is_new and self._wants_answer(envelope, answers_always=answers_always):
-                    read.setdefault(envelope.author, []).append(envelope)
-            if quota is not None and reason not in {"queue_full", _UNKNOWN} and entry.refusal is None:
-                quota.count(envelope, entry.received_at)
+            elif not (entry.refusal or envelope.from_self) and self._wants_answer(envelope, answers_always):
+                read.setdefault(envelope.author, []).append(envelope)
+            if reason != _UNKNOWN and entry.refusal is None:
+                self._quota.count(envelope, entry.received_at)
         for envelopes in read.values():
             self._begin(self._confirm_reading(*envelopes), "read-receipt")
 
@@ -573,7 +517,7 @@ class Intake:
         Raises:
             StoreError: nothing was written.
         """
-        for _ in range(_MAX_TRIES):
+        while True:
             now = self._clock.now()
             with suppress(_Unborn):
                 return await self._store.transaction(
@@ -584,7 +528,6 @@ class Intake:
                 )
             for chat in sorted({str(entry.envelope.chat) for entry in batch.entries}):
                 await self._store.conversation(chat, now=now)
-        raise StoreError("a conversation is forgotten again and again")
 
     def _put(self, repos: Repositories, entry: _Entry) -> tuple[str | None, bool]:
         """Stores one entry; returns why it was not stored, and whether its group wants everything answered.
@@ -601,9 +544,8 @@ class Intake:
         if envelope.kind is Kind.EDIT and not self._is_known(repos, conversation, envelope):
             return _UNKNOWN, False
         # Each kind by itself: a flood of edits or deletions must not keep out the messages of others.
-        max_waiting = self._quota.max_waiting(envelope) if self._quota and entry.refusal is None else None
         waiting = repos.inbox.waiting(conversation, urgent=envelope.is_urgent)
-        if max_waiting is not None and waiting >= max_waiting:
+        if entry.refusal is None and waiting >= self._quota.max_waiting(envelope):
             return "queue_full", False
         if repos.inbox.put(self._arrival(entry, conversation)) is None:
             return "duplicate", False
@@ -635,12 +577,12 @@ class Intake:
                     return True
         return False
 
-    async def _refuse(self, envelope: Envelope, now: datetime, quota: Quota, refusal: Refusal) -> None:
+    async def _refuse(self, envelope: Envelope, now: datetime, refusal: Refusal) -> None:
         """Stores the first refused message of a minute if it wants an answer; drops the others."""
         self._unanswered.note(refusal)
-        if quota.may_tell(envelope, now) and self._wants_answer(envelope):
+        if self._quota.may_tell(envelope, now) and self._wants_answer(envelope):
             await self._write(_Batch([_Entry(envelope, now, refusal)]))
-            quota.on_refusal(envelope, now)
+            self._quota.on_refusal(envelope, now)
         else:
             self._discard_files(envelope)
 
@@ -666,7 +608,7 @@ class Intake:
             refusal=entry.refusal,
         )
 
-    def _wants_answer(self, envelope: Envelope, *, answers_always: bool = False) -> bool:
+    def _wants_answer(self, envelope: Envelope, answers_always: bool = False) -> bool:  # noqa: FBT001, FBT002
         """Whether its author expects an answer to it; not if it cannot be read, which the worker reports."""
         try:
             event = self._transport.event(envelope)
@@ -682,11 +624,15 @@ class Intake:
 
     def _discard_files(self, envelope: Envelope) -> None:
         """Makes the bridge delete the files it fetched for something that is not admitted."""
-        files = files_in(envelope.raw)
+        if files := files_in(envelope.raw):
+            self._begin(self._discard(files), "discard")
 
-        async def discard() -> None:
-            for file in files:
-                await self._transport.discard(file)
+    async def _discard(self, files: Sequence[Attachment]) -> None:
+        for file in files:
+            await self._transport.discard(file)
 
-        if files:
-            self._begin(discard(), "discard")
+
+def _taken(coming: asyncio.Future[Envelope | None]) -> Envelope | None:
+    """What has come; None if nothing has yet, or the stream has ended in whatever way."""
+    is_there = coming.done() and not coming.cancelled() and coming.exception() is None
+    return coming.result() if is_there else None

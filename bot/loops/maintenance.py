@@ -34,9 +34,6 @@ month is unlinked, so nothing older arrives. Source: signal-cli-rest-api, issue 
 _GROUPS_EVERY_SECONDS = 600.0
 """Between two looks at the groups if none seems to have changed: the message that says so may have been lost."""
 _PAUSE_SECONDS = 5.0
-_MAX_GROUPS = 500
-_MAX_JOINS = 20
-
 _HELD = timedelta(days=14)
 """How long an answer waits for a new safety number to be trusted: as long as signal-cli keeps such people's messages.
 Source: signal-cli 0.14.6, `ReceiveHelper.retryFailedReceivedMessage` (2026-11-22)."""
@@ -242,7 +239,7 @@ class Membership:
             return
         if self._allowed.groups and not self._allowed.note_to_self:
             wanted = [one.id for one in await self._bridge.invitations() if accepts(one, self._allowed)]
-            for id_ in wanted[:_MAX_JOINS]:
+            for id_ in wanted:
                 try:
                     await self._bridge.join(id_)
                     _log.info("accepted an invitation to a group of ACCESS__GROUPS")
@@ -251,7 +248,7 @@ class Membership:
         asked_at = self._clock.now()
         groups = await self._bridge.groups()
         self.on_groups(groups)
-        for group in groups[:_MAX_GROUPS]:
+        for group in groups:
             if group.is_complete:
                 await self._store.transaction(lambda repos, group=group: self._keep(repos, group, asked_at))
         left = [ChatId.group(group) for group in await self._bridge.former_groups()]

@@ -56,8 +56,6 @@ _MAX_UPLOADS = 3
 """How many tries a message gets whose files are refused temporarily, before its words are sent without them."""
 MAX_REMOVALS = 12
 """How often a removal is tried whose outcome stays unknown: for half an hour, while answers pass it."""
-_PLAIN_FROM = 2
-"""After how many tries with an unknown outcome everything but the words is left out."""
 _MAX_PARTS = 5
 """How many messages a text is split into that cannot be sent as one."""
 MAX_SENDING = 50
@@ -92,12 +90,11 @@ class Sender:
         counts: Counts,
         *,
         grace_seconds: float,
-        max_resends: int = MAX_RESENDS,
         language: Callable[[Repositories, ConversationId], Language] = lambda _repos, _conversation: "en",
         on_untrusted: Callable[[PersonId], None] = lambda _: None,
     ) -> None:
-        """`grace_seconds` is how long an unknown send waits for its proof; without one it is sent again, up to
-        `max_resends` times. `on_untrusted` is called with a person whom a group message missed because of their
+        """`grace_seconds` is how long an unknown send waits for its proof; without one it is sent again, a few times.
+        `on_untrusted` is called with a person whom a group message missed because of their
         safety number.
         """
         self._transport = transport
@@ -105,7 +102,6 @@ class Sender:
         self._clock = clock
         self._counts = counts
         self._grace = timedelta(seconds=grace_seconds if isinstance(transport, Receipts) else 0)
-        self._max_resends = max_resends
         self._language = language
         self._on_untrusted = on_untrusted
         self._sending: set[asyncio.Task[None]] = set()
@@ -209,11 +205,7 @@ class Sender:
             outgoing = load_outgoing(item.reply)
         except UnreadableJson as error:
             return self._give_up(item, None, str(error), "unreadable")
-        lost_files = False
-        if isinstance(outgoing, Reply) and item.doubts >= _PLAIN_FROM and not self._is_outage:
-            lost_files = bool(outgoing.files and outgoing.content.text)
-            outgoing = _plain(outgoing)
-        outcome = await self._try(item, outgoing, lost_files=lost_files)
+        outcome = await self._try(item, outgoing)
         # Whom a send to a group has missed is only counted: the others would read it twice.
         while isinstance(self._transport, Receipts) and self._transport.missed:
             missed = self._transport.missed.popleft()
@@ -222,7 +214,7 @@ class Sender:
                 self._on_untrusted(missed.person)
         return outcome
 
-    async def _try(self, item: OutboxItem, outgoing: Outgoing, *, lost_files: bool) -> Outcome:
+    async def _try(self, item: OutboxItem, outgoing: Outgoing, *, lost_files: bool = False) -> Outcome:
         """Tries to send it; `lost_files`: once it goes out, a notice says that there should have been files."""
         edits = editable(item, self._clock.wall()) if isinstance(outgoing, Reply) and not outgoing.files else None
         began, label, sent = time.monotonic(), "unknown", None
@@ -259,7 +251,7 @@ class Sender:
         try:
             return await self._transport.send(outgoing), None
         except Undeliverable as error:
-            plain = replace(_plain(outgoing), files=outgoing.files)
+            plain = replace(outgoing, content=Styled(text=outgoing.content.text), quote=None, mentions=())
             if error.reason != "refused" or plain == outgoing:
                 raise
             _log.warning("a message was refused (%s); sending it without quote, mentions and styles", error)
@@ -326,7 +318,6 @@ class Sender:
 
     def _split(self, item: OutboxItem, reply: Reply) -> Outcome:
         """Splits a text that cannot be sent as one message into several, in which people are named without mentions."""
-        self._counts.add("texts_split")
         _log.warning("reply %d cannot be sent as one message; splitting it", item.id)
         now = self._clock.now()
 
@@ -373,7 +364,7 @@ class Sender:
     def _mark_unknown(self, item: OutboxItem, outgoing: Outgoing, reason: str, *, is_network: bool = False) -> Outcome:
         """It may have gone out; `is_network`: the bridge believes that Signal could not be reached."""
         self._counts.add("sends_unknown")
-        is_over = item.doubts >= (_MAX_OUTAGE_RESENDS if is_network and self._is_outage else self._max_resends)
+        is_over = item.doubts >= (_MAX_OUTAGE_RESENDS if is_network and self._is_outage else MAX_RESENDS)
         self._is_outage = self._is_outage or is_network
         what_next = "giving up" if is_over else "waiting for a receipt"
         level = logging.ERROR if is_over else logging.WARNING
@@ -448,9 +439,3 @@ def editable(item: OutboxItem, wall: datetime) -> SentMessage | None:
     if old is None or old.revision >= _MAX_EDITS:
         return None
     return old if wall - datetime.fromtimestamp(old.original_at / 1000, UTC) < _EDITABLE else None
-
-
-def _plain(reply: Reply) -> Reply:
-    """The words alone, or the files if there are no words, because a bridge may refuse everything around them."""
-    files = () if reply.content.text else reply.files
-    return replace(reply, content=Styled(text=reply.content.text), quote=None, mentions=(), files=files)

@@ -72,8 +72,6 @@ class Watchdog:
         clock: Clock | None = None,
     ) -> None:
         self._transport = transport
-        self.on_answer: Callable[[], None] | None = None
-        """Called when the bridge answers although no stream is open: it is back."""
         self._look_seconds = look_seconds
         self._seconds = seconds
         self._clock = clock or Clock()
@@ -101,8 +99,6 @@ class Watchdog:
             try:
                 self.is_linked = await self._transport.is_linked()
                 self._linked_problem = None if self.is_linked else UNLINKED
-                if self.on_answer is not None and not self.is_open:
-                    self.on_answer()
             except Disconnected:
                 self._linked_problem = UNREACHABLE
             with suppress(Disconnected):

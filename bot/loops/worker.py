@@ -55,9 +55,6 @@ _TYPING_SECONDS = 8.0
 _TYPING_ENDS_SECONDS = 1.0
 """How long the bridge may take to hide the indicator, which disappears by itself: neither the conversation nor a
 shutdown waits longer."""
-_MAX_TYPING = 50
-"""The limit of conversations that see it at the same time: it is renewed every few seconds, and the bridge has answers
-to send."""
 _REFUSALS = {"too_many": phrases.TOO_MANY, "queue_full": phrases.QUEUE_FULL}
 _CLAIM_MARGIN_SECONDS = 60.0
 _PAUSE_SECONDS = 1.0
@@ -141,8 +138,6 @@ class Worker:
         self._reactions = reactions
         self._group_context = group_context
         self._began_at = clock.now()
-        self._typing_in = 0
-        """In how many conversations people see that Aldis is writing."""
         self._seen = InboxId(0)
         """The newest waiting message that was looked at."""
         self._settings = settings
@@ -440,22 +435,17 @@ class Worker:
 
     @asynccontextmanager
     async def _typing(self, chat: ChatId) -> AsyncGenerator[None]:
-        """Shows in a chat that Aldis is writing until the block ends, unless it is shown in too many already."""
-        if self._typing_in >= _MAX_TYPING:
-            yield
-            return
+        """Shows in a chat that Aldis is writing until the block ends."""
 
         async def keep_typing() -> None:
             while True:
                 await self._transport.typing(chat, started=True)
                 await asyncio.sleep(_TYPING_SECONDS)
 
-        self._typing_in += 1
         task = asyncio.create_task(keep_typing(), name="typing")
         try:
             yield
         finally:
-            self._typing_in -= 1
             task.cancel()
             await asyncio.wait([task])
             with suppress(TimeoutError):
@@ -477,10 +467,8 @@ class Worker:
                 # Asking again would cost it once more.
                 self._unkept.tell("answers wait for room on the disk", logging.ERROR)
                 await asyncio.sleep(_PAUSE_SECONDS)
-            except (asyncio.CancelledError, Exception):
-                await asyncio.wait((keeping,))
-                if not keeping.cancelled() and (error := keeping.exception()) is not None:
-                    _log.error("the answer of turn %d could not be kept: %s", turn.id, describe_error(error))
+            except asyncio.CancelledError:
+                await asyncio.gather(keeping, return_exceptions=True)
                 raise
 
     async def _outcome(self, turn: Turn, journal: Journal) -> Outcome | Pause:

@@ -135,8 +135,8 @@ class StreamState:
     """How many frames were no envelope for this account, since the start."""
     keeps_messages: bool = True
     """Whether Signal keeps what people send while no stream is open; if not, a stop ends the stream last."""
-    max_pause_seconds: float = 5.0
-    """The longest pause before a broken stream is opened again."""
+    pause_seconds: float = 1.0
+    """The pause before a stream that has ended is opened again."""
 
 
 class Transport(Protocol):

@@ -49,7 +49,7 @@ from bot.signal.signal_bridge import Listed, SignalBridge
 
 _log = logging.getLogger(__name__)
 
-MAX_PAUSE_SECONDS = 0.6
+_PAUSE_SECONDS = 0.5
 """The pause between two attempts to reach the bridge: together with `CONNECT_SECONDS` less than the two seconds within
 which Aldis must be back after the bridge."""
 MAX_FRAME_BYTES = 4 * 1024 * 1024
@@ -91,7 +91,7 @@ class RestApi(SignalBridge):
         call_seconds: float = 10,
         connect_seconds: float = CONNECT_SECONDS,
     ) -> None:
-        stream = StreamState(keeps_messages=False, max_pause_seconds=MAX_PAUSE_SECONDS)
+        stream = StreamState(keeps_messages=False, pause_seconds=_PAUSE_SECONDS)
         super().__init__(account, stream, name=name, takes_notes=takes_notes)
         self._name = account.name
         """The account's name in addresses."""

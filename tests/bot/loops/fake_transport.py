@@ -60,7 +60,7 @@ class FakeTransport:
     streams: list[list[Envelope | Exception]] = field(default_factory=list[list[Envelope | Exception]])
     sends: list[Callable[[], SentId] | Exception] = field(default_factory=list[Callable[[], SentId] | Exception])
     """How the next sends go, deletions among them; afterwards all go well."""
-    stream: StreamState = field(default_factory=lambda: StreamState(is_open=True, max_pause_seconds=60.0))
+    stream: StreamState = field(default_factory=lambda: StreamState(is_open=True, pause_seconds=0.0))
     """Open at first, for stories without a stream of their own."""
     sent: list[Reply] = field(default_factory=list[Reply])
     removed: list[Removal] = field(default_factory=list[Removal])

@@ -10,12 +10,14 @@ from typing import TypeVar
 import pytest
 
 from bot.access.access import AccessList
+from bot.access.limits import Quota
 from bot.clock import SetClock
 from bot.errors import ConfigError, Disconnected
 from bot.event_json import load_envelope
 from bot.events import Envelope, Event, Kind
 from bot.loops.intake import Intake
 from bot.metrics import Counts
+from bot.settings import LimitsSettings
 from bot.signal.protocol import StreamState
 from bot.unanswered import REASONS
 from store import InboxId, Repositories, Store, StoreFull, TurnId
@@ -36,15 +38,8 @@ def intake_of(
     *,
     allowed: AccessList = ALLOWED,
 ) -> Intake:
-    return Intake(
-        transport,
-        store,
-        clock,
-        counts or Counts(),
-        allowed=allowed,
-        name="Aldis",
-        pause_factor=0.001,
-    )
+    quota = Quota(LimitsSettings(messages_per_minute=10_000, conversation_messages_per_minute=10_000))
+    return Intake(transport, store, clock, counts or Counts(), allowed=allowed, name="Aldis", quota=quota)
 
 
 @asynccontextmanager
@@ -183,33 +178,13 @@ async def test_whatever_ends_a_stream_the_next_is_opened(store: Store, clock: Se
     assert not transport.stream.is_open
 
 
-async def test_pauses_grow_no_longer_than_the_transport_can_bear(
-    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
-) -> None:
-    """After however many failures: where a bridge drops what nobody takes, every second counts. The log tells it once.
-
-    With pauses that grow for ever this would last for hours.
-    """
+async def test_an_outage_is_logged_once(store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture) -> None:
+    """However often the stream is opened in vain."""
     failures: list[list[Envelope | Exception]] = [[Disconnected("refused")] for _ in range(20)]
-    transport = FakeTransport(
-        streams=[*failures, [envelope("back", 7)]], stream=StreamState(is_open=True, max_pause_seconds=0.001)
-    )
-    intake = intake_of(transport, store, clock)
-    intake._pause_factor = 1.0
-    async with running(intake):
+    transport = FakeTransport(streams=[*failures, [envelope("back", 7)]])
+    async with running(intake_of(transport, store, clock)):
         await transport.until(lambda: transport.read == [7])
     assert caplog.text.count("the stream of messages broke: refused") == 1
-
-
-async def test_whoever_reaches_the_bridge_wakes_it(store: Store, clock: SetClock) -> None:
-    """The pause ends at once, however long it would be."""
-    transport = FakeTransport(streams=[[Disconnected("refused")], [envelope("back", 7)]])
-    intake = intake_of(transport, store, clock)
-    intake._pause_factor = 1e9
-    async with running(intake):
-        await eventually(lambda: intake.pauses)
-        intake.wake()
-        await transport.until(lambda: transport.read == [7])
 
 
 async def test_a_bridge_that_will_never_work_ends_the_loop(store: Store, clock: SetClock) -> None:
@@ -346,10 +321,13 @@ async def test_a_stop_takes_in_what_is_under_way(store: Store, clock: SetClock) 
 async def test_a_stop_tries_once_more_to_write_down_what_it_holds(store: Store, clock: SetClock) -> None:
     """Nobody else has it any more."""
     await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
-    transport = FakeTransport(streams=[[envelope("in hand", 1)], [envelope("never asked for", 2)]])
-    intake = Intake(transport, store, clock, Counts(), allowed=ALLOWED, name="Aldis", pause_factor=10_000)
+    transport = FakeTransport(
+        streams=[[envelope("in hand", 1)], [envelope("never asked for", 2)]],
+        stream=StreamState(is_open=True, pause_seconds=10_000),
+    )
+    intake = intake_of(transport, store, clock)
     async with running(intake) as task:
-        await eventually(lambda: intake.pauses)
+        await eventually(lambda: transport.closed)
         await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE away RENAME TO inbox"))
         intake.stop()
         await task

@@ -12,10 +12,10 @@ from bot.access.access import AccessList
 from bot.access.limits import Quota
 from bot.access.pairing import Callers, Pairing
 from bot.clock import SetClock
-from bot.errors import Disconnected, NotSent
+from bot.errors import NotSent
 from bot.event_json import load_envelope
 from bot.events import Envelope, Kind, PersonId
-from bot.loops.intake import Admission, Intake
+from bot.loops.intake import Intake
 from bot.metrics import Counts
 from bot.settings import LimitsSettings
 from bot.signal.protocol import Group
@@ -57,8 +57,9 @@ class Door:
             self.counts,
             allowed=self.allowed,
             name="Aldis",
-            pause_factor=0.0001,
-            admission=Admission(quota=self.quota, pairing=self.pairing, callers=self.callers),
+            quota=self.quota,
+            pairing=self.pairing,
+            callers=self.callers,
         )
 
     async def take(self, *envelopes: Envelope) -> None:
@@ -188,14 +189,6 @@ async def test_members_of_a_listed_group_may_write_from_the_first_message_on(sto
     door = Door(store, clock, transport, allowed=WELCOME)
     await _run(door, lambda: transport.read == [1])
     assert await door.count() == 1
-
-
-async def test_a_bridge_that_never_tells_who_is_in_makes_nobody_deaf(store: Store, clock: SetClock) -> None:
-    """After a few tries the others are heard all the same."""
-    transport = FakeTransport(streams=[[envelope("hi", 1)]])
-    transport.directory_fails = Disconnected("never")
-    door = Door(store, clock, transport, allowed=WELCOME)
-    await _run(door, lambda: transport.read == [1])
 
 
 async def _run(door: Door, until: Callable[[], bool]) -> None:

@@ -15,7 +15,7 @@ from bot.access.pairing import Pairing
 from bot.clock import SetClock
 from bot.event_json import dump_value, load_envelope
 from bot.events import ChatId, Envelope, Event, Reply, Styled
-from bot.loops.intake import Admission, Intake
+from bot.loops.intake import Intake
 from bot.metrics import Counts
 from bot.settings import LimitsSettings
 from bot.signal.envelope import FrameReader
@@ -59,7 +59,8 @@ class Owner:
             self.counts,
             allowed=self.allowed,
             name="Aldis",
-            admission=Admission(quota=Quota(LimitsSettings()), pairing=Pairing()),
+            quota=Quota(LimitsSettings()),
+            pairing=Pairing(),
         )
 
     async def take(self, frame: Frame) -> Envelope:

@@ -106,21 +106,6 @@ async def test_a_bridge_over_which_nothing_comes_is_called_deaf_after_a_while() 
     assert not watch.watchdog.is_deaf
 
 
-@pytest.mark.parametrize(
-    ("linked", "is_open", "answers"),
-    [(True, False, 1), (False, False, 1), (True, True, 0), (Disconnected("no"), False, 0)],
-)
-async def test_a_bridge_that_answers_while_no_stream_is_open_is_told(
-    linked: bool | Exception, is_open: bool, answers: int
-) -> None:
-    """It is back: nobody need wait any longer to open one."""
-    watch, told = Watch(), []
-    watch.transport.linked, watch.transport.stream.is_open = linked, is_open
-    watch.watchdog.on_answer = lambda: told.append(True)
-    await watch.look()
-    assert len(told) == answers
-
-
 async def test_an_old_bridge_is_told_of_and_is_no_problem(clock: SetClock, caplog: pytest.LogCaptureFixture) -> None:
     """Aldis still hears; the log has one line for each advice, not one a minute."""
     transport = FakeTransport(

@@ -27,7 +27,7 @@ class Pier:
     challenge: str | None = None
 
     def __init__(self) -> None:
-        self.stream = StreamState(is_open=True, max_pause_seconds=0.0)
+        self.stream = StreamState(is_open=True, pause_seconds=0.0)
         self.missed: deque[MissedRecipient] = deque()
         self.is_at_rest: Callable[[], bool] = lambda: True
         """Whether nothing is done any more about what was asked: who pauses before they ask again pauses for longer."""
