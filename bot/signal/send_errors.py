@@ -1,4 +1,4 @@
-"""What an unsuccessful answer means for a send: both bridges pass on a result for each recipient, or a sentence.
+"""What a refused call means, above all for a send: both bridges pass on a result for each recipient, or a sentence.
 
 signal-cli uploads files before it sends, and turns whatever goes wrong while sending to one person into a result. So a
 sentence about an exception means that something failed before the first recipient, except in a group.
@@ -9,10 +9,13 @@ Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonSendMessageResult`, `org.a
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Generator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 
 from bot.errors import (
+    CallRefused,
+    Disconnected,
     NetworkFailed,
     NotSent,
     NotUploaded,
@@ -62,6 +65,43 @@ _TAIL_CHARS = 400
 _UNAUTHORIZED = re.compile(r"\[40[13]\]|Authorization ?failed", re.IGNORECASE)
 """How Signal's server refuses a device that was removed. Source: libsignal-service, `AuthorizationFailedException`."""
 _TOKEN = re.compile(r"[\w.:+/=-]{1,500}", re.ASCII)
+
+
+class Refusal(TransportError):
+    """The bridge refused a call; `words` is its sentence, never for a log, because it can hold names and numbers."""
+
+    may_pass = False
+    """Whether the same call may succeed later."""
+
+    def __init__(self, message: str, words: str) -> None:
+        super().__init__(message)
+        self.words = words
+
+    @property
+    def line(self) -> str:
+        """The bridge's sentence on one line, for the operator's eyes; if there is none, what is known."""
+        return " ".join(self.words.split()) or str(self)
+
+
+@contextmanager
+def asking(what: str) -> Generator[None]:
+    """Translates the errors of a call that only asks, or that can be repeated, to `Disconnected`."""
+    try:
+        yield
+    except (TransportError, ValueError) as error:
+        raise Disconnected(f"{what} did not succeed ({error}); try again") from error
+
+
+@contextmanager
+def doing(what: str) -> Generator[None]:
+    """Translates the errors of a call for the operator: a refusal to `CallRefused`, others as `asking`."""
+    try:
+        with asking(what):
+            yield
+    except Disconnected as error:
+        if isinstance(error.__cause__, Refusal):
+            raise CallRefused(error.__cause__.line) from error
+        raise
 
 
 def is_unauthorized(words: str) -> bool:

@@ -4,16 +4,20 @@ signal-cli misses people in a group to whom it has never sent anything (`_ready`
 (`signal_cli`, `rest_api`), what frames mean (`envelope`), the form of the bridge's lists (`directory`).
 """
 
+import logging
 from abc import ABC, abstractmethod
 from collections import deque
 from typing import Literal
 
-from bot.errors import CallRefused
+from bot.errors import CallRefused, Disconnected, SendUnknown, TransportError, Unfetchable
 from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, SentId
 from bot.signal.directory import contacts_in, groups_in, identities_in, other_groups_in
 from bot.signal.envelope import FrameReader
-from bot.signal.files import files_in
+from bot.signal.files import check_size, files_in
 from bot.signal.protocol import Contact, Group, Identity, MissedRecipient, Progress, StreamState
+from bot.signal.send_errors import Refusal
+
+_log = logging.getLogger(__name__)
 
 Listed = Literal["groups", "contacts", "identities"]
 
@@ -59,6 +63,39 @@ class SignalBridge(ABC):
     @abstractmethod
     async def _type(self, chat: ChatId, *, started: bool) -> bool:
         """Has the bridge show or hide it; returns whether it did."""
+
+    async def react(
+        self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
+    ) -> SentId | None:
+        """Puts an emoji on a message, or removes it; see `Transport.react`."""
+        if self._reader.is_out_of_bounds(chat):
+            return None
+        try:
+            return await self._react(chat, author, sent_at, emoji, removed=removed)
+        except SendUnknown:
+            raise
+        except TransportError as error:
+            _log.info("a reaction failed: %s", error)
+            return None
+
+    @abstractmethod
+    async def _react(
+        self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
+    ) -> SentId | None:
+        """Has the bridge put the emoji there. Raises as `Transport.send`."""
+
+    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
+        """Returns the content of a file; see `Transport.attachment`."""
+        check_size(attachment.size_bytes, max_bytes)
+        try:
+            return await self._fetch(chat, attachment.id, max_bytes=max_bytes)
+        except TransportError as error:
+            is_final = isinstance(error, Unfetchable) or (isinstance(error, Refusal) and not error.may_pass)
+            raise (Unfetchable if is_final else Disconnected)(f"the file was not fetched: {error}") from error
+
+    @abstractmethod
+    async def _fetch(self, chat: ChatId, id_: str, *, max_bytes: int) -> bytes:
+        """Returns a file of this chat, if it is no longer than this. Raises a `TransportError`."""
 
     @abstractmethod
     async def discard(self, attachment: Attachment) -> None:

@@ -11,26 +11,16 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Literal
 from urllib.parse import urlsplit
 
 import httpx
 
-from bot.errors import (
-    CallRefused,
-    ConfigError,
-    Disconnected,
-    NetworkFailed,
-    NotSent,
-    SendUnknown,
-    TransportError,
-    Unfetchable,
-)
+from bot.errors import ConfigError, NetworkFailed, NotSent, SendUnknown, TransportError, Unfetchable
 from bot.signal.json import Json, items_in, parse_frame, text_in
-from bot.signal.send_errors import failure_told, http_failure, rate_limited, token_in
+from bot.signal.send_errors import Refusal, asking, failure_told, http_failure, rate_limited, token_in
 from tools import trusted_certificates
 
 CONNECT_SECONDS = 1.0
@@ -47,24 +37,20 @@ _REACHED_NONE = "Failed to send message"
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 
 
-class BridgeRefusal(Exception):
-    """The bridge answered with an error: its HTTP status and its body."""
+class BridgeRefusal(Refusal):
+    """The bridge answered with an error: its HTTP status and its body; `words` is mostly signal-cli's own sentence."""
 
     def __init__(self, status: int, body: bytes) -> None:
-        super().__init__(f"HTTP {status}")
+        text = body.decode("utf-8", "replace")
         self.status = status
-        self.body = parse_frame(body.decode("utf-8", "replace"))
-        self.words = text_in(self.body, "error") or body.decode("utf-8", "replace")
-        """The bridge's message, mostly signal-cli's own; the whole body if it has none."""
+        self.body = parse_frame(text)
+        self.may_pass = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        super().__init__(f"signal-cli-rest-api answered with HTTP {status}", text_in(self.body, "error") or text)
 
     @property
     def challenge(self) -> str | None:
         """The token of the captcha to be solved; None if none is wanted (the list can hold empty strings)."""
         return token_in(items_in(self.body, "challenge_tokens"))
-
-
-class AnswerTooLong(ValueError):
-    """An answer is too long; the rest of it was not read."""
 
 
 class Client:
@@ -97,84 +83,40 @@ class Client:
         timeout_seconds: float,
         max_bytes: int = MAX_ANSWER_BYTES,
     ) -> bytes:
-        """Returns the body of a successful answer.
+        """Returns the body of a successful answer; one of more than `max_bytes` is not read to its end.
 
         Raises:
-            BridgeRefusal: the bridge answered with an error.
-            AnswerTooLong: the body has more than `max_bytes`.
-            httpx.HTTPError, TimeoutError: the bridge cannot be reached, or did not answer in time.
+            NotSent: the bridge was certainly not reached; call again later.
+            SendUnknown: it did not answer, or not in time: the call may have been carried out.
+            BridgeRefusal: it answered with an error.
+            Unfetchable: the answer is too long.
         """
         answer = bytearray()
-        async with (
-            asyncio.timeout(timeout_seconds),
-            self._http.stream(method, self.url + path, json=body) as response,
-        ):
-            async for chunk in response.aiter_bytes():
-                answer += chunk
-                if len(answer) > max_bytes:
-                    raise AnswerTooLong(f"more than {max_bytes} bytes")
+        try:
+            async with (
+                asyncio.timeout(timeout_seconds),
+                self._http.stream(method, self.url + path, json=body) as response,
+            ):
+                async for chunk in response.aiter_bytes():
+                    answer += chunk
+                    if len(answer) > max_bytes:
+                        raise Unfetchable("signal-cli-rest-api's answer is longer than it may be")
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise NotSent("signal-cli-rest-api cannot be reached") from error
+        except (httpx.HTTPError, TimeoutError) as error:
+            raise SendUnknown(f"signal-cli-rest-api did not answer: {type(error).__name__}") from error
         if not response.is_success:
             raise BridgeRefusal(response.status_code, bytes(answer))
         return bytes(answer)
 
-    async def send(self, method: Method, path: str, body: Json, *, timeout_seconds: float, is_group: bool) -> bytes:
-        """Makes a request that sends something; returns the body of the answer.
-
-        Raises:
-            NotSent, SendUnknown, Undeliverable: see `bot.signal.protocol.Transport.send`.
-        """
-        try:
-            return await self.call(method, path, body, timeout_seconds=timeout_seconds)
-        except BridgeRefusal as error:
-            raise _not_sent(error, is_group=is_group) from error
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise NotSent("signal-cli-rest-api cannot be reached") from error
-        except (httpx.HTTPError, AnswerTooLong, TimeoutError) as error:
-            raise SendUnknown(f"signal-cli-rest-api did not answer: {type(error).__name__}") from error
-
     async def ask(self, path: str, *, timeout_seconds: float) -> object:
-        """Returns the JSON of an answer to a question; None if there is none.
+        """Returns the JSON of an answer to a question.
 
         Raises:
             Disconnected: it failed; ask again.
         """
-        with _as_disconnected():
-            return _json(await self.call("GET", path, timeout_seconds=timeout_seconds))
-
-    async def do(
-        self, method: Method, path: str, body: Mapping[str, object] | None = None, *, timeout_seconds: float
-    ) -> object:
-        """Has the bridge do something for the operator, who reads what it answers; returns the JSON of the answer.
-
-        Raises:
-            CallRefused: the bridge refuses it, and says why.
-            Disconnected: it failed in another way; try again.
-        """
-        try:
-            with _as_disconnected():
-                return _json(await self.call(method, path, body, timeout_seconds=timeout_seconds))
-        except Disconnected as error:
-            cause = error.__cause__
-            if isinstance(cause, BridgeRefusal) and cause.status == HTTPStatus.BAD_REQUEST:
-                raise CallRefused(cause.words) from error
-            raise
-
-    async def file(self, path: str, *, timeout_seconds: float, max_bytes: int) -> bytes:
-        """Returns the content of a file.
-
-        Raises:
-            Unfetchable: it is longer than `max_bytes`, or the bridge does not give it.
-            Disconnected: ask again.
-        """
-        try:
-            with _as_disconnected():
-                return await self.call("GET", path, timeout_seconds=timeout_seconds, max_bytes=max_bytes)
-        except Disconnected as error:
-            cause = error.__cause__
-            is_gone = isinstance(cause, BridgeRefusal) and cause.status == HTTPStatus.NOT_FOUND
-            if is_gone or isinstance(cause, AnswerTooLong):
-                raise Unfetchable("signal-cli-rest-api does not give the file, or it is too long") from error
-            raise
+        with asking("a question to signal-cli-rest-api"):
+            return parse_answer(await self.call("GET", path, timeout_seconds=timeout_seconds))
 
     async def aclose(self) -> None:
         """Closes the connections."""
@@ -199,15 +141,16 @@ def check_about(about: Json) -> None:
         raise ConfigError("SIGNAL__URL: signal-cli-rest-api is too old; use version 0.101 or later")
 
 
-def _json(body: bytes) -> object:
+def parse_answer(body: bytes) -> object:
+    """Returns the JSON of an answer. Raises `ValueError`: it is none."""
     try:
-        return json.loads(body) if body.strip() else None
+        return json.loads(body)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
 
 
-def _not_sent(error: BridgeRefusal, *, is_group: bool) -> TransportError:
-    """The error for an unsuccessful answer to a send, by its status and its body."""
+def not_sent(error: BridgeRefusal, *, is_group: bool) -> TransportError:
+    """Returns the error for an unsuccessful answer to a send, by its status and its body."""
     if error.status == HTTPStatus.BAD_REQUEST:
         if error.words.strip() == _REACHED_NONE:
             return NetworkFailed("signal-cli reached no recipient")
@@ -219,16 +162,3 @@ def _not_sent(error: BridgeRefusal, *, is_group: bool) -> TransportError:
         # It fails as it begins to write the request; a proxy in front of it would answer with a body, or 502 to 504.
         return NotSent("signal-cli-rest-api has lost signal-cli and is looking for it")
     return http_failure(error.status)
-
-
-@contextmanager
-def _as_disconnected() -> Generator[None]:
-    """Translates the errors of a question, which can be asked again."""
-    try:
-        yield
-    except BridgeRefusal as error:
-        raise Disconnected(f"signal-cli-rest-api answered with HTTP {error.status}") from error
-    except TimeoutError as error:
-        raise Disconnected("signal-cli-rest-api fell silent") from error
-    except (httpx.HTTPError, OSError, ValueError) as error:
-        raise Disconnected(f"no connection to signal-cli-rest-api: {type(error).__name__}") from error

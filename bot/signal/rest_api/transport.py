@@ -24,7 +24,7 @@ import signalbot
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
-from bot.errors import CallRefused, ConfigError, Disconnected, NotScanned, SendUnknown, TransportError
+from bot.errors import ConfigError, Disconnected, NotScanned, SendUnknown
 from bot.events import (
     Account,
     Attachment,
@@ -40,11 +40,11 @@ from bot.events import (
 )
 from bot.invocation import command_line
 from bot.signal.directory import accounts_in, with_id
-from bot.signal.files import check_size, data_uri
+from bot.signal.files import data_uri
 from bot.signal.json import Json, as_object, items_in, parse_frame, person_in, text_in
 from bot.signal.protocol import Release, StreamState
-from bot.signal.rest_api.client import CONNECT_SECONDS, BridgeRefusal, Client, Method, check_about
-from bot.signal.send_errors import failure, missed_recipient
+from bot.signal.rest_api.client import CONNECT_SECONDS, BridgeRefusal, Client, Method, check_about, not_sent
+from bot.signal.send_errors import doing, failure, missed_recipient
 from bot.signal.signal_bridge import Listed, SignalBridge
 
 _log = logging.getLogger(__name__)
@@ -179,12 +179,7 @@ class RestApi(SignalBridge):
         A successful answer is a list with one entry, or for a removal the entry alone, which lists each recipient who
         was missed.
         """
-        try:
-            answer = await self._client.send(method, path, body, timeout_seconds=self._send_seconds, is_group=is_group)
-        except TransportError as error:
-            if isinstance(error.__cause__, BridgeRefusal):
-                self.challenge = error.__cause__.challenge or self.challenge
-            raise
+        answer = await self._post(method, path, body, timeout_seconds=self._send_seconds, is_group=is_group)
         listed = parse_frame('{"sent": ' + answer.decode("utf-8", "replace") + "}")
         sent = as_object(next(iter(items_in(listed, "sent")), listed.get("sent")))
         errors = [as_object(error) for error in items_in(as_object(sent.get("errors")), "recipients")]
@@ -199,6 +194,14 @@ class RestApi(SignalBridge):
             raise SendUnknown("signal-cli-rest-api's answer cannot be read")
         self.challenge = None
         return SentId(int(found[0]))
+
+    async def _post(self, method: Method, path: str, body: Json, *, timeout_seconds: float, is_group: bool) -> bytes:
+        """Makes a request that people notice. Raises as `Transport.send`."""
+        try:
+            return await self._client.call(method, path, body, timeout_seconds=timeout_seconds)
+        except BridgeRefusal as error:
+            self.challenge = error.challenge or self.challenge
+            raise not_sent(error, is_group=is_group) from error
 
     def _recipient(self, chat: ChatId) -> str:
         """A person's UUID, or a group's id in this bridge's form: the id of the envelopes, in base64 once more."""
@@ -215,26 +218,13 @@ class RestApi(SignalBridge):
             await bot.groups.refresh()
         await (bot.messages.start_typing(chat.id) if started else bot.messages.stop_typing(chat.id))
 
-    async def react(
+    async def _react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
-        """Puts an emoji on a message, or removes it; see `Transport.react`."""
-        if self._reader.is_out_of_bounds(chat):
-            return None
-        body = {
-            "recipient": self._recipient(chat),
-            "target_author": author,
-            "timestamp": sent_at,
-            "reaction": emoji,
-        }
+        target = {"target_author": author, "timestamp": sent_at, "reaction": emoji}
         method, path = "DELETE" if removed else "POST", f"/v1/reactions/{self._name}"
-        seconds, is_group = self._call_seconds, chat.is_group
-        try:
-            await self._client.send(method, path, body, timeout_seconds=seconds, is_group=is_group)
-        except SendUnknown:
-            raise
-        except TransportError as error:
-            _log.info("a reaction failed: %s", error)
+        body, seconds = {"recipient": self._recipient(chat), **target}, self._call_seconds
+        await self._post(method, path, body, timeout_seconds=seconds, is_group=chat.is_group)
         return None
 
     async def _confirm(self, author: PersonId, names: tuple[SentId, ...]) -> None:
@@ -246,11 +236,9 @@ class RestApi(SignalBridge):
 
     # Files
 
-    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:  # noqa: ARG002
-        """Returns the content of a file, whichever chat it came in; see `Transport.attachment`."""
-        check_size(attachment.size_bytes, max_bytes)
-        path = f"/v1/attachments/{attachment.id}"
-        return await self._client.file(path, timeout_seconds=self._send_seconds, max_bytes=max_bytes)
+    async def _fetch(self, chat: ChatId, id_: str, *, max_bytes: int) -> bytes:  # noqa: ARG002 - any chat's
+        seconds = self._send_seconds
+        return await self._client.call("GET", f"/v1/attachments/{id_}", timeout_seconds=seconds, max_bytes=max_bytes)
 
     async def discard(self, attachment: Attachment) -> None:
         """Deletes the bridge's copy of a file; see `Transport.discard`."""
@@ -281,13 +269,13 @@ class RestApi(SignalBridge):
     async def join(self, group: str) -> None:
         """Accepts an invitation; see `Groups.join`."""
         path = f"/v1/groups/{self._name}/{self._recipient(ChatId.group(group))}/join"
-        await self._client.do("POST", path, {}, timeout_seconds=self._send_seconds)
+        await self._do("POST", path, {})
 
     async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
         """Trusts the key that this person has now; see `Identities.trust`."""
         how = {"trust_all_known_keys": True} if safety_number is None else {"verified_safety_number": safety_number}
         path = f"/v1/identities/{self._name}/trust/{person}"
-        await self._client.do("PUT", path, how, timeout_seconds=self._send_seconds)
+        await self._do("PUT", path, how)
 
     async def aclose(self) -> None:
         """Closes the connections; the transport is not used afterwards."""
@@ -302,11 +290,16 @@ class RestApi(SignalBridge):
     async def _solve(self, challenge: str, captcha: str) -> None:
         path = f"/v1/accounts/{self._name}/rate-limit-challenge"
         body = {"challenge_token": challenge, "captcha": captcha}
-        await self._client.do("POST", path, body, timeout_seconds=self._send_seconds)
+        await self._do("POST", path, body)
 
     async def _list(self, what: Listed) -> object:
         more = {"groups": "?expand=true", "contacts": "?all_recipients=true", "identities": ""}[what]
         return await self._ask(f"/v1/{what}/{self._name}{more}")
+
+    async def _do(self, method: Method, path: str, body: Json) -> None:
+        """Makes a request for the operator, who reads why it is refused."""
+        with doing("a request to signal-cli-rest-api"):
+            await self._client.call(method, path, body, timeout_seconds=self._send_seconds)
 
     async def _ask(self, path: str) -> object:
         return await self._client.ask(path, timeout_seconds=self._call_seconds)
@@ -421,11 +414,8 @@ class RestApiLinking:
         """Asks for the id of an account; see `Linking.identify`."""
         if account.id is not None and account.number is not None:
             return account
-        try:
-            path = f"/v1/contacts/{account.name}?all_recipients=true"
-            return with_id(account, await self._client.do("GET", path, timeout_seconds=_LINKING_SECONDS))
-        except CallRefused as error:
-            raise Disconnected(str(error)) from error
+        path = f"/v1/contacts/{account.name}?all_recipients=true"
+        return with_id(account, await self._client.ask(path, timeout_seconds=_LINKING_SECONDS))
 
     async def start_link(self, device_name: str) -> str:
         """Returns the address for the QR code; see `Linking.start_link`."""

@@ -19,10 +19,11 @@ from contextlib import suppress
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, TransportError, Unfetchable
+from bot.errors import ConfigError, NotSent, SendUnknown, Unfetchable
 from bot.events import Account
 from bot.signal.directory import accounts_in
 from bot.signal.json import Json, as_object, object_in, text_in
+from bot.signal.send_errors import Refusal, asking
 
 CONNECT_SECONDS = 5.0
 """For reaching the daemon, which runs on the same machine or private network."""
@@ -40,23 +41,14 @@ _LARGE_CHUNK_BYTES = 256 * 1024
 _UNREACHABLE_CODE = -3
 
 
-class RpcError(TransportError):
-    """The daemon refused a call: `code` is JSON-RPC's or signal-cli's own, `response` what the call had written.
-
-    `words` is its message, only for the operator's own eyes, because it can contain names and numbers.
-    """
+class RpcError(Refusal):
+    """The daemon refused a call: `code` is JSON-RPC's or signal-cli's own, `response` what the call had written."""
 
     def __init__(self, code: int, response: Mapping[str, object], words: str = "") -> None:
         what = "cannot get through to Signal's server" if code == _UNREACHABLE_CODE else "refused the call"
-        super().__init__(f"signal-cli {what} (code {code})")
+        super().__init__(f"signal-cli {what} (code {code})", words)
         self.code = code
         self.response = response
-        self.words = words
-
-    @property
-    def line(self) -> str:
-        """Its message on one line; if it has none, the meaning of the code."""
-        return " ".join(self.words.split()) or str(self)
 
 
 class LineSocket:
@@ -205,7 +197,7 @@ class Rpc:
         Raises:
             NotSent: the daemon was certainly not reached; call again later.
             SendUnknown: the call may have been carried out.
-                RpcError: the daemon refused the call; see its code.
+            RpcError: the daemon refused the call; see its code.
             Unfetchable: the answer is too long.
         """
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
@@ -222,10 +214,8 @@ class Rpc:
         Raises:
             Disconnected: it did not succeed; try again.
         """
-        try:
+        with asking(method):
             return await self.call(method, params, timeout_seconds=timeout_seconds)
-        except TransportError as error:
-            raise not_done(method, error) from error
 
     async def accounts(self, *, timeout_seconds: float) -> tuple[Account, ...]:
         """Returns the accounts that the daemon has. Raises as `ask`."""
@@ -252,11 +242,6 @@ class Rpc:
                 raise Unfetchable("signal-cli's answer is longer than it may be") from error
             except OSError as error:
                 raise SendUnknown(f"signal-cli did not answer: {type(error).__name__}") from error
-
-
-def not_done(method: str, error: TransportError) -> Disconnected:
-    """Returns the error for the failure of a call that can be repeated."""
-    return Disconnected(f"{method} did not succeed ({error}); try again")
 
 
 def reason_of(error: OSError) -> str:

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Literal
 
 from bot.errors import (
-    CallRefused,
     ConfigError,
     Disconnected,
     LinkRefused,
@@ -25,16 +24,16 @@ from bot.errors import (
     SendUnknown,
     TransportError,
     Undeliverable,
-    Unfetchable,
 )
 from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId
 from bot.signal.contents import stickers_in
 from bot.signal.directory import account_in, entries, with_id
-from bot.signal.files import Folder, check_size, data_uri, decode_file
+from bot.signal.files import Folder, data_uri, decode_file
 from bot.signal.json import Json, as_object, items_in, object_in, parse_frame, person_in, text_in, whole_in
 from bot.signal.protocol import Release, StreamState
 from bot.signal.send_errors import (
     SUCCESS,
+    doing,
     failure,
     failure_told,
     is_unauthorized,
@@ -44,7 +43,7 @@ from bot.signal.send_errors import (
     untrusted_error,
 )
 from bot.signal.signal_bridge import Listed, SignalBridge
-from bot.signal.signal_cli.rpc import CONNECT_SECONDS, Rpc, RpcError, not_done
+from bot.signal.signal_cli.rpc import CONNECT_SECONDS, Rpc, RpcError
 from bot.signal.signal_cli.subscription import Deadlines, Subscription, unknown_account
 
 _log = logging.getLogger(__name__)
@@ -182,22 +181,12 @@ class SignalCli(SignalBridge):
         params = self._addressed_to(chat) | ({} if started else {"stop": True})
         return await self._tell("sendTyping", params) is not None
 
-    async def react(
+    async def _react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
-        """Puts an emoji on a message, or removes it; see `Transport.react`."""
-        if self._reader.is_out_of_bounds(chat):
-            return None
         target = {"emoji": emoji, "targetAuthor": author, "targetTimestamp": sent_at}
-        try:
-            answer = await self._call(
-                "sendReaction", self._addressed_to(chat) | target | ({"remove": True} if removed else {})
-            )
-        except SendUnknown:
-            raise
-        except TransportError as error:
-            _log.info("a reaction failed: %s", error)
-            return None
+        removal = {"remove": True} if removed else {}
+        answer = await self._call("sendReaction", self._addressed_to(chat) | target | removal)
         reaction_at = whole_in(as_object(answer), "timestamp")
         return None if reaction_at is None else SentId(reaction_at)
 
@@ -206,22 +195,11 @@ class SignalCli(SignalBridge):
 
     # Files
 
-    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
-        """Returns the content of a file; see `Transport.attachment`."""
-        check_size(attachment.size_bytes, max_bytes)
-        place = {"groupId" if chat.is_group else "recipient": chat.id}
-        params = {"account": self._account.name, "id": attachment.id, **place}
+    async def _fetch(self, chat: ChatId, id_: str, *, max_bytes: int) -> bytes:
+        params = {"account": self._account.name, "id": id_, "groupId" if chat.is_group else "recipient": chat.id}
         encoded_bytes = 4 * (max_bytes // 3 + 1) + 1024  # base64 takes four for three, and there is JSON around it
-        try:
-            answer = await self._rpc.call(
-                "getAttachment", params, timeout_seconds=self._send_seconds, max_bytes=encoded_bytes
-            )
-        except RpcError as error:
-            raise Unfetchable(f"signal-cli does not give the file: code {error.code}") from error
-        except Unfetchable:
-            raise
-        except TransportError as error:
-            raise Disconnected(f"the file was not fetched: {error}") from error
+        seconds = self._send_seconds
+        answer = await self._rpc.call("getAttachment", params, timeout_seconds=seconds, max_bytes=encoded_bytes)
         return decode_file(text_in(as_object(answer), "data"), max_bytes)
 
     async def discard(self, attachment: Attachment) -> None:
@@ -287,12 +265,8 @@ class SignalCli(SignalBridge):
 
     async def _do(self, method: str, params: Json) -> None:
         """Makes a call for the operator, who reads why it is refused."""
-        try:
+        with doing(method):
             await self._call(method, params, timeout_seconds=self._send_seconds)
-        except RpcError as error:
-            raise CallRefused(error.line) from error
-        except TransportError as error:
-            raise not_done(method, error) from error
 
     async def _ask(self, method: str, params: Json) -> object:
         given = {"account": self._account.name, **params}
@@ -400,10 +374,8 @@ class SignalCliLinking:
         params = {"deviceLinkUri": uri, "deviceName": device_name}
         try:
             finished = account_in(await self._rpc.call("finishLink", params, timeout_seconds=self._scan_seconds))
-        except RpcError as error:
-            raise _not_linked(error) from error
         except TransportError as error:
-            raise not_done("finishLink", error) from error
+            raise _not_linked(error) from error
         new = [finished] if finished.name else [one for one in await self.accounts() if one.name and one not in before]
         if len(new) != 1:
             raise Disconnected("signal-cli did not say which account was linked; look at its list of accounts")
@@ -413,10 +385,9 @@ class SignalCliLinking:
         """Does nothing: no connection is kept."""
 
 
-def _not_linked(error: RpcError) -> TransportError:
+def _not_linked(error: TransportError) -> TransportError:
     """Returns why the phone was not linked: a code that was not scanned is replaced by another, a refusal is final."""
-    if error.code == _USER_ERROR_CODE and not _EXPIRED.search(error.words):
-        return LinkRefused(error.line)
-    if error.code == _USER_ERROR_CODE:
-        return NotScanned("the code was not scanned in time")
-    return Disconnected(f"the phone was not linked ({error})")
+    if isinstance(error, RpcError) and error.code == _USER_ERROR_CODE:
+        is_expired = _EXPIRED.search(error.words)
+        return NotScanned("the code was not scanned in time") if is_expired else LinkRefused(error.line)
+    return Disconnected(f"the phone was not linked ({error}); try again")

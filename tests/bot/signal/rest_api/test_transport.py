@@ -192,7 +192,7 @@ async def test_linking_an_account_without_a_phone_number(server: SignalRestApi) 
     assert await finishing == ""
     [account] = (await choice_of(linking, ALDIS.uuid)).meant
     assert await linking.identify(account) == NUMBERLESS
-    with pytest.raises(Disconnected, match="Specified account does not exist"):
+    with pytest.raises(Disconnected):
         await linking.identify(Account(id=PersonId(ALICE.uuid)))
     await linking.aclose()
 
