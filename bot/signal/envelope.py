@@ -82,20 +82,12 @@ _CONFIRMED: Mapping[str, Literal["delivered", "read", "viewed"]] = {
 
 _ADDRESS = ("destination", "destinationNumber", "destinationUuid")
 _KEPT_OF_VIEW_ONCE = (
-    "timestamp",
-    "viewOnce",
-    "expiresInSeconds",
-    "isExpirationUpdate",
-    "groupInfo",
-    "mentions",
-    "reaction",
-    "remoteDelete",
-    "adminDelete",
+    *("timestamp", "viewOnce", "expiresInSeconds", "groupInfo", "mentions", "remoteDelete", "adminDelete"),
+    *("id", "author", "authorNumber", "authorUuid"),
     *_ADDRESS,
 )
-"""The fields that stay, besides whom a quote quotes; anything else, known to signal-cli now or later, may be content.
-Mentions and the quote tell whether a group's message is for Aldis."""
-_KEPT_OF_QUOTE = ("id", "author", "authorNumber", "authorUuid")
+"""The fields that stay of a view-once message and of its quote; any other, known to signal-cli now or later, may be
+content. Mentions and the quote tell whether a group's message is for Aldis."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -164,15 +156,11 @@ class FrameReader:
         """Returns the frame as an envelope; None, counted and logged without its text, if it is none."""
         envelope = self._peek(raw)
         if envelope is None:
-            self.pass_over()
+            self.stream.unreadable += 1
+            self._unanswered.note("not_a_frame")
         elif envelope.from_self and envelope.kind is not Kind.OTHER:
             self._owner = envelope.author
         return envelope
-
-    def pass_over(self) -> None:
-        """Counts a frame that is no envelope."""
-        self.stream.unreadable += 1
-        self._unanswered.note("not_a_frame")
 
     def event(self, envelope: Envelope) -> Event | None:
         """Returns the content of an envelope; None if it is nothing for Aldis or unreadable.
@@ -295,14 +283,13 @@ def _without_view_once(raw: str, frame: Json) -> str | None:
         return None
 
 
-def _cleared(parent: Json) -> Json:
+def _cleared(parent: Json, *, is_once: bool = False) -> Json:
     """Returns an object without the content of view-once messages, wherever in an envelope they are."""
-    if parent.get("viewOnce") is not True:
-        places = ("envelope", "dataMessage", "editMessage", "syncMessage", "sentMessage")
-        return {**parent, **{place: _cleared(object_in(parent, place)) for place in places if object_in(parent, place)}}
-    kept = {field: parent[field] for field in _KEPT_OF_VIEW_ONCE if field in parent}
-    quote = object_in(parent, "quote")
-    return kept | ({"quote": {field: quote[field] for field in _KEPT_OF_QUOTE if field in quote}} if quote else {})
+    is_once = is_once or parent.get("viewOnce") is True
+    kept = {field: value for field, value in parent.items() if field in _KEPT_OF_VIEW_ONCE or not is_once}
+    inner = ("quote",) if is_once else ("envelope", "dataMessage", "editMessage", "syncMessage", "sentMessage")
+    found = {place: object_in(parent, place) for place in inner if object_in(parent, place)}
+    return {**kept, **{place: _cleared(value, is_once=is_once) for place, value in found.items()}}
 
 
 def _kind(frame: Json, source: Json) -> Kind:
