@@ -56,7 +56,7 @@ _RECIPIENT = re.compile(r"\+[1-9]\d{6,14}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{
 _MAX_LINE_BYTES = 64 * 1024 * 1024
 _SETTLING_SECONDS = 0.001
 """What follows the handing on: the copy on the disk is deleted, and the sender is told that it was delivered."""
-_SUBSCRIBING = {"subscribeReceive", "unsubscribeReceive", "subscribeCallEvents", "unsubscribeCallEvents"}
+_SUBSCRIBING = {"subscribeReceive", "unsubscribeReceive"}
 
 Way = Literal["unix", "tcp"]
 ReceiveMode = Literal["manual", "on-connection", "on-start"]
@@ -121,8 +121,6 @@ class _Connection:
     writer: asyncio.StreamWriter
     end: End | None = None
     subscriptions: "dict[int, _Subscription]" = field(default_factory=dict[int, "_Subscription"])
-    calls: set[int] = field(default_factory=set[int])
-    """The numbers of its subscriptions to calls."""
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -460,7 +458,7 @@ class SignalCli(SignalServer):
             call = None
         method = call.get("method") if isinstance(call, dict) else None
         answer: Frame | web.StreamResponse
-        if method in _SUBSCRIBING or (method == "version" and any(one.calls for one in self._connections.values())):
+        if method in _SUBSCRIBING:
             # What opens and keeps a stream is no call that a test counts, or lets fail.
             answer = await self._answer(call, seen, connection.writer.transport, connection)
         else:
@@ -512,14 +510,6 @@ class SignalCli(SignalServer):
             raise RpcError(-32602, "Specified account does not exist")
         if method == "subscribeReceive":
             return await self._subscribe(connection, is_wrapped=True)
-        if method == "subscribeCallEvents":
-            number, self._subscribed = self._subscribed, self._subscribed + 1
-            connection.calls.add(number)
-            return number
-        if method == "unsubscribeCallEvents":
-            if parameters.one("subscription", int) not in connection.calls:
-                raise RpcError(-1, "Unknown subscription id")
-            return {}
         found = connection.subscriptions.get(parameters.one("subscription", int))
         if found is None:
             raise RpcError(-1, "Unknown subscription id")
@@ -552,7 +542,7 @@ class SignalCli(SignalServer):
             raise RpcError(-32600, "Invalid request")
         parameters = Parameters(call.get("params") or {})
         method = call["method"]
-        if connection is not None and method in _SUBSCRIBING and ("Call" not in method or self._is_since(0, 14, 2)):
+        if connection is not None and method in _SUBSCRIBING:
             return await self._call_for_receiving(method, parameters, connection)
         if method in (anybody := self._methods_for_anybody()):
             return await anybody[method](parameters)

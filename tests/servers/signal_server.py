@@ -104,8 +104,6 @@ class Sent(Parcel):
     is_voice_note: bool = False
     notifies_self: bool = False
     """Whether it goes to the account itself as a message of its own, of which phones make a notification."""
-    expires_in_seconds: int = 0
-    """The chat's timer: phones of the others take it for the chat's from then on, 0 switches it off."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -345,12 +343,6 @@ class SignalServer(Server, ABC):
     """All messages to people that went out, each revision by itself, oldest first; see `visible`."""
     removed: list[Removed] = field(default_factory=list[Removed])
     notes: list[Sent] = field(default_factory=list[Sent])
-    timers: dict[str, int] = field(default_factory=dict[str, int])
-    """How many seconds after reading what is in a chat disappears, as signal-cli keeps it: with each message that comes
-    it takes the message's own, and each that goes out it extends by that.
-
-    Source: AsamK/signal-cli, SendHelper (sendMessage, sendAsGroupMessage); read 2026-11-22.
-    """
     """Notes to self that were sent."""
     read: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     """Read receipts that were sent: (recipient, timestamp)."""
@@ -385,14 +377,6 @@ class SignalServer(Server, ABC):
 
     def _is_own(self, name: str) -> bool:
         return self.own is not None and name in {self.own.uuid, self.own.number}
-
-    async def change_number(self, number: str | None) -> None:
-        """The account gets a phone number, another one, or gives it up; signal-cli learns of it by itself."""
-        assert self.own is not None
-        own = replace(self.own, number=number)
-        self.accounts[:] = [number or own.uuid if self._is_own(name) else name for name in self.accounts]
-        self.own = own
-        await self.note([], None)
 
     def _addressed(self, frame: Frame) -> Frame:
         """The frame as signal-cli writes it for the account with the number that it has by now, or for its uuid."""
@@ -439,7 +423,6 @@ class SignalServer(Server, ABC):
                 return False
 
     async def _deliver_content(self, frame: Frame) -> None:
-        self._take_timer(frame)
         match frame.get("envelope"):  # the bridge writes other frames, too
             case {"sourceUuid": author, "timestamp": sent_at}:
                 self._arrived.add((author or "", sent_at))
@@ -461,15 +444,6 @@ class SignalServer(Server, ABC):
                 self._withheld.append((author, frame))
             else:
                 await self._deliver_content(frame)
-
-    def _take_timer(self, frame: Frame) -> None:
-        match frame.get("envelope"):
-            case {"dataMessage": {"expiresInSeconds": int(seconds), "groupInfo": {"groupId": str(group)}}}:
-                self.timers[f"group:{group}"] = seconds
-            case {"sourceUuid": str(author), "dataMessage": {"expiresInSeconds": int(seconds)}}:
-                self.timers[f"direct:{author}"] = seconds
-            case _:
-                pass
 
     @abstractmethod
     async def deliver_data(self, text: str) -> None:
@@ -797,7 +771,7 @@ class SignalServer(Server, ABC):
             return
         self._arrived_at_phones(sent)
         if isinstance(sent, Sent):
-            await self.note(self.sent, replace(sent, expires_in_seconds=self.timers.get(sent.chat, 0)))
+            await self.note(self.sent, sent)
         elif isinstance(sent, Removed):
             await self.note(self.removed, sent)
         await self._confirm_by_mode()

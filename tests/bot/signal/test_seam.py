@@ -44,7 +44,6 @@ from bot.events import (
     Style,
     Styled,
     StyleRange,
-    Undecryptable,
 )
 from bot.signal.protocol import Contact, Group, Identity, MissedRecipient, Release, SignalTransport, Transport
 from bot.signal.rest_api.transport import RestApi
@@ -227,26 +226,6 @@ async def test_a_reply_goes_out_whole(bridge: Bridge) -> None:
     assert (sent.quote_author, sent.quote_timestamp, sent.quote_text) == (BOB.uuid, 1_700_000_001_234, "when?")
 
 
-@pytest.mark.parametrize("chat", [ALICE.chat, IN_GROUP])
-async def test_the_timer_of_a_chat_stays_as_people_set_it(bridge: Bridge, chat: str) -> None:
-    """Whatever is sent (words, a file, an edit, a reaction, a removal) disappears like the rest of the chat: a message
-    without the timer would switch it off for everybody. A bridge adds it by itself, if nobody tells it otherwise.
-    """
-    group = GROUP if chat == IN_GROUP else None
-    transport = bridge.transport()
-    async with Listening(transport, reads_on=True) as stream:
-        await bridge.server.connected()
-        for seconds in (3600, 0):
-            await bridge.server.deliver(message("hi", group=group, expires_in_seconds=seconds))
-            await stream.next()
-            before = len(bridge.server.sent)
-            first = await transport.send(reply("In April.", chat=chat))
-            await transport.send(reply("In May.", chat=chat, edits=first))
-            await transport.send(reply("", chat=chat, files=(PICTURE_FILE,)))
-            assert [sent.expires_in_seconds for sent in bridge.server.sent[before:]] == [seconds] * 3
-            assert bridge.server.timers == {chat: seconds}
-
-
 async def test_everybody_in_a_group_gets_the_first_message(bridge: Bridge) -> None:
     """signal-cli begins its sessions with an indicator that nobody sees, so that no message is lost by that; once in
     each group, and not where something else has gone there.
@@ -331,32 +310,20 @@ async def test_a_removed_message_is_gone(bridge: Bridge, chat: str) -> None:
 TOKEN = "c0ffee00-0000-4000-8000-00000000cafe"
 
 
-@pytest.mark.parametrize("kind", ["direct", "group", "removal", "note"])
-async def test_a_captcha_that_is_wanted_is_told_until_a_send_goes_well(bridge: Bridge, kind: str) -> None:
+async def test_a_captcha_that_is_wanted_is_told_until_a_send_goes_well(bridge: Bridge) -> None:
     """The token is where the operator finds it and not in the words that are logged, which say what to do."""
     transport = bridge.transport()
-    first = await transport.send(reply())
     assert transport.challenge is None
-    members = 3 if kind == "group" else 1
-    bridge.server.plans.append(
-        Plan(results=("RATE_LIMIT_FAILURE",) * members, retry_after_seconds=86400, challenge=TOKEN)
-    )
-    sends = {
-        "direct": lambda: transport.send(reply()),
-        "group": lambda: transport.send(reply(chat=IN_GROUP)),
-        "removal": lambda: transport.remove(Removal(chat=ChatId(ALICE.chat), target=first)),
-        "note": lambda: transport.send(reply("Aldis listens.", chat=ALDIS.chat)),
-    }
-    with pytest.raises(NotSent) as told:
-        await sends[kind]()
-    if kind == "removal" and isinstance(transport, RestApi):
-        return  # That way the bridge drops the token.
-    assert transport.challenge == TOKEN
-    assert "wants a captcha solved" in str(told.value)
-    assert TOKEN not in str(told.value)
-    assert (told.value.retry_after_seconds or 0) <= 900
-    await transport.send(reply())
-    assert transport.challenge is None
+    for chat, members in ((ALICE.chat, 1), (IN_GROUP, 3), (ALDIS.chat, 1)):
+        results = ("RATE_LIMIT_FAILURE",) * members
+        bridge.server.plans.append(Plan(results=results, retry_after_seconds=86400, challenge=TOKEN))
+        with pytest.raises(NotSent, match="wants a captcha solved") as told:
+            await transport.send(reply(chat=chat))
+        assert transport.challenge == TOKEN
+        assert TOKEN not in str(told.value)
+        assert (told.value.retry_after_seconds or 0) <= 900
+        await transport.send(reply())
+        assert transport.challenge is None
 
 
 async def test_a_new_key_is_told_and_trusted(bridge: Bridge) -> None:
@@ -389,24 +356,6 @@ async def test_a_new_key_is_told_and_trusted(bridge: Bridge) -> None:
         await transport.send(reply())
     await transport.trust(alice.person)
     assert await transport.send(reply())
-
-
-async def test_what_comes_from_a_new_key_comes_when_it_is_trusted(bridge: Bridge) -> None:
-    """Until then there is only word that something came; and the bridge takes its time even then."""
-    server, transport = bridge.server, bridge.transport()
-    await server.change_key(ALICE)
-    async with Listening(transport, reads_on=True) as listening:
-        await server.connected()
-        await server.deliver(message("my new phone"))
-        envelope = await listening.next()
-        lost = Undecryptable(author=PersonId(ALICE.uuid), reason="UntrustedIdentityException")
-        assert transport.event(envelope) == lost
-        await transport.receipt(envelope)
-        assert server.read == []
-        await transport.trust(PersonId(ALICE.uuid))
-        await server.deliver(message("meanwhile", author=BOB))
-        texts = [event.text for _ in range(2) if isinstance(event := transport.event(await listening.next()), Incoming)]
-        assert texts == ["meanwhile", "my new phone"]
 
 
 async def test_whom_a_send_to_a_group_missed_is_told(bridge: Bridge) -> None:
@@ -641,7 +590,7 @@ async def test_whether_the_account_is_linked(bridge: Bridge) -> None:
 
 async def test_an_account_without_a_number(bridge: Bridge) -> None:
     """What comes for it, a mention of it and a note to self, and everything that it sends."""
-    await bridge.server.change_number(None)
+    bridge.server.accounts, bridge.server.own = [ALDIS.uuid], replace(ALDIS, number=None)
     transport = bridge.transport(NUMBERLESS)
     mention = {"uuid": ALDIS.uuid, "number": None, "name": "Aldis", "start": 0, "length": 1}
     async with Listening(transport, reads_on=True) as stream:
@@ -864,23 +813,6 @@ async def test_nothing_ever_goes_to_the_persons_other_chats(bridge: Bridge, chat
         assert len(bridge.server.requests) == asked
         await transport.send(reply("Aldis listens.", chat=ALDIS.chat))
     assert (len(bridge.server.notes), bridge.server.sent) == (1, [])
-
-
-async def test_logs_hold_no_words_and_no_numbers(bridge: Bridge, caplog: pytest.LogCaptureFixture) -> None:
-    """Even with every library at its most talkative."""
-    caplog.set_level(logging.DEBUG)
-    transport = bridge.transport()
-    async with Listening(transport, reads_on=True) as stream:
-        await bridge.server.connected()
-        await bridge.server.deliver(message("a secret", author=MALLORY))
-        await transport.receipt(await stream.next())
-        await bridge.server.deliver_data('{"a secret": 1')
-        await transport.send(reply("another secret", chat=IN_GROUP))
-        await stream.next()
-    ours = [record for record in caplog.records if not record.name.startswith(("asyncio", "aiohttp.server"))]
-    told = " ".join(record.getMessage() for record in ours)
-    assert "secret" not in told
-    assert not [person for person in (ALDIS, ALICE, BOB, MALLORY) if person.number and person.number[1:] in told]
 
 
 async def test_a_cancelled_stream_is_closed(bridge: Bridge) -> None:
