@@ -67,7 +67,7 @@ _UNAUTHORIZED = re.compile(r"\[40[13]\]|Authorization ?failed", re.IGNORECASE)
 _TOKEN = re.compile(r"[\w.:+/=-]{1,500}", re.ASCII)
 
 
-class Refusal(TransportError):
+class RefusedCall(TransportError):
     """The bridge refused a call; `words` is its sentence, never for a log, because it can hold names and numbers."""
 
     may_pass = False
@@ -99,7 +99,7 @@ def doing(what: str) -> Generator[None]:
         with asking(what):
             yield
     except Disconnected as error:
-        if isinstance(error.__cause__, Refusal):
+        if isinstance(error.__cause__, RefusedCall):
             raise CallRefused(error.__cause__.line) from error
         raise
 

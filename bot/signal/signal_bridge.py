@@ -15,7 +15,7 @@ from bot.signal.directory import contacts_in, groups_in, identities_in, other_gr
 from bot.signal.envelope import FrameReader
 from bot.signal.files import check_size, files_in
 from bot.signal.protocol import Contact, Group, Identity, MissedRecipient, Progress, StreamState
-from bot.signal.send_errors import Refusal
+from bot.signal.send_errors import RefusedCall
 
 _log = logging.getLogger(__name__)
 
@@ -90,7 +90,7 @@ class SignalBridge(ABC):
         try:
             return await self._fetch(chat, attachment.id, max_bytes=max_bytes)
         except TransportError as error:
-            is_final = isinstance(error, Unfetchable) or (isinstance(error, Refusal) and not error.may_pass)
+            is_final = isinstance(error, Unfetchable) or (isinstance(error, RefusedCall) and not error.may_pass)
             raise (Unfetchable if is_final else Disconnected)(f"the file was not fetched: {error}") from error
 
     @abstractmethod

@@ -20,7 +20,7 @@ import httpx
 
 from bot.errors import ConfigError, NetworkFailed, NotSent, SendUnknown, TransportError, Unfetchable
 from bot.signal.json import Json, items_in, parse_frame, text_in
-from bot.signal.send_errors import Refusal, asking, failure_told, http_failure, rate_limited, token_in
+from bot.signal.send_errors import RefusedCall, asking, failure_told, http_failure, rate_limited, token_in
 from tools import trusted_certificates
 
 CONNECT_SECONDS = 1.0
@@ -37,7 +37,7 @@ _REACHED_NONE = "Failed to send message"
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 
 
-class BridgeRefusal(Refusal):
+class BridgeRefusal(RefusedCall):
     """The bridge answered with an error: its HTTP status and its body; `words` is mostly signal-cli's own sentence."""
 
     def __init__(self, status: int, body: bytes) -> None:

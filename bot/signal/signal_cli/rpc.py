@@ -23,7 +23,7 @@ from bot.errors import ConfigError, NotSent, SendUnknown, Unfetchable
 from bot.events import Account
 from bot.signal.directory import accounts_in
 from bot.signal.json import Json, as_object, object_in, text_in
-from bot.signal.send_errors import Refusal, asking
+from bot.signal.send_errors import RefusedCall, asking
 
 CONNECT_SECONDS = 5.0
 """For reaching the daemon, which runs on the same machine or private network."""
@@ -41,7 +41,7 @@ _LARGE_CHUNK_BYTES = 256 * 1024
 _UNREACHABLE_CODE = -3
 
 
-class RpcError(Refusal):
+class RpcError(RefusedCall):
     """The daemon refused a call: `code` is JSON-RPC's or signal-cli's own, `response` what the call had written."""
 
     def __init__(self, code: int, response: Mapping[str, object], words: str = "") -> None:
