@@ -76,7 +76,7 @@ _UNREADABLE = "The expression cannot be read. Write it like 2*(3+4)^2 or sqrt(2)
 _TIMES_SIGN = "Write the multiplication sign: 2*(3+4), not 2(3+4)."
 _TOO_LONG = "The expression is too long or too deep: calculate it in steps."
 _DEGREES_ALONE = "Degrees stand within sin, cos or tan, such as sin(30°); add them without °."
-_UNDEFINED = "The result is not defined, or has too many digits."
+_UNDEFINED = "The result is not defined, or too large."
 _SHARE = "A percentage behind + or - is one of the number before it."
 _UNITS = "Calculate with numbers alone; units and currencies are converted by the tool `convert`."
 _DATE = (
@@ -152,9 +152,8 @@ def _value(text: str) -> str:
             raise BadArguments(_TOO_LONG) from error
         except (SyntaxError, TypeError, simpleeval.InvalidExpression) as error:
             raise BadArguments(_hint(text)) from error
-        except ArithmeticError as error:
-            is_large = isinstance(error, decimal.Overflow)
-            raise BadArguments("The result is too large." if is_large else _UNDEFINED) from error
+        except (ArithmeticError, ValueError) as error:
+            raise BadArguments(_UNDEFINED) from error
         return _spell(number, is_exact=not context.flags[decimal.Inexact])
 
 
@@ -325,13 +324,10 @@ def _of_integers(function: Callable[..., int], *numbers: Decimal) -> Decimal:
 
 def _floating(function: Callable[..., float], *numbers: Decimal) -> Decimal:
     """Computes in floating point, whose last one or two digits are noise, which is cut later."""
-    try:
-        result = function(*map(float, numbers))
-    except (ValueError, OverflowError):
-        result = math.inf
+    result = function(*map(float, numbers))
     # The tangent of a right angle is no large number.
     if not math.isfinite(result) or (function is math.tan and abs(result) > 1 / _NOTHING):
-        raise BadArguments(f"{function.__name__} is not defined or too large there.")
+        raise ValueError
     decimal.getcontext().flags[decimal.Inexact] = True
     is_noise = abs(result) < _NOTHING <= max(abs(float(number)) for number in numbers)
     # What is 0.5 or 3 but for the noise is meant to be that.
@@ -348,8 +344,6 @@ def _checked(name: str, function: Callable[..., Value]) -> Callable[..., Value]:
             return function(*numbers)
         except TypeError as error:
             raise BadArguments(f"{name} takes another count of numbers than {len(numbers)}.") from error
-        except ValueError as error:
-            raise BadArguments(f"{name} is not defined or too large there.") from error
 
     return call
 
@@ -366,14 +360,7 @@ _FLOATING = (
     *("cbrt", "exp", "log", "log2", "log10", "degrees", "radians", "sin", "cos", "tan", "asin", "acos", "atan"),
     *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "atan2", "hypot"),
 )
-_OF_ONE: Mapping[str, Callable[[Decimal], Value]] = {
-    "floor": lambda number: number.to_integral_value(decimal.ROUND_FLOOR),
-    "ceil": lambda number: number.to_integral_value(decimal.ROUND_CEILING),
-    "trunc": lambda number: number.to_integral_value(decimal.ROUND_DOWN),
-    "abs": lambda number: number.copy_abs(),
-    "percentage": lambda number: Percentage(number / 100),
-}
-_OTHERS: Mapping[str, Callable[..., Decimal]] = {
+_FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "sqrt": _square_root,
     "ln": partial(_floating, math.log),
     "round": _round,
@@ -386,10 +373,13 @@ _OTHERS: Mapping[str, Callable[..., Decimal]] = {
     "median": _median,
     **{name: partial(_floating, getattr(math, name)) for name in _FLOATING},
     **{name: partial(_of_integers, getattr(math, name)) for name in ("factorial", "comb", "perm", "gcd", "lcm")},
+    "floor": partial(Decimal.to_integral_value, rounding=decimal.ROUND_FLOOR),
+    "ceil": partial(Decimal.to_integral_value, rounding=decimal.ROUND_CEILING),
+    "trunc": partial(Decimal.to_integral_value, rounding=decimal.ROUND_DOWN),
+    "abs": Decimal.copy_abs,
+    "percentage": lambda number: Percentage(number / 100),
 }
-FUNCTIONS: Mapping[str, Callable[..., Value]] = {
-    name: _checked(name, function) for name, function in {**_OTHERS, **_OF_ONE}.items()
-}
+FUNCTIONS: Mapping[str, Callable[..., Value]] = {name: _checked(name, each) for name, each in _FUNCTIONS.items()}
 """The functions by name. Angles are in radians; `log` is the natural logarithm unless given a base."""
 
 

@@ -162,7 +162,7 @@ class HealthPage:
         values: dict[str, float | Mapping[str, float] | None] = {
             "finding": {kind: kind in found for kind in get_args(Kind)},
             "disk_free_bytes": self.free_bytes(),
-            "cells_hold": level and level.holds,
+            "cells_hold": level and level.seccomp,
             "settings_refused": self._refused is not None,
             "stream_open": watchdog.is_open,
             "heard_seconds_ago": watchdog.heard_seconds_ago,

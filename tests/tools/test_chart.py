@@ -8,7 +8,6 @@ from operator import sub
 from pathlib import Path
 from typing import Any
 
-import pytest
 from PIL import Image
 
 from tools.chart import Panel, line_chart
@@ -81,15 +80,6 @@ def test_bars_stand_on_zero() -> None:
     assert marks(picture, FIRST, full) == (150 - 66) * (280 - 102)
     assert marks(picture, FIRST, half) == (690 - 515) * (280 - 193)
     assert marks(picture, FIRST, nothing) == marks(picture, FIRST, (515, 95, 690, 189)) == 0
-
-
-def test_a_machine_that_cannot_draw_gives_no_picture(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Whoever wanted one goes on in words; the operator finds why in the log."""
-    monkeypatch.setitem(sys.modules, "PIL.ImageDraw", None)
-    assert line_chart("Title", LABELS, [Panel(name="A", values=[1])]) == b""
-    assert "no chart can be drawn on this machine: ModuleNotFoundError" in caplog.text
 
 
 async def test_pillow_is_loaded_with_the_first_chart() -> None:

@@ -258,7 +258,7 @@ class Weather:
             words = CHART_WORDS.get(context.language, CHART_WORDS["en"])
             files = await asyncio.to_thread(_chart, title, by_hour, forecast.hourly_units, words)
             if not files:
-                data["chart"] = "There is nothing to draw, or no picture can be made here: say it in words."
+                data["chart"] = "There is nothing to draw: say it in words."
         return Result(data={name: item for name, item in data.items() if item}, files=files)
 
     async def _air(self, here: Mapping[str, str]) -> Mapping[str, str]:
