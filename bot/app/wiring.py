@@ -30,7 +30,7 @@ from bot.chat.room import ContextRoom
 from bot.chat.status import EMOJI, Reactions, StatusMessages
 from bot.chat.turns import Turns
 from bot.clock import Clock
-from bot.commands.admin import AdminCommands, Audience, BroadcastCommands
+from bot.commands.admin import AdminCommands, Audience
 from bot.commands.base import CommandContext, CommandGroup, Commands
 from bot.commands.conversation import ConversationCommands
 from bot.commands.preferences import Menu, PreferenceCommands
@@ -106,7 +106,7 @@ class Services:
         self.turns = Turns(store, clock, max_turns=history.max_turns, timezone=zone, language=language, budget=budget)
         asks, deletes = settings.limits.messages_per_minute, signal.delete_answers
         self.revisions = Revisions(store, clock, self.turns, deletes_answers=deletes, asks_per_minute=asks)
-        self.reminders = Reminders(store, clock, self.turns, account=transport.account, locale=locale)
+        self.reminders = Reminders(store, clock, self.turns, locale=locale)
         self.memory = Memory(store, clock)
         self.predictions = Predictions(store, clock)
         self.feeds = Feeds(store, clock)
@@ -235,6 +235,7 @@ def service(
     # What people can say, in the order of /help.
     approvals = Approvals(store, clock, turns)
     context = CommandContext(store, turns, clock)
+    admin_commands = AdminCommands(context, pairing, audience, admins, on_allowed=intake.admit)
     groups = (
         ConversationCommands(context, approvals),
         ExportCommands(context, timezone=zone),
@@ -244,9 +245,8 @@ def service(
         ReminderCommands(context, shared.reminders, has_model=has_model, has_reactions=is_signal),
         MemoryCommands(context),
         FeedCommands(context, is_on=news.enabled, timezone=zone),
-        AdminCommands(context, pairing, audience, admins, on_allowed=intake.admit),
+        admin_commands,
         TrustCommands(context, identities),
-        BroadcastCommands(context, audience),
         *commands,
     )
 
@@ -260,12 +260,12 @@ def service(
         turns=turns,
         revisions=shared.revisions,
         approvals=approvals,
-        commands=Commands(context, groups),
+        commands=Commands(context, groups, admin_commands.command_of),
+        on_reaction=shared.reminders.react,
         group_context=group_context,
         authority=authority,
     )
     live, marks = (signal.live, signal.ack == "reaction") if is_signal else ("off", False)
-    greets = is_signal and settings.access.greeting
     worker = Worker(
         *outside,
         turns=turns,
@@ -278,12 +278,12 @@ def service(
         settings=settings,
         authority=authority,
         on_kept=summary_worker.note,
-        greeting=(lambda: say(phrases.GREETING, name=name)) if greets else None,
+        greeting=(lambda: say(phrases.GREETING, name=name)) if is_signal and settings.access.greeting else None,
     )
     sender = Sender(*outside, grace_seconds=grace, language=turns.language, on_untrusted=identities.notice)
     retention = None if history.retention_days is None else timedelta(days=history.retention_days)
     maintenance = Maintenance(store, clock, shared.revisions, retention=retention, nightly=_nightly(shared))
-    scheduler = ReminderScheduler(store, clock, counts, shared.reminders, allowed=access, account=transport.account)
+    scheduler = ReminderScheduler(shared.reminders, counts, allowed=access, account=transport.account)
     control = Control(
         store=store,
         clock=clock,

@@ -154,7 +154,6 @@ def _listed(found: Backlog, now: datetime) -> str:
         ("answered", "message", found.messages),
         ("sent", "answer", found.replies),
         ("said late", "reminder", found.reminders),
-        ("asked late", "planned question", found.questions),
     ):
         many, oldest = ("s", "the oldest ") if part.items > 1 else ("", "")
         if part.items:

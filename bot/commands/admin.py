@@ -96,11 +96,6 @@ class Audience:
         joined, invited = both
         return (*map(self._known, joined), *(replace(self._known(group), is_invitation=True) for group in invited))
 
-    async def former_groups(self) -> tuple[str, ...] | None:
-        """Returns the ids of the groups that Aldis is in no more, in order; None as for `contacts`."""
-        left = await _in_time(self.transport.former_groups()) if isinstance(self.transport, Groups) else ()
-        return None if left is None else tuple(sorted(left))
-
     def _known(self, group: Group) -> KnownGroup:
         allowed = self._allowed()
         may_write = not (allowed.note_to_self or allowed.groups.isdisjoint({group.id, EVERYBODY}))
@@ -266,9 +261,8 @@ class AdminCommands(CommandGroup):
 
     @command("/groups [forget ID]", phrases.ABOUT_GROUPS, for_admins=True, directly_only=True, section="admins")
     async def _groups(self, call: Call) -> Answer | None:
-        """Shows the groups that Aldis is in or invited to, with their ids for `ACCESS__GROUPS`, and those that it is in
-        no more if anything that was said there is left. With `forget` and an id, that is destroyed, as `/forget all`
-        there would do it.
+        """Shows the groups that Aldis is in or invited to, with their ids for `ACCESS__GROUPS`. With `forget` and an
+        id, what was said in that group is destroyed, as `/forget all` there would do it; also after Aldis has left it.
         """
         verb, _, group = call.command.rest.partition(" ")
         if verb:
@@ -278,31 +272,10 @@ class AdminCommands(CommandGroup):
             if await self._context.store.read(lambda repos: repos.conversations.at(address)) is None:
                 return phrases.UNKNOWN_GROUP
             return await forget(self._context, call, address)
-        groups, former = await self._audience.groups(), await self._audience.former_groups()
-        if groups is None or former is None:
+        groups = await self._audience.groups()
+        if groups is None:
             return phrases.BRIDGE_SILENT
-
-        def reply(repos: Repositories) -> str:
-            left = [group for group in former if repos.forgetting.has_words(ChatId.group(group))]
-            lines = [*map(_group_line, groups), *(f"- {say(phrases.FORMER_GROUP, group=group)}" for group in left)]
-            return "\n".join(lines) or say(phrases.NO_GROUPS)
-
-        return reply
-
-
-def _group_line(group: KnownGroup) -> str:
-    """A group with its id and whether people can write there; for one that Aldis is not in yet, what it would take."""
-    # Every account on Signal can invite this one to a group, by whatever name.
-    line = f"- {'✓' if group.may_write else '✗'} {plain_name(group.name)}: `{group.id}`"
-    return f"{line} {say(phrases.GROUP_INVITATION)}" if group.is_invitation else line
-
-
-class BroadcastCommands(CommandGroup):
-    """The one command that speaks to everybody. The store keeps no addresses: they come from the bridge."""
-
-    def __init__(self, context: CommandContext, audience: Audience) -> None:
-        self._context = context
-        self._audience = audience
+        return lambda _: "\n".join(map(_group_line, groups)) or say(phrases.NO_GROUPS)
 
     @command("/broadcast TEXT", phrases.ABOUT_BROADCAST, for_admins=True, directly_only=True, section="admins")
     async def _broadcast(self, call: Call) -> Answer | None:
@@ -343,3 +316,10 @@ class BroadcastCommands(CommandGroup):
             turn = repos.turns.begin(conversation, now=now, origin=origin_of(item))
             repos.journal.close(turn, "ignored", now=now)
             outgoing.add_message(repos, conversation, turn, Reply(chat=chat, content=content), now)
+
+
+def _group_line(group: KnownGroup) -> str:
+    """A group with its id and whether people can write there; for one that Aldis is not in yet, what it would take."""
+    # Every account on Signal can invite this one to a group, by whatever name.
+    line = f"- {'✓' if group.may_write else '✗'} {plain_name(group.name)}: `{group.id}`"
+    return f"{line} {say(phrases.GROUP_INVITATION)}" if group.is_invitation else line

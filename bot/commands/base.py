@@ -7,7 +7,7 @@ Left to others: what the commands do (the modules beside this one), what counts 
 """
 
 import unicodedata
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from difflib import get_close_matches
@@ -21,7 +21,7 @@ from bot.chat.turn_tasks import TurnTasks
 from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.commands import phrases
-from bot.events import File, Incoming, PersonId, SentId
+from bot.events import File, Incoming, PersonId
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.detect import detect_language
 from bot.i18n.language import Language, use_language
@@ -61,12 +61,6 @@ _WORDS: Mapping[str, str] = {
 and cannot be undone.
 """
 _NAMES: Mapping[str, str] = {word: name for name, words in _WORDS.items() for word in words.split()}
-
-Wished = Literal["cancel", "done", "later"]
-"""What a reaction wants of a thing that one of our messages speaks of: a cross, a check mark, an alarm clock."""
-
-Reaction = tuple[Repositories, ConversationId, PersonId, SentId, Wished]
-"""Where it is, who wants it, and of which message of ours."""
 
 Section = Literal["chat", "later", "settings", "data", "admins"]
 """The sections of the help, in order."""
@@ -180,14 +174,6 @@ CommandEntry = command
 class CommandGroup:
     """Commands that work with the same things: a class whose methods are decorated with `command`."""
 
-    on_reaction: Callable[[*Reaction], bool] | None = None
-    """Does what a reaction wants, within a transaction; False if it means nothing to this group."""
-
-    def command_of(self, verdict: Verdict) -> Command | None:
-        """The command that a yes or no to a message of this group means; None if it means none."""
-        del verdict
-        return None
-
     @property
     def entries(self) -> tuple[CommandEntry, ...]:
         """Their lines in the table, in the order of the methods."""
@@ -212,10 +198,9 @@ class CommandContext:
 
         A message that disappears before the yes takes it along.
         """
-        language = await self.language(call)
 
         def ask(repos: Repositories) -> TurnId:
-            with use_language(language):
+            with use_language(self._language(repos, call)):
                 return self.say(repos, call, call.conversation, question())
 
         turn = await self.store.transaction(ask)
@@ -292,11 +277,15 @@ class CommandContext:
 
 
 class Commands(CommandGroup):
-    """All commands: those of the given groups, and the help."""
+    """All commands: those of the given groups, and the help. `meaning` returns the command that an admin's yes or no to
+    a question about a stranger means; None if it is about none.
+    """
 
-    def __init__(self, context: CommandContext, groups: Sequence[CommandGroup]) -> None:
+    def __init__(
+        self, context: CommandContext, groups: Sequence[CommandGroup], meaning: Callable[[Verdict], Command | None]
+    ) -> None:
         self._context = context
-        self._groups = groups
+        self._meaning = meaning
         self._entries = {entry.name: entry for group in (self, *groups) for entry in group.entries}
 
     def awaits(self, conversation: ConversationId, person: PersonId) -> bool:
@@ -306,7 +295,7 @@ class Commands(CommandGroup):
 
     async def take_confirmation(self, urgent_item: UrgentItem, verdict: Verdict) -> Command | None:
         """The command that a yes or no means, which it ends if it waited; None if it means something else."""
-        if meant := next(filter(None, (group.command_of(verdict) for group in self._groups)), None):
+        if meant := self._meaning(verdict):
             return meant
         place = urgent_item.conversation, verdict.author
         if not self.awaits(*place):
@@ -321,7 +310,7 @@ class Commands(CommandGroup):
 
         is_one = await self._context.store.read(is_meant)
         if is_one or verdict.target is None:  # a word that means anything else ends it, too
-            self._context.unconfirmed.pop(place, None)
+            self.take_back(*place)
         if not is_one:
             return None
         given, word = call.command, "yes" if verdict.is_yes else "no"
@@ -349,17 +338,9 @@ class Commands(CommandGroup):
         """Whether this is the exact name of a command, in any language."""
         return _NAMES.get(fold(word), word) in self._entries
 
-    def take_back(self, author: PersonId, names: Collection[int]) -> None:
-        """Forgets commands that wait for a yes, if their messages are deleted or edited. `names` are the sender's
-        timestamps of all their revisions.
-        """
-        for place, (call, *_) in [*self._context.unconfirmed.items()]:
-            if call.message.author == author and call.message.sent_at in names:
-                del self._context.unconfirmed[place]
-
-    def react(self, *reaction: *Reaction) -> bool:
-        """Does what a reaction wants in the first group that it means something to; False if it means nothing."""
-        return any(group.on_reaction(*reaction) for group in self._groups if group.on_reaction is not None)
+    def take_back(self, conversation: ConversationId, author: PersonId) -> None:
+        """Forgets what waits there for a yes of this person, who has deleted or edited a message."""
+        self._context.unconfirmed.pop((conversation, author), None)
 
     def _found(self, call: Call, word: str) -> CommandEntry | Sequence[str]:
         """The command of this name, in any language; if there is none, the names that it resembles.

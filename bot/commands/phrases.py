@@ -54,9 +54,6 @@ PAUSED = Sentence(
 )
 RESUMED = Sentence("RESUMED", "Resumed.")
 NO_GROUPS = Sentence("NO_GROUPS", "I'm not in any group.")
-FORMER_GROUP = Sentence(
-    "FORMER_GROUP", "`{group}`: I'm no longer in this group. `/groups forget {group}` deletes what was said there."
-)
 UNKNOWN_GROUP = Sentence("UNKNOWN_GROUP", "I know no group with this id.")
 GROUP_INVITATION = Sentence("GROUP_INVITATION", "(an invitation: I accept it once `ACCESS__GROUPS` has this id)")
 BRIDGE_SILENT = Sentence(

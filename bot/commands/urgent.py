@@ -7,10 +7,11 @@ a picture. Each is settled in the transaction that carries it out.
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
+from typing import Literal
 
 from bot.access.access import AccessList, is_admin
 from bot.access.routing import (
@@ -31,7 +32,7 @@ from bot.chat.context import GroupContext
 from bot.chat.edits import Revision, Revisions
 from bot.chat.turn_tasks import TurnTasks
 from bot.chat.turns import Turns
-from bot.commands.base import Call, Commands, Wished
+from bot.commands.base import Call, Commands
 from bot.errors import ConfigError, TransportError
 from bot.event_json import load_envelope
 from bot.events import Deleted, Edited, Envelope, Incoming, PersonId, SentId, is_stop_word
@@ -50,6 +51,10 @@ _AT_ONCE = 50
 _PAUSE_SECONDS = 1.0
 """After the store has failed."""
 _BRIDGE_SECONDS = 5.0
+
+
+Wished = Literal["cancel", "done", "later"]
+"""What a reaction wants of a thing that one of our messages speaks of: a cross, a check mark, an alarm clock."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,9 +80,13 @@ class UrgentItems:
         revisions: Revisions,
         approvals: Approvals,
         commands: Commands,
+        on_reaction: Callable[[Repositories, ConversationId, PersonId, SentId, Wished], bool],
         group_context: GroupContext,
         authority: Authority,
     ) -> None:
+        """`on_reaction` does what a person's reaction to our message wants, within a transaction; False if it is about
+        nothing that is planned.
+        """
         self._transport = transport
         self._store = store
         self._wakeup = store.wakeups["urgent"]
@@ -88,6 +97,7 @@ class UrgentItems:
         self._revisions = revisions
         self._approvals = approvals
         self._commands = commands
+        self._on_reaction = on_reaction
         self._group_context = group_context
         self._authority = authority
         self._running = TurnTasks()
@@ -161,12 +171,12 @@ class UrgentItems:
                 await self._store.transaction(lambda repos: repos.inbox.count_try(urgent_item.item.id))
 
     async def _give_up(self, urgent_item: UrgentItem) -> None:
-        """Settles an item that cannot be carried out; its sender hears so."""
+        """Settles an item that cannot be carried out; its sender hears so, if it can be read and was for Aldis."""
         item, message = urgent_item.item, None
         try:
             _, found = await self._routed(urgent_item)
-            given = found.as_message if isinstance(found, Correction) else found
             message = unanswered_message(found)
+            given = found.as_message if isinstance(found, Correction) else found
             if isinstance(given, Command) and (given.is_addressed or self._commands.has(given.name)):
                 message = given.message
         except StoreError:
@@ -175,10 +185,8 @@ class UrgentItems:
             _log.error("item %d cannot be read: %s", item.id, describe_error(error))
 
         def give_up(repos: Repositories) -> None:
-            turn = None
-            if message is not None:
-                conversation, sentence = urgent_item.conversation, common_phrases.FAILED
-                turn = self._turns.tell(repos, conversation, message, sentence, expires_at=item.expires_at)
+            place, failed, until = urgent_item.conversation, common_phrases.FAILED, item.expires_at
+            turn = None if message is None else self._turns.tell(repos, place, message, failed, expires_at=until)
             repos.inbox.settle(item.id, dead=True, turn=turn)
 
         await self._store.transaction(give_up)
@@ -195,7 +203,7 @@ class UrgentItems:
         match found:
             case Withdrawal(deletion=deletion):
                 self._group_context.take_back(deletion.chat, deletion.author, deletion.target)
-                self._commands.take_back(deletion.author, await self._names(urgent_item, deletion))
+                self._commands.take_back(urgent_item.conversation, deletion.author)
                 self._halt(await self._revisions.withdraw(urgent_item, deletion))
             case Correction(edit=edit) if not await self._is_by_member(edit):
                 self._unanswered.note("not_allowed")
@@ -243,12 +251,12 @@ class UrgentItems:
     async def _correct(self, urgent_item: UrgentItem, correction: Correction, *, by_admin: bool) -> None:
         """Applies an edit, and carries out the command that it makes of its message."""
         edit, new = correction.edit, correction.as_message
-        message = Deleted(author=edit.message.author, chat=edit.message.chat, target=edit.target)
-        self._commands.take_back(message.author, await self._names(urgent_item, message))
+        message = edit.message
+        self._commands.take_back(urgent_item.conversation, message.author)
         if correction.is_addressed or isinstance(new, Command):
-            self._group_context.take_back(message.chat, message.author, message.target)
+            self._group_context.take_back(message.chat, message.author, edit.target)
         else:
-            self._group_context.correct(message.target, edit.message)
+            self._group_context.correct(edit.target, message)
 
         def decides(repos: Repositories, verdict: Verdict) -> bool:
             conversation, item = urgent_item.conversation, urgent_item.item.id
@@ -259,13 +267,6 @@ class UrgentItems:
         self._halt(revision.stops)
         if revision.is_command and isinstance(new, Command):
             await self._run(urgent_item, new, by_admin=by_admin, revision=revision)
-
-    async def _names(self, urgent_item: UrgentItem, message: Deleted) -> Collection[int]:
-        """The timestamps of all revisions of a message."""
-        known = await self._store.read(
-            lambda repos: repos.revisions.find(urgent_item.conversation, message.author, message.target)
-        )
-        return {message.target} if known is None else known.names
 
     async def _is_by_member(self, edit: Edited) -> bool:
         """Whether an edit in a group comes from one of its members, which signal-cli does not check; also if unknown.
@@ -303,7 +304,7 @@ class UrgentItems:
         """Does what a reaction wants of the thing that our message speaks of, if any, and settles it."""
 
         def transact(repos: Repositories) -> None:
-            if not self._commands.react(repos, urgent_item.conversation, author, target, wish):
+            if not self._on_reaction(repos, urgent_item.conversation, author, target, wish):
                 self._unanswered.note("reacted")
             repos.inbox.settle(urgent_item.item.id)
 

@@ -5,20 +5,17 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from bot import labels
 from bot.chat import phrases as turn_phrases
 from bot.chat.journal import origin_of
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, command
 from bot.features.reminders import time_grammar
-from bot.features.reminders.schedules import PlannedReminder, Reason, UnfitWish, zone_meant
-from bot.features.reminders.service import Asker, Reminders, as_sentence
+from bot.features.reminders.schedules import Reason, UnfitWish, zone_meant
+from bot.features.reminders.service import Asker, PlannedReminder, Reminders, as_sentence
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import use_language
 from bot.i18n.locale import join_list, long_day
 from bot.i18n.phrases import spoken_time
-from bot.trust.links import inert
-from bot.trust.rules import may_carry_out
 from store import Repositories
 from tools import Weekday
 
@@ -94,7 +91,6 @@ class ReminderCommands(CommandGroup):
         self._reminders = reminders
         self._has_model = has_model
         self._has_reactions = has_reactions
-        self.on_reaction = reminders.react
 
     @command(
         "/remind [WHEN TEXT|list|cancel N|cancel all]",
@@ -154,7 +150,7 @@ class ReminderCommands(CommandGroup):
         """Cancels one or all; without a number asks which."""
         person, conversation = call.message.author, call.conversation
         if match["number"]:
-            cancelled = self._reminders.cancel_within(repos, person, conversation, int(match["number"]))
+            cancelled = self._reminders.cancel(repos, person, conversation, int(match["number"]))
             if cancelled is None:
                 return say(NO_SUCH_REMINDER, number=match["number"])
             self._context.once(repos, call)  # the next reminder may get the same number
@@ -165,14 +161,14 @@ class ReminderCommands(CommandGroup):
         if not match["all"]:
             return f"{self._list(repos, call)}\n\n{say(WHICH_REMINDER)}"
         for one in planned:
-            self._reminders.cancel_within(repos, person, conversation, one.number)
+            self._reminders.cancel(repos, person, conversation, one.number)
         self._context.once(repos, call)
         return say(ALL_CANCELLED, count=len(planned))
 
     def _reply(self, planned: PlannedReminder, now: datetime) -> str:
         """The reply to a new reminder, with the time as it was understood; `now` is by the person's clock."""
         is_once = planned.repeat is None
-        if planned.prompt is None:
+        if planned.words is None or planned.words.prompt is None:
             what = common_phrases.REMINDER_SET if is_once else REMINDER_SET_AGAIN
         else:
             what = QUESTION_SET if is_once else QUESTION_SET_AGAIN
@@ -216,7 +212,7 @@ def _line(planned: PlannedReminder) -> str:
         repeats=_repeats(planned),
         text=_words(planned),
     )
-    return line if planned.prompt is None else f"{line} {say(IS_QUESTION)}"
+    return f"{line} {say(IS_QUESTION)}" if planned.words and planned.words.prompt else line
 
 
 def _when(planned: PlannedReminder, *, tells_how_soon: bool = False) -> str:
@@ -234,9 +230,7 @@ def _repeats(planned: PlannedReminder) -> str:
 
 
 def _words(planned: PlannedReminder) -> str:
-    if planned.text is None:
-        return say(REMINDER_NO_WORDS)
-    return inert(planned.text) if may_carry_out(labels.load_labels(planned.origin)) else planned.text
+    return say(REMINDER_NO_WORDS) if planned.words is None else planned.words.shown
 
 
 def _not_read() -> str:

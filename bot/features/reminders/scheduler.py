@@ -1,33 +1,48 @@
-"""The scheduler of reminders, and what is open in a restored store, where times have passed unseen.
+"""The loop of reminders: what happens when the time of one comes, and what is overdue in a restored store.
 
-    due --can its person still write there?--yes--> still in that group? --yes, or unknown--> it fires
-                                            '-no, or no--> it is dropped silently
+    due --can its person still write there, and are they in that group?--no--> dropped silently
+         '-yes--> said in the chat -----------------.--again--> its next time
+              |--> a prompt: asked, as by its person-'-over---> its words go a day later
+              '--> words have disappeared: only that there was something
     restored --> backlog --settle--> closed: nothing of the past is answered, sent or said; what repeats goes on
                          '-replay--> left as it is: everything is done now, perhaps for the second time
 
-Reminders belong to a calendar, so they go by the machine's clock. But if that is set ahead by mistake and soon set
-back, everything would fire at once and never again, so a jump of the clock has to last first (`bot.clock`). Deletions
-and the timers of chats are no part of a backlog: they are carried out in any case. Only counts and times are shown of
-it, never words.
+Firing a reminder and planning its next time are one transaction: it fires once, whatever crashes. What was due while
+Aldis was away fires late and says so, and a repeating reminder fires once for all the times that it missed. Reminders
+belong to a calendar, so they go by the machine's clock. But if that is set ahead by mistake and soon set back,
+everything would fire at once and never again, so a jump of the clock has to last first (`bot.clock`). Deletions and the
+timers of chats are no part of a backlog: they are carried out in any case.
 """
 
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-from functools import partial
+from datetime import datetime, timedelta
 
 from bot.access.access import AccessList, may_write
-from bot.clock import Clock, is_set_within
-from bot.events import ChatId, Envelope, Kind, PersonId, SentId
-from bot.features.reminders.service import Reminders, asks, pass_over
+from bot.chat.prompt import PLANNED, PLANNED_LATE
+from bot.clock import is_set_within
+from bot.event_json import dump_reminder, dump_value
+from bot.events import ChatId, Envelope, Incoming, Kind, SentId
+from bot.features.reminders.schedules import describe_moment, next_after
+from bot.features.reminders.service import PLACES, WORDS, Place, Reminders, Words
+from bot.i18n import phrases
+from bot.i18n.catalogues import Sentence, say
+from bot.i18n.language import use_language
 from bot.logs import describe_error
 from bot.metrics import Counts
-from store import Reminder, Repositories, Restoration, Store, Waiting
+from store import Arrival, Reminder, Repositories, Restoration, Waiting
+
+REMINDER_LATE = Sentence("REMINDER_LATE", "⏰ {text}\n\n({late} late: I was offline.)")
+REMINDER_WORDLESS = Sentence(
+    "REMINDER_WORDLESS", "⏰ You wanted a reminder now. What it was about disappeared with your message."
+)
 
 _log = logging.getLogger(__name__)
 
 _AT_ONCE = 20
+_LATE = timedelta(minutes=2)
+"""From this delay on people read that it is late; shorter ones are normal for the loop."""
 _MAX_NAP_SECONDS = 30.0
 """The longest sleep: the machine's clock may be set in the meantime."""
 _MIN_NAP_SECONDS = 0.05
@@ -36,22 +51,15 @@ _SILENT = (Kind.DELETE, Kind.TIMER)
 
 
 class ReminderScheduler:
-    """The loop of reminders. `allowed` returns who can currently write to `account`."""
+    """The loop of reminders. `allowed` returns who can currently write to `account`, which is Aldis's own."""
 
     def __init__(
-        self,
-        store: Store,
-        clock: Clock,
-        counts: Counts,
-        reminders: Reminders,
-        *,
-        allowed: Callable[[], AccessList],
-        account: str,
+        self, reminders: Reminders, counts: Counts, *, allowed: Callable[[], AccessList], account: str
     ) -> None:
-        self._store = store
-        self._clock = clock
-        self._counts = counts
         self._reminders = reminders
+        self._store = reminders.store
+        self._clock = reminders.clock
+        self._counts = counts
         self._allowed = allowed
         self._account = account
 
@@ -94,16 +102,23 @@ class ReminderScheduler:
     def _attend(self, repos: Repositories, reminder: Reminder) -> None:
         """Fires one reminder, up to its end or its next time; one that cannot be read is over."""
         try:
-            has_come = self._reminders.attend(repos, reminder, may_write=partial(self._is_welcome, repos))
+            place = PLACES.validate_json(reminder.plan)
+            words = None if reminder.words is None else WORDS.validate_json(reminder.words)
+            is_welcome = self._is_welcome(repos, place)
+            if is_welcome:
+                self._fire(repos, reminder, place, words)
         except ValueError as error:
             _log.error("reminder %d cannot be read and was given up: %s", reminder.id, describe_error(error))
+            words, is_welcome = None, False
+        self._counts.add("reminders_came" if is_welcome else "reminders_dropped")
+        if is_welcome and words is not None:
+            _go_on(repos, reminder, self._clock.settled_now(), self._clock.now())
+        else:
             repos.reminders.settle(reminder.id, now=self._clock.now())
-            has_come = False
-        self._counts.add("reminders_came" if has_come else "reminders_dropped")
 
-    def _is_welcome(self, repos: Repositories, person: PersonId, chat: ChatId) -> bool:
-        """Whether a message from the person in the chat would be answered now."""
-        allowed = self._allowed()
+    def _is_welcome(self, repos: Repositories, place: Place) -> bool:
+        """Whether a message from its person there would be answered now, and they have not left the group."""
+        person, chat, allowed = place.person, place.chat, self._allowed()
         envelope = Envelope(
             account=self._account,
             author=person,
@@ -115,7 +130,65 @@ class ReminderScheduler:
             raw="",
             from_self=allowed.note_to_self,
         )
+        if chat.is_group and repos.members.has_left(chat, ChatId.direct(person), since=place.planned_at):
+            return False
         return may_write(envelope, allowed, is_approved=repos.people.is_allowed(person, account=self._account))
+
+    def _fire(self, repos: Repositories, reminder: Reminder, place: Place, words: Words | None) -> None:
+        late = self._clock.wall() - reminder.due_at
+        if words is None:
+            self._reminders.tell(repos, reminder, place, REMINDER_WORDLESS)
+        elif words.prompt is not None:
+            repos.inbox.put(self._asking(reminder, place, words, is_late=late >= _LATE))
+        else:
+            with use_language(self._reminders.turns.language(repos, reminder.conversation)):
+                seconds = phrases.duration(late.total_seconds()) if late >= _LATE else ""
+                sentence = REMINDER_LATE if seconds else phrases.REMINDER
+                self._reminders.tell(repos, reminder, place, say(sentence, text=words.shown, late=seconds))
+
+    def _asking(self, reminder: Reminder, place: Place, words: Words, *, is_late: bool) -> Arrival:
+        """The prompt as a message of its person: each time of a reminder is one message, however often it is put."""
+        when = describe_moment(reminder.due_at, place.plan.zone)
+        message = Incoming(
+            author=place.person,
+            name=None,
+            chat=place.chat,
+            sent_at=place.sent_at,
+            text=words.prompt or "",
+            mentions_me=True,
+            preface=PLANNED_LATE.format(when=when) if is_late else PLANNED,
+            scheduled=words.scheduled,
+        )
+        envelope = Envelope(
+            account=self._account,
+            author=place.person,
+            number=None,
+            device=reminder.id,
+            sent_at=SentId(int(reminder.due_at.timestamp() * 1000)),
+            kind=Kind.REMINDER,
+            chat=place.chat,
+            raw=dump_reminder(message),
+        )
+        return Arrival(
+            conversation=reminder.conversation,
+            account=envelope.account,
+            author=place.person,
+            device=envelope.device,
+            sent_at=envelope.sent_at,
+            kind=envelope.kind,
+            envelope=dump_value(envelope),
+            received_at=self._clock.now(),
+            expires_at=reminder.expires_at,
+        )
+
+
+def _go_on(repos: Repositories, reminder: Reminder, after: datetime, now: datetime) -> None:
+    """Makes it due again at its next time, or ends it; for a day it can still be put off."""
+    next_at = next_after(PLACES.validate_json(reminder.plan).plan, after)
+    if next_at is None:
+        repos.reminders.end(reminder.id, now=now)
+    else:
+        repos.reminders.again(reminder.id, next_at)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,13 +201,12 @@ class Backlog:
     replies: Waiting
     """Still to be sent."""
     reminders: Waiting
-    questions: Waiting
-    """Planned for a time that has passed."""
+    """Planned for a time that has passed, to be said or asked."""
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to decide."""
-        return not any(part.items for part in (self.messages, self.replies, self.reminders, self.questions))
+        return not (self.messages.items or self.replies.items or self.reminders.items)
 
 
 def backlog(repos: Repositories, now: datetime) -> Backlog | None:
@@ -144,17 +216,11 @@ def backlog(repos: Repositories, now: datetime) -> Backlog | None:
         return None
     # What was due later has surely not come: nothing ran on this store.
     overdue = repos.reminders.overdue(restoration.restored_at or now)
-
-    def waiting(*, questions: bool) -> Waiting:
-        times = [one.due_at for one in overdue if asks(one) == questions]
-        return Waiting(items=len(times), oldest_at=min(times, default=None), dead=0)
-
     return Backlog(
         restoration=restoration,
         messages=repos.restored.messages(besides=_SILENT),
         replies=repos.restored.replies(),
-        reminders=waiting(questions=False),
-        questions=waiting(questions=True),
+        reminders=Waiting(items=len(overdue), oldest_at=overdue[0].due_at if overdue else None, dead=0),
     )
 
 
@@ -163,7 +229,10 @@ def settle(repos: Repositories, now: datetime) -> None:
     restoration = repos.restored.restoration()
     if restoration is not None:
         for reminder in repos.reminders.overdue(restoration.restored_at or now):
-            pass_over(repos, reminder, now)
+            try:
+                _go_on(repos, reminder, now, now)
+            except ValueError:  # written by a newer version: its next time is unknown
+                repos.reminders.settle(reminder.id, now=now)
         repos.restored.close(besides=_SILENT, now=now)
         repos.restored.decide()
 

@@ -64,30 +64,6 @@ class UnfitWish(ValueError):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PlannedReminder:
-    """A planned reminder."""
-
-    number: int
-    """The number by which its person knows it in this conversation while it is planned."""
-    text: str | None
-    """None if its words have disappeared with the message they came from."""
-    prompt: str | None
-    due_at: datetime
-    """The next time, aware and in UTC."""
-    in_seconds: int
-    """The time from now until then; negative if it is over."""
-    timezone: str
-    """The IANA zone of the person."""
-    repeat: Repeat | None
-    loses_words: bool = False
-    """Whether its words disappear before it is due, with the message they came from."""
-    zone_is_known: bool = True
-    """Whether the time zone is known; if not, the person is to be asked now."""
-    origin: str = ""
-    """Where its words come from: opaque, for `Result.origins`."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
     """The times of one reminder."""
 

@@ -3,22 +3,26 @@
 The model has to work out the time; nothing here guesses what people mean by "next Friday".
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
-from bot.events import PersonId
-from bot.features.reminders.schedules import MAX_AHEAD, PlannedReminder, describe_moment
-from bot.features.reminders.service import Reminders
+from bot import labels
+from bot.events import ChatId, PersonId, ScheduledPrompt, SentId
+from bot.features.reminders.schedules import MAX_AHEAD, UnfitWish, describe_moment
+from bot.features.reminders.service import Asker, PlannedReminder, Reminders
+from store import ConversationId, Repositories, TurnId
 from tools import (
     Approval,
     Arguments,
     BadArguments,
+    Denied,
     Every,
     Intent,
     NotFound,
+    RateLimited,
     Repeat,
     Result,
     ToolContext,
@@ -26,6 +30,8 @@ from tools import (
     Weekday,
     Wish,
 )
+
+T = TypeVar("T")
 
 _MAX_TEXT_CHARS = 1000
 _WARNING = (
@@ -132,40 +138,79 @@ class Remind:
         """Refuses times that cannot be planned, and numbers of no reminder.
 
         Raises:
-            ToolError: as the service.
+            ToolError: as `run`.
         """
+        person = PersonId(context.person)
         if arguments.action == "set":
-            await self._reminders.check(_wish(arguments), context)
+            wish = _wish(arguments)
+            await self._within(context, lambda repos, _: self._reminders.first_plan(repos, wish, person))
         elif arguments.action == "cancel" and arguments.number is not None:
-            numbers = [reminder.number for reminder in await self._reminders.upcoming(context)]
+            planned = await self._within(context, lambda repos, here: self._reminders.all(repos, person, here))
+            numbers = [reminder.number for reminder in planned]
             if arguments.number not in numbers:
                 raise NotFound(f"there is no reminder {arguments.number} here; there are {numbers}")
 
     async def run(self, arguments: RemindArguments, context: ToolContext) -> Result:
-        """Returns the reminders that the action is about.
+        """Returns the reminders that the action is about; the same call after a crash plans nothing more.
 
         Raises:
-            ToolError: as the service; `BadArguments` if the action lacks an argument.
+            BadArguments: the action lacks an argument, or its time does not exist, is past or too far away.
+            RateLimited: the person has as many reminders as allowed.
+            Denied: the question was taken back, or a reminder itself asks it.
+            NotFound: there is no such reminder.
         """
+        person, number, zone = PersonId(context.person), arguments.number, arguments.timezone
         if arguments.action == "set":
-            added = await self._reminders.add(_wish(arguments), context)
+            wish = _wish(arguments)
+            added = await self._within(context, lambda repos, here: self._plan(repos, here, wish, context))
             return Result(data=_data(added), origins=(added.origin,))
         if arguments.action == "list":
-            planned = await self._reminders.upcoming(context)
+            planned = await self._within(context, lambda repos, here: self._reminders.all(repos, person, here))
             origins = tuple(reminder.origin for reminder in planned)
             return Result(data={"reminders": [_data(reminder) for reminder in planned]}, origins=origins)
         if arguments.action == "cancel":
-            if arguments.number is None:
+            if number is None:
                 raise BadArguments("number: which one? Action list shows the numbers")
-            cancelled = await self._reminders.cancel(arguments.number, context)
+            cancelled = await self._within(
+                context, lambda repos, here: self._reminders.cancel(repos, person, here, number)
+            )
             if cancelled is None:
-                raise NotFound(f"there is no reminder {arguments.number} here; action list shows those that there are")
+                raise NotFound(f"there is no reminder {number} here; action list shows those that there are")
             return Result(data={"cancelled": _data(cancelled)}, origins=(cancelled.origin,))
-        if arguments.timezone is None:
+        if zone is None:
             raise BadArguments("timezone: which zone?")
-        if await self._reminders.live_in(PersonId(context.person), arguments.timezone) is None:
-            raise BadArguments(f"there is no time zone {arguments.timezone!r}; use an IANA name such as Europe/Berlin")
-        return Result(data={"timezone": arguments.timezone})
+        if await self._reminders.live_in(person, zone) is None:
+            raise BadArguments(f"there is no time zone {zone!r}; use an IANA name such as Europe/Berlin")
+        return Result(data={"timezone": zone})
+
+    async def _within(self, context: ToolContext, work: Callable[[Repositories, ConversationId], T]) -> T:
+        """Does the work in the conversation of the call; what is unfit about a wish is raised for the model."""
+        store = self._reminders.store
+        here = await store.conversation(context.chat, now=self._reminders.clock.now())
+        try:
+            return await store.transaction(lambda repos: work(repos, here))
+        except UnfitWish as error:
+            kind = RateLimited if error.reason == "many" else BadArguments
+            raise kind(str(error)) from error
+
+    def _plan(
+        self, repos: Repositories, conversation: ConversationId, wish: Wish, context: ToolContext
+    ) -> PlannedReminder:
+        turn = TurnId(context.turn)
+        if not repos.journal.is_running(turn):
+            raise Denied("the question was taken back")
+        if repos.reminders.is_run_by_one(turn):
+            raise Denied("a reminder that is being run plans no other; answer without it")
+        asker = Asker(
+            person=PersonId(context.person),
+            chat=ChatId(context.chat),
+            conversation=conversation,
+            sent_at=SentId(repos.reminders.asked_at(turn)),
+            origin=context.call,
+            turn=turn,
+            scheduled=ScheduledPrompt(labels=labels.load_labels(context.origin), addresses=context.addresses),
+        )
+        return self._reminders.plan(repos, wish, asker)
 
 
 def _wish(given: RemindArguments) -> Wish:
@@ -194,13 +239,13 @@ def _wish(given: RemindArguments) -> Wish:
 
 
 def _data(planned: PlannedReminder) -> Mapping[str, Any]:
-    repeat = planned.repeat
+    repeat, words = planned.repeat, planned.words
     shown = {
         "number": planned.number,
         "when": describe_moment(planned.due_at, planned.timezone),
         "in_seconds": planned.in_seconds,
-        "text": planned.text,
-        "prompt": planned.prompt,
+        "text": words and words.text,
+        "prompt": words and words.prompt,
         "repeats": repeat and {"every": repeat.every, "interval": repeat.interval, "weekdays": list(repeat.weekdays)},
         "warning": _WARNING if planned.loses_words else None,
         "zone_is_known": None if planned.zone_is_known else False,

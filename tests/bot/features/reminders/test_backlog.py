@@ -48,15 +48,14 @@ async def what_comes(store: Store, clock: SetClock) -> list[str]:
 
 
 async def test_what_was_due_by_the_restoration_is_listed(path: Path, tmp_path: Path, clock: SetClock) -> None:
-    """Words and questions apart, with the time since when; what was due later was surely not said yet."""
+    """With the time since when; what was due later was surely not said yet."""
     async with restored(path, tmp_path / "copies", clock) as store:
         found = await store.read(lambda repos: backlog(repos, clock.now()))
     assert found == Backlog(
         restoration=Restoration(copied_at=NOON, restored_at=NOON + 2 * HOUR),
         messages=Waiting(items=0, oldest_at=None, dead=0),
         replies=Waiting(items=0, oldest_at=None, dead=0),
-        reminders=Waiting(items=2, oldest_at=NOON + HOUR, dead=0),
-        questions=Waiting(items=1, oldest_at=NOON + 1.5 * HOUR, dead=0),
+        reminders=Waiting(items=3, oldest_at=NOON + HOUR, dead=0),
     )
     assert found is not None
     assert not found.is_empty

@@ -14,8 +14,8 @@ from bot.errors import Disconnected
 from bot.events import PersonId
 from bot.features.reminders import commands as phrases
 from bot.features.reminders import time_grammar
-from bot.features.reminders.scheduler import ReminderScheduler
-from bot.features.reminders.service import MAX_REMINDERS, REMINDER_WORDLESS, Reminders
+from bot.features.reminders.scheduler import REMINDER_WORDLESS, ReminderScheduler
+from bot.features.reminders.service import MAX_REMINDERS, Reminders
 from bot.features.reminders.tool import Remind, RemindArguments
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
@@ -251,9 +251,9 @@ async def test_a_late_one_says_by_how_much_and_a_repeated_one_comes_once(store: 
 
 def reminder_scheduler(store: Store, clock: SetClock, allowed: AccessList | None = None) -> ReminderScheduler:
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
-    reminders = Reminders(store, clock, turns, account=ACCOUNT, locale=LocaleSettings())
+    reminders = Reminders(store, clock, turns, locale=LocaleSettings())
     everybody = AccessList(persons=frozenset({"*"}), groups=frozenset())
-    return ReminderScheduler(store, clock, Counts(), reminders, allowed=lambda: allowed or everybody, account=ACCOUNT)
+    return ReminderScheduler(reminders, Counts(), allowed=lambda: allowed or everybody, account=ACCOUNT)
 
 
 # By the model
@@ -285,7 +285,7 @@ async def test_the_tool_lists_cancels_and_keeps_the_zone(store: Store, clock: Se
 async def test_what_is_missing_is_named(store: Store, clock: SetClock) -> None:
     """The model learns what to give."""
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
-    tool = Remind(Reminders(store, clock, turns, account=ACCOUNT, locale=LocaleSettings()))
+    tool = Remind(Reminders(store, clock, turns, locale=LocaleSettings()))
     rows: tuple[dict[str, Any], ...] = (
         {"action": "set", "delay_seconds": 60},
         {"action": "cancel"},
