@@ -464,11 +464,11 @@ class Revisions(Repository):
         if root is None:
             return None
         revisions = self.rows(
-            "SELECT inbox.id, sent_at, inbox.state, turn_id, turns.state, final FROM inbox "
+            "SELECT inbox.id, sent_at, inbox.state, turn_id, turns.state FROM inbox "
             "LEFT JOIN turns ON turns.id = turn_id WHERE inbox.id = ?1 OR revises = ?1 ORDER BY inbox.id",
             (root,),
         )
-        item, _, state, turn, turn_state, is_newest_final = revisions[-1]
+        item, _, state, turn, turn_state = revisions[-1]
         return KnownMessage(
             item=InboxId(item),
             root=InboxId(root),
@@ -476,8 +476,6 @@ class Revisions(Repository):
             is_open=state in {"waiting", "claimed"},
             turn=None if turn is None else TurnId(turn),
             turn_state=turn_state,
-            is_final=any(row[5] for row in revisions),
-            is_newest_final=bool(is_newest_final),
         )
 
     def revise(self, item: InboxId, root: InboxId, turn: TurnId | None) -> None:
@@ -490,7 +488,3 @@ class Revisions(Repository):
             "UPDATE inbox SET turn_id = ? WHERE turn_id = ? AND (kind = 'message' OR revises IS NOT NULL)",
             (again, turn),
         )
-
-    def finalize(self, item: InboxId) -> None:
-        """Records that this message was a command whose effect stays, however it is edited."""
-        self.execute("UPDATE inbox SET final = 1 WHERE id = ?", (item,))

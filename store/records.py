@@ -74,10 +74,6 @@ class KnownMessage:
     turn: TurnId | None
     """The turn that answers or answered it; None if it was not claimed yet, or is no question."""
     turn_state: TurnState | None
-    is_final: bool
-    """Whether a revision of it was a command whose effect stays, so that no later one is to have such an effect."""
-    is_newest_final: bool
-    """Whether that is the newest revision."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,13 +6,12 @@
             the others of its turn whose        |-older, nothing is answered there now (`/pause`), or its
             answer is not out: asked again      | author edits too much: the history has its new words, the answer stays
                                                 '-to a command, or to a yes or no to something that was asked: what was
-                                                  made of it goes as if it were deleted, then that is carried out
+                                                  made of it goes as if it were deleted; of a command its author reads
+                                                  that no edit gives one
     expired --> its turn goes; an answer that is not sent yet is replaced by a notice that it has disappeared
 
 Each is one transaction that also settles the event itself, so that a crash leaves either all of it to do or nothing.
-Only an edit to a command waits on as the newest revision of its message, which is carried out and settled next.
-Left to others: the rows (`store`), stopping what runs (`bot.loops.worker`), the answer (`bot.chat.agent`), commands
-(`bot.commands`).
+Left to others: the rows (`store`), stopping what runs (`bot.loops.worker`), the answer (`bot.chat.agent`).
 """
 
 from collections.abc import Callable
@@ -36,18 +35,6 @@ from bot.trust import provenance
 from store import ConversationId, InboxItem, KnownMessage, Repositories, Store, TurnId, UrgentItem
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Revision:
-    """What became of an edit."""
-
-    stops: tuple[TurnId, ...] = ()
-    """The turns that must be stopped."""
-    is_command: bool = False
-    """Whether it waits on, to be carried out as a command."""
-    is_final: bool = False
-    """Whether its message was a command before whose effect stays."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,27 +79,25 @@ class Revisions:
 
     async def correct(
         self, urgent_item: UrgentItem, correction: Correction, *, decides: Callable[[Repositories, Verdict], bool]
-    ) -> Revision:
-        """Applies an edit of a message, depending on how far the message has come.
+    ) -> tuple[TurnId, ...]:
+        """Applies an edit of a message, depending on how far the message has come; returns the turns to stop.
 
         `decides`, called within the transaction, takes the new words as a yes or no and returns whether they are one.
         """
-        edit, item = correction.edit, urgent_item.item.id
+        edit, meant = correction.edit, correction.as_message
 
-        def transact(repos: Repositories) -> Revision:
+        def transact(repos: Repositories) -> tuple[TurnId, ...]:
             change = self._change(repos, urgent_item, edit.message.chat, edit.message.author, edit.target)
             if change is None:  # forgotten, or older than Aldis: what it was about is not known
-                repos.inbox.settle(item)
-                return Revision()
-            is_final = change.known.is_final
-            if isinstance(correction.as_message, Command):
-                if change.known.item == item:  # a crash came between the two steps
-                    return Revision(is_command=True, is_final=is_final)
+                repos.inbox.settle(urgent_item.item.id)
+                return ()
+            if isinstance(meant, Command):
                 stops = self._asks_no_more(change)
-                return Revision(stops=stops, is_command=self._admits(change), is_final=is_final)
+                self._refuse(change, meant)
+                return stops
             if self._is_verdict(change, correction, decides):
-                return Revision(stops=self._asks_no_more(change))
-            return Revision(stops=self._corrected(change, correction))
+                return self._asks_no_more(change)
+            return self._corrected(change, correction)
 
         return await self._carried_through(urgent_item.conversation, transact)
 
@@ -203,12 +188,20 @@ class Revisions:
         return (*planned, *stops)
 
     def _asks_no_more(self, change: _Change) -> tuple[TurnId, ...]:
-        """Removes what was made from a message whose edit is no question, and makes the edit its newest revision.
-
-        What a command has done for good is left alone, also a question that it had asked again.
-        """
+        """Removes what was made from a message whose edit is no question, and makes the edit its newest revision."""
         change.repos.revisions.revise(change.item.id, change.known.root, None)
-        return () if change.known.is_newest_final else self._taken_back(change)
+        return self._taken_back(change)
+
+    def _refuse(self, change: _Change, command: Command) -> None:
+        """Says that an edit is not carried out as a command, if that is one for Aldis."""
+        if not command.is_addressed:
+            change.repos.inbox.settle(change.item.id)
+        elif self._admits(change):
+            message, until = command.message, change.item.expires_at
+            turn = self._turns.tell(
+                change.repos, change.conversation, message, phrases.EDITED_COMMAND, expires_at=until
+            )
+            change.repos.inbox.settle(change.item.id, turn=turn)
 
     def _given_up(self, change: _Change) -> tuple[TurnId, ...]:
         """Ends the turn of an open message; its other messages wait for another turn, unless something was done in this

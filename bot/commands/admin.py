@@ -297,7 +297,7 @@ class AdminCommands(CommandGroup):
 
         def send(repos: Repositories) -> str:
             content, _ = one_message(text.removesuffix("yes").strip(), cut_mark=say(common_phrases.CUT_PARTS))
-            sent = [content and self._put(repos, chat, content, InboxId(origin or 0)) for chat in chats(repos)]
+            sent = [content and self._enqueue(repos, chat, content, InboxId(origin or 0)) for chat in chats(repos)]
             return say(phrases.BROADCAST_DONE, count=len(sent))
 
         if origin is not None:
@@ -309,7 +309,7 @@ class AdminCommands(CommandGroup):
         asked = partial(phrases.broadcast_asks, len(found) - of_groups, of_groups, text)
         return await self._context.confirm(call, asked)
 
-    def _put(self, repos: Repositories, chat: ChatId, content: Styled, item: InboxId) -> None:
+    def _enqueue(self, repos: Repositories, chat: ChatId, content: Styled, item: InboxId) -> None:
         """Puts it into the outbox of one conversation; while it waits there, deleting the command takes it back."""
         conversation, now = repos.conversations.at(chat), self._context.clock.now()
         if conversation is not None:

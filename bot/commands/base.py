@@ -76,10 +76,6 @@ class Call:
     running: TurnTasks
     may_configure_group: bool = False
     """Whether the caller can configure a group: an admin, or everyone if no admin is named in the settings."""
-    has_stopped: bool = False
-    """Whether an answer was stopped already, because the command is the new text of the question."""
-    is_repeat: bool = False
-    """Whether it is the new text of a command that `CommandContext.once` was called for."""
 
     @property
     def message(self) -> Incoming:
@@ -116,10 +112,6 @@ class WrongForm(ValueError):
     """The rest of a command has the wrong form: the person is shown the right one."""
 
 
-class DoneBefore(Exception):
-    """The message was a command with a lasting effect before it was edited: the person reads so."""
-
-
 async def _nothing(*_: object) -> None:
     """Stands in for what a command does until it decorates a method."""
 
@@ -146,8 +138,7 @@ class command:  # noqa: N801  (it decorates methods)
     examples: tuple[str | Sentence, ...] = field(default=(), kw_only=True)
     """Examples for its help; placeholders are in capitals, the same in every language."""
     run: Callable[..., Awaitable[Answer | None]] = field(default=_nothing, kw_only=True)
-    """Carries it out, and returns its answer; None if it has settled the command itself. Raises `WrongForm`,
-    `DoneBefore`.
+    """Carries it out, and returns its answer; None if it has settled the command itself. Raises `WrongForm`.
     """
 
     def __call__(self, run: Callable[[Any, Call], Awaitable[Answer | None]]) -> Self:
@@ -248,16 +239,6 @@ class CommandContext:
         name, rest = call.command.name, call.command.rest
         # A command's own name is the same in every language.
         return detect_language(f"{name} {rest}" if fold(name) in _NAMES else rest) or known
-
-    def once(self, repos: Repositories, call: Call) -> None:
-        """Has to be called, within the transaction, by what an edit of the command must not repeat.
-
-        Raises:
-            DoneBefore: the message has done something of the kind before it was edited.
-        """
-        if call.is_repeat:
-            raise DoneBefore
-        repos.revisions.finalize(call.urgent_item.item.id)
 
     async def settle(self, call: Call) -> None:
         """Settles the command without an answer."""
@@ -361,8 +342,6 @@ class Commands(CommandGroup):
                 answer = await entry.run(call)
             if answer is not None:
                 await self._context.answer(call, answer)
-        except DoneBefore:
-            await self._context.answer(call, phrases.DONE_BEFORE)
         except WrongForm:
             examples = [say(one) if isinstance(one, Sentence) else one for one in entry.examples]
             await self._context.answer(call, lambda _: phrases.wrong_form(entry.name, examples))

@@ -19,7 +19,7 @@ from bot.chat import phrases as turn_phrases
 from bot.chat.approvals import Approvals
 from bot.chat.steps import Asked, dump_step
 from bot.commands import phrases
-from bot.commands.base import Answer, Call, CommandContext, CommandGroup, DoneBefore, WrongForm, command
+from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command
 from bot.events import ChatId, PersonId
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
@@ -45,7 +45,7 @@ class ConversationCommands(CommandGroup):
         def put_aside(repos: Repositories) -> Sentence:
             """Cancels what only waits for a yes."""
             count = self._approvals.end_all(repos, call.conversation)
-            return common_phrases.STOPPED if count or call.has_stopped else phrases.NOTHING_TO_STOP
+            return common_phrases.STOPPED if count else phrases.NOTHING_TO_STOP
 
         if call.running.stop(call.conversation):
             # The turn itself reports that it was stopped.
@@ -107,8 +107,6 @@ class ConversationCommands(CommandGroup):
 
     async def _forget_own(self, call: Call) -> None:
         """Destroys what the person said and planned in this group."""
-        if call.is_repeat:
-            raise DoneBefore
         context, author, item = self._context, call.message.author, call.urgent_item.item.id
         language, now, ended = await context.language(call), context.clock.now(), list[TurnId]()
 
@@ -123,7 +121,6 @@ class ConversationCommands(CommandGroup):
             for turn in ended:
                 outgoing.clear(repos, turn, call.message.chat, now)
             context.change(repos, call, lambda settings: settings.without(author))
-            context.once(repos, call)
             with use_language(language):
                 context.say(repos, call, call.conversation, phrases.forget_reply(erased))
 
@@ -137,7 +134,6 @@ class ConversationCommands(CommandGroup):
         """Starts a new conversation: what was said before is not read again. It is kept until it is deleted."""
 
         def begin(repos: Repositories) -> str:
-            self._context.once(repos, call)
             self._approvals.end_all(repos, call.conversation)
             newest = repos.turns.newest(call.conversation)
             self._context.change(repos, call, lambda settings: replace(settings, starts_after=newest))
@@ -169,7 +165,6 @@ class ConversationCommands(CommandGroup):
         self, repos: Repositories, call: Call, last: LastQuestion, question: UserMessage
     ) -> tuple[TurnId, ...]:
         """Turns the command into the question; returns the turns to stop."""
-        self._context.once(repos, call)
         item = call.urgent_item.item
         expires_at = min((at for at in (last.expires_at, item.expires_at) if at), default=None)
         replaces = last.turn if repos.turns.is_newest(last.turn) else None
@@ -194,7 +189,6 @@ class ConversationCommands(CommandGroup):
         if last is None:
             self._context.say(repos, call, call.conversation, phrases.NOTHING_TO_UNDO)
             return ()
-        self._context.once(repos, call)
         question = _question(repos, call, last.turn)
         sent = outgoing.shown_answer(repos, last.turn)
         if last.state == "running":
@@ -231,13 +225,7 @@ class ConversationCommands(CommandGroup):
 
 
 async def forget(context: CommandContext, call: Call, address: ChatId, *, person: PersonId | None = None) -> None:
-    """Destroys the conversation at this address and, with a person, what is theirs elsewhere; then settles the command.
-
-    Raises:
-        DoneBefore: the command's message has had such an effect before it was edited.
-    """
-    if call.is_repeat:
-        raise DoneBefore
+    """Destroys the conversation at this address and, with a person, what is theirs elsewhere; then settles the command."""
     store, chat, item, now = context.store, call.message.chat, call.urgent_item.item.id, context.clock.now()
     # What was set in the conversation is destroyed with it.
     language, ended = await context.language(call), list[TurnId]()
@@ -253,7 +241,6 @@ async def forget(context: CommandContext, call: Call, address: ChatId, *, person
         outgoing.clear_all(repos, *shown, now)
         if person is not None:
             chat_settings.forget_person(repos, person, now)
-        context.once(repos, call)
         with use_language(language):
             context.say(repos, call, conversation, phrases.forget_reply(erased, everywhere=person is not None))
 

@@ -11,11 +11,6 @@ from store import Erasure
 HELP = Sentence(
     "HELP", "Just write to me as you would to a person. There are commands, too; `/help remind` explains one of them."
 )
-DONE_BEFORE = Sentence(
-    "DONE_BEFORE",
-    "I carried out what this message said before you edited it, and that stays as it is. If you want this as well, "
-    "please send it as a new message.",
-)
 NOTHING_TO_STOP = Sentence("NOTHING_TO_STOP", "I'm not working on anything here.")
 UNKNOWN_CODE = Sentence(
     "UNKNOWN_CODE",
@@ -126,8 +121,8 @@ PERSONA_SET = Sentence("PERSONA_SET", "Done. From your next message on I'll be l
 PERSONA_TIMED = Sentence("PERSONA_TIMED", "Done, until your message disappears. `/persona off` ends it sooner.")
 SHUT_OUT = Sentence("SHUT_OUT", "{name} can't write to me anymore.")
 TOO_LONG_PERSONA = Sentence("TOO_LONG_PERSONA", "That's too long: a persona can have at most {most} characters.")
-_TOOLS_OFF_NOW = Sentence("TOOLS_OFF_NOW", "Switched off here: {names}.")
-_TOOLS_ON_NOW = Sentence("TOOLS_ON_NOW", "Switched on here: {names}.")
+TOOLS_OFF_NOW = Sentence("TOOLS_OFF_NOW", "Switched off here: {names}.")
+TOOLS_ON_NOW = Sentence("TOOLS_ON_NOW", "Switched on here: {names}.")
 NO_SUCH_TOOL = Sentence("NO_SUCH_TOOL", "I have no tool called “{name}”; `/tools` shows them all.")
 LIST_ON = Sentence("LIST_ON", "- {name}: on")
 LIST_OFF = Sentence("LIST_OFF", "- {name}: off")
@@ -215,8 +210,3 @@ def model(now: str, choices: Sequence[str]) -> str:
     answers = say(_MODEL_NOW, model=now)
     numbered = "\n".join(f"{place}. {choice}" for place, choice in enumerate(choices, 1))
     return f"{answers} {say(_MODEL_OTHERS, models=numbered)}" if choices else answers
-
-
-def tools_switched(names: Sequence[str], *, is_on: bool) -> str:
-    """The reply to switching these tools, by what people call them."""
-    return say(_TOOLS_ON_NOW if is_on else _TOOLS_OFF_NOW, names=", ".join(names))

@@ -6,19 +6,19 @@ it. When Aldis speaks up is for admins to decide, if there are any.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.access.chat_settings import MAX_PERSONA_CHARS, Askers, Persona
 from bot.chat import phrases as turn_phrases
 from bot.chat.intents import plain_name
-from bot.chat.offers import gather_tools, shape_of
+from bot.chat.offers import gather_tools
 from bot.commands import phrases
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command, fold
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language
 from store import Repositories
-from tools import Tool, ToolSource, ToolSpec, clean_text
+from tools import Tool, ToolSource, clean_text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,7 +66,7 @@ class PreferenceCommands(CommandGroup):
         """Chooses one of the models of `LLM__CHOICES` for this chat, by its name, part of it or its number; without an
         argument shows them; `default` returns to the first.
         """
-        wanted, models = call.command.rest, self._menu.models
+        wanted, models = fold(call.command.rest), self._menu.models
         if len(models) < 2:  # noqa: PLR2004  (one is no choice)
             return phrases.NO_MODEL_CHOICE
 
@@ -77,15 +77,19 @@ class PreferenceCommands(CommandGroup):
 
         if not wanted:
             return shown
-        is_default = wanted.lower() == "default"
-        numbered = {
-            model: (f"{place}", fold(model), fold(model.partition("/")[2])) for place, model in enumerate(models, 1)
-        }
-        found = models[:1] if is_default else _meant(wanted, numbered)
-        if len(found) != 1:
-            return lambda _: _unclear(wanted, found, phrases.NO_SUCH_MODEL_HERE)
-        chosen = None if is_default else found[0]
-        return self._context.set(call, lambda: phrases.model(_model_name(found[0]), ()), model=chosen)
+        if wanted == "default":
+            return self._context.set(call, lambda: phrases.model(_model_name(models[0]), ()), model=None)
+        exact = [
+            model
+            for place, model in enumerate(models, 1)
+            if wanted in {f"{place}", fold(model), fold(model.partition("/")[2])}
+        ]
+        found = exact or [model for model in models if not wanted.isdigit() and wanted in fold(model)]
+        if not found:
+            return lambda _: say(phrases.NO_SUCH_MODEL_HERE, name=call.command.rest[:_MAX_SHOWN])
+        if len(found) > 1:
+            return lambda _: phrases.which(call.command.rest, found)
+        return self._context.set(call, lambda: phrases.model(_model_name(found[0]), ()), model=found[0])
 
     @command(
         "/persona [TEXT|off]",
@@ -123,54 +127,49 @@ class PreferenceCommands(CommandGroup):
         """
         verb, _, rest = call.command.rest.partition(" ")
         tools = await gather_tools(self._menu.tools, self._menu.sources)
-        specs = {name: tool.spec for name, tool in tools.items()}
         absent = [name for source in self._menu.sources for name in source.absent]
-        if not specs and not absent:
+        if not tools and not absent:
             return phrases.NO_TOOLS
         if not verb:
-            return lambda repos: self._listed(repos, call, specs, absent)
+            return lambda repos: self._listed(repos, call, tools, absent)
         if not rest.strip() or verb.lower() not in {"on", "off", "revoke"}:
             raise WrongForm
-        return lambda repos: self._switch(repos, call, verb.lower(), rest.strip(), specs)
+        return lambda repos: self._switch(repos, call, verb.lower(), rest.strip(), tools)
 
-    def _listed(self, repos: Repositories, call: Call, specs: Mapping[str, ToolSpec], absent: Sequence[str]) -> str:
+    def _listed(self, repos: Repositories, call: Call, tools: Iterable[str], absent: Iterable[str]) -> str:
         """A line for each tool, for each server whose tools are unavailable, and for each permanent permission that the
-        caller has given; if the tool has changed since, it asks again and is left out.
+        caller has given.
         """
         settings = self._context.settings(repos, call)
-        shapes = {name: shape_of(spec) for name, spec in specs.items()}
-        allowed = repos.grants.of(call.conversation, call.message.author)
-        grants = [grant for grant in allowed if shapes.get(grant.tool) in {None, grant.shape}]
-        named = _by_name(specs)
         lines = [
-            say(phrases.LIST_ON if any(map(settings.allows_tool, tools)) else phrases.LIST_OFF, name=name)
-            for name, tools in named.items()
+            say(phrases.LIST_ON if any(map(settings.allows_tool, named)) else phrases.LIST_OFF, name=name)
+            for name, named in _by_name(tools).items()
         ]
         lines += [say(phrases.LIST_ABSENT, name=name) for name in absent]
+        grants = repos.grants.of(call.conversation, call.message.author)
         return "\n".join((*lines, *dict.fromkeys(turn_phrases.allowed_since(one.tool, one.at) for one in grants)))
 
-    def _switch(self, repos: Repositories, call: Call, verb: str, word: str, specs: Mapping[str, ToolSpec]) -> str:
-        """Switches the tools that a person calls by this word, or takes their permission back; people can only take
-        back their own.
+    def _switch(self, repos: Repositories, call: Call, verb: str, word: str, tools: Iterable[str]) -> str:
+        """Switches the tools that are called so, or else all whose names begin so, or takes the caller's permission for
+        them back.
         """
         # A tool that is unavailable now may have been switched off, or allowed, earlier.
         allowed = (grant.tool for grant in repos.grants.of(call.conversation, call.message.author))
-        named = _by_name((*specs, *self._context.settings(repos, call).tools_off, *allowed))
-        # `web` means all whose names begin so, `search` is a part of several.
-        known = {name: (fold(name), *map(fold, tools)) for name, tools in named.items()}
-        family = [name for name, tools in named.items() if word.lower() in {tool.partition("_")[0] for tool in tools}]
-        found = family or [*_meant(word, known)]
-        if not family and len(found) != 1:
-            return _unclear(word, found, phrases.NO_SUCH_TOOL)
-        tools = [tool for name in found for tool in named[name]]
+        named = _by_name((*tools, *self._context.settings(repos, call).tools_off, *allowed))
+        forms = {name: (fold(name), *map(fold, those)) for name, those in named.items()}
+        found = [name for name in named if fold(word) in forms[name]]
+        found = found or [name for name in named if any(form.startswith(fold(word)) for form in forms[name])]
+        if not found:
+            return say(phrases.NO_SUCH_TOOL, name=word[:_MAX_SHOWN])
+        meant = [tool for name in found for tool in named[name]]
         if verb == "revoke":
-            gone = [repos.grants.revoke(call.conversation, call.message.author, tool) for tool in tools]
+            gone = [repos.grants.revoke(call.conversation, call.message.author, tool) for tool in meant]
             sentence = phrases.NO_LONGER_ALLOWED if any(gone) else phrases.NOT_ALLOWED
             return say(sentence, tool=", ".join(found))
         is_on = verb == "on"
-        for tool in tools:
+        for tool in meant:
             self._context.change(repos, call, lambda settings, tool=tool: settings.with_tool(tool, is_on=is_on))
-        return phrases.tools_switched(found, is_on=is_on)
+        return say(phrases.TOOLS_ON_NOW if is_on else phrases.TOOLS_OFF_NOW, names=", ".join(found))
 
     @command(
         f"/language {'|'.join(LANGUAGES)}|auto",
@@ -237,18 +236,6 @@ class PreferenceCommands(CommandGroup):
         lines += [phrases.WHO_IN_GROUP] if call.is_in_group else []
         values = {"name": name, "person": message.author, "group": f"`{message.chat.id}`"}
         return lambda _: "\n".join(say(sentence, **values) for sentence in lines)
-
-
-def _unclear(word: str, found: Sequence[str], nothing: Sentence) -> str:
-    """Asks which of several is meant; if there is none, replies with the sentence for that."""
-    return phrases.which(word, found) if found else say(nothing, name=word[:_MAX_SHOWN])
-
-
-def _meant(word: str, choices: Mapping[str, Collection[str]]) -> Sequence[str]:
-    """The choices that a word may mean: those that have it as one of their forms, or else as a part of one."""
-    plain = fold(word)
-    named = [choice for choice, forms in choices.items() if plain in forms]
-    return named or [choice for choice, forms in choices.items() if any(plain in form for form in forms)]
 
 
 def _by_name(tools: Iterable[str]) -> Mapping[str, Sequence[str]]:

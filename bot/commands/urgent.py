@@ -29,7 +29,7 @@ from bot.access.routing import (
 )
 from bot.chat.approvals import Approvals
 from bot.chat.context import GroupContext
-from bot.chat.edits import Revision, Revisions
+from bot.chat.edits import Revisions
 from bot.chat.turn_tasks import TurnTasks
 from bot.chat.turns import Turns
 from bot.commands.base import Call, Commands
@@ -176,9 +176,8 @@ class UrgentItems:
         try:
             _, found = await self._routed(urgent_item)
             message = unanswered_message(found)
-            given = found.as_message if isinstance(found, Correction) else found
-            if isinstance(given, Command) and (given.is_addressed or self._commands.has(given.name)):
-                message = given.message
+            if isinstance(found, Command) and self._commands.has(found.name):
+                message = found.message
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001  (reading it may be the very thing that fails)
@@ -228,10 +227,7 @@ class UrgentItems:
                 self._unanswered.note(ignored.reason)
                 await self._settle(urgent_item.item.id)
 
-    async def _run(
-        self, urgent_item: UrgentItem, command: Command, *, by_admin: bool, revision: Revision | None = None
-    ) -> None:
-        """Carries out a command; `revision` is what became of the edit that made it one."""
+    async def _run(self, urgent_item: UrgentItem, command: Command, *, by_admin: bool) -> None:
         if command.name == "forget" and command.rest.endswith("yes"):  # what is only in memory here
             if "all" in command.rest or not command.message.chat.is_group:
                 self._group_context.forget(command.message.chat)
@@ -242,18 +238,15 @@ class UrgentItems:
             is_admin=by_admin,
             may_configure_group=by_admin or not self._authority.allowed.admins,
             running=self._running,
-            has_stopped=revision is not None and bool(revision.stops),
-            is_repeat=revision is not None and revision.is_final,
         )
         if not await self._commands.run(call):
             self._unanswered.note("other_bot")
 
     async def _correct(self, urgent_item: UrgentItem, correction: Correction, *, by_admin: bool) -> None:
-        """Applies an edit, and carries out the command that it makes of its message."""
-        edit, new = correction.edit, correction.as_message
-        message = edit.message
+        """Applies an edit."""
+        edit, message = correction.edit, correction.edit.message
         self._commands.take_back(urgent_item.conversation, message.author)
-        if correction.is_addressed or isinstance(new, Command):
+        if correction.is_addressed or isinstance(correction.as_message, Command):
             self._group_context.take_back(message.chat, message.author, edit.target)
         else:
             self._group_context.correct(edit.target, message)
@@ -263,10 +256,7 @@ class UrgentItems:
             # The message may be older than what was asked, and its author may mean something else.
             return self._approvals.accept(repos, conversation, verdict, is_admin=by_admin, item=item, follows=True)
 
-        revision = await self._revisions.correct(urgent_item, correction, decides=decides)
-        self._halt(revision.stops)
-        if revision.is_command and isinstance(new, Command):
-            await self._run(urgent_item, new, by_admin=by_admin, revision=revision)
+        self._halt(await self._revisions.correct(urgent_item, correction, decides=decides))
 
     async def _is_by_member(self, edit: Edited) -> bool:
         """Whether an edit in a group comes from one of its members, which signal-cli does not check; also if unknown.

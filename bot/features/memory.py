@@ -189,7 +189,6 @@ class MemoryCommands(CommandGroup):
         count = repos.facts.forget(call.conversation, number)
         if not count:
             return say(NO_SUCH_FACT)
-        self._context.once(repos, call)  # the next fact may get the same number
         return say(FACTS_FORGOTTEN, count=count)
 
 

@@ -60,7 +60,7 @@ CREATE TABLE inbox (
     refusal TEXT,                           -- why it is refused instead of answered; null: it is not
     revises INTEGER REFERENCES inbox (id) ON DELETE SET NULL,  -- the message that this one edits
     put_off_until INTEGER,                  -- set while its turn waits for a person's word; null: it does not
-    final INTEGER NOT NULL DEFAULT 0,       -- 1: a command that no edit takes back or repeats, and it was carried out
+    final INTEGER NOT NULL DEFAULT 0,       -- of no use any more
     UNIQUE (account, author, device, sent_at, kind)  -- a redelivery changes nothing
 ) STRICT;
 CREATE INDEX inbox_open ON inbox (conversation_id, id) WHERE state IN ('waiting', 'claimed');

@@ -153,7 +153,6 @@ class ReminderCommands(CommandGroup):
             cancelled = self._reminders.cancel(repos, person, conversation, int(match["number"]))
             if cancelled is None:
                 return say(NO_SUCH_REMINDER, number=match["number"])
-            self._context.once(repos, call)  # the next reminder may get the same number
             return say(common_phrases.REMINDER_CANCELLED, text=as_sentence(_words(cancelled)))
         planned = self._reminders.all(repos, person, conversation)
         if not planned:
@@ -162,7 +161,6 @@ class ReminderCommands(CommandGroup):
             return f"{self._list(repos, call)}\n\n{say(WHICH_REMINDER)}"
         for one in planned:
             self._reminders.cancel(repos, person, conversation, one.number)
-        self._context.once(repos, call)
         return say(ALL_CANCELLED, count=len(planned))
 
     def _reply(self, planned: PlannedReminder, now: datetime) -> str:

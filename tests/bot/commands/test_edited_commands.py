@@ -1,4 +1,4 @@
-"""Messages that are edited into a command, or into a yes or no: carried out like a new message, and nothing twice."""
+"""Messages that are edited into a command, which none gives, or into a yes or no, which shows what it would allow."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ from tests.bot.chat.test_edits import open_words, words
 from tests.bot.chat.turn_helpers import Echo, calls
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
-from tests.servers.envelopes import ALICE, edit, message
+from tests.servers.envelopes import GROUP, edit, message
 
 FEW = {"limits": {"messages_per_minute": 2, "conversation_messages_per_minute": 100, "turns_at_once": 9}}
 
@@ -27,88 +27,47 @@ async def edited(aldis: Harness, text: str, sent_at: int, **more: object) -> str
     return reply.content.text
 
 
-async def test_a_message_that_becomes_a_command_is_carried_out(store: Store, clock: SetClock) -> None:
-    """Whether it was no command at all, an unknown one or another one: it is answered by itself, without a model."""
+async def test_an_edit_gives_no_command(store: Store, clock: SetClock) -> None:
+    """Its author reads so. What was made of the former words goes all the same: their answer, and what they planned."""
     async with app_harness(store, clock) as aldis:
-        for former in ("/frobnicate", "whoami", "/help"):
+        await aldis.process(message("I like roses"))
+        for former in ("statuss of tulips", "/frobnicate tulips", "/remind in 2 hours tulips", "/persona tulips"):
             sent_at = await aldis.process(message(former))
             asked = len(aldis.model.asked)
-            assert ALICE.uuid in await edited(aldis, "/whoami", sent_at)
+            for later in ("/forget yes", "/usage", "/stop"):
+                assert await edited(aldis, later, sent_at) == turn_phrases.EDITED_COMMAND.text
             assert len(aldis.model.asked) == asked
-            assert await open_words(aldis) == 0
-
-
-async def test_what_was_asked_in_its_former_words_is_forgotten(store: Store, clock: SetClock) -> None:
-    """Nobody reads them any more, neither in the chat nor here; also those of an older question."""
-    async with app_harness(store, clock) as aldis:
-        sent_at = await aldis.process(message("statuss of tulips"))
-        await aldis.process(message("I like roses"))
-        assert "tulips" not in await edited(aldis, "/status", sent_at)
+            assert await open_words(aldis) == 2  # of what was asked before
+        assert await aldis.count("SELECT count(*) FROM reminders") == 0
+        assert await told(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
         await aldis.process(message("What do I like?"))
         assert "tulips" not in words(aldis.model.requests[-1])
         assert "roses" in words(aldis.model.requests[-1])
 
 
-async def test_an_edit_to_stop_stops_its_own_question_and_says_so(store: Store, clock: SetClock) -> None:
-    """Also one that never began, and then what runs beside it."""
+async def test_an_edit_to_a_command_stops_its_own_question(store: Store, clock: SetClock) -> None:
+    """Nobody asks it any more; in a group a command for another bot is no business of Aldis."""
     async with app_harness(store, clock) as aldis:
         aldis.model.gates["slow"] = asyncio.Event()
         sent_at = await aldis.deliver(message("a slow one"))
         await aldis.asked(1)
-        assert await edited(aldis, "/stop", sent_at) == common_phrases.STOPPED.text
-        await aldis.deliver(message("another slow one"))
-        await aldis.asked(2)
-        sent_at = await aldis.deliver(message("and this"))
-        assert await edited(aldis, "/stop", sent_at) == common_phrases.STOPPED.text
-        assert len(aldis.model.asked) == 2
-        sent_at = await aldis.process(message("hello"))
-        assert await edited(aldis, "/stop", sent_at) == plain(phrases.NOTHING_TO_STOP.text)
-
-
-@pytest.mark.parametrize(
-    ("former", "later"),
-    [
-        ("/undo", "/forget yes"),
-        ("/forget yes", "/forget everything yes"),
-        ("/retry", "/retry!"),
-        ("/remind cancel 1", "/remind cancel 1."),
-    ],
-)
-async def test_what_cannot_be_taken_back_is_done_once_for_a_message(
-    store: Store, clock: SetClock, former: str, later: str
-) -> None:
-    """Whatever it becomes; what has been said since is still there. The person is told, and a new message does it."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.process(message("/remind in 2 hours call the clinic"))
-        for text in ("I like apples", "I like pears"):
-            await aldis.process(message(text))
-        sent_at = await aldis.process(message(former))
-        assert aldis.transport.sent[-1].content.text != plain(phrases.DONE_BEFORE.text)
-        await aldis.process(message("/remind in 3 hours call Ben"))
-        await aldis.process(message("I like plums"))
-        asked = len(aldis.model.asked)
-        assert await edited(aldis, later, sent_at) == phrases.DONE_BEFORE.text
-        assert await edited(aldis, later, sent_at) == phrases.DONE_BEFORE.text
-        assert len(aldis.model.asked) == asked
-        assert "call Ben" in await told(aldis, "/remind")
-        await aldis.process(message("What do I like?"))
-        seen = words(aldis.model.requests[-1])
-        assert "plums" in seen
-        assert ("pears" in seen) is former.startswith(("/retry", "/remind"))
-        assert await told(aldis, former) != phrases.DONE_BEFORE.text
+        assert await edited(aldis, "/stop", sent_at) == turn_phrases.EDITED_COMMAND.text
+        await aldis.until(lambda: not aldis.worker.tasks)
+        assert await open_words(aldis) == 0
+        sent_at = await aldis.process(message("rolled 2d6", group=GROUP))
+        before = len(aldis.transport.sent)
+        await aldis.process(edit("/roll 2d6", sent_at, group=GROUP))
+        assert len(aldis.transport.sent) == before
 
 
 async def test_edited_commands_are_no_more_than_messages(store: Store, clock: SetClock) -> None:
-    """The first that is too much is told so; the former words are gone all the same."""
+    """The first that is too much is told so."""
     async with app_harness(store, clock, settings=FEW) as aldis:
         sent_at = await aldis.process(message("/persona like a pirate"))
         for number in range(9):
             await aldis.process(edit(f"/persona like {number} pirates", sent_at))
         replies = [reply.content.text for reply in aldis.transport.sent]
         assert (len(replies), replies[-1]) == (4, common_phrases.TOO_MANY.text)
-        clock.move(61)
-        assert await told(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
-        assert aldis.model.asked == []
 
 
 async def asked_whether(aldis: Harness, post: Echo) -> int:

@@ -94,7 +94,7 @@ async def test_a_tool_that_is_switched_off_is_not_offered_and_its_calls_are_not_
         aldis.model.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
         await aldis.process(message("How is the tulip?"))
         assert await told(aldis, "/tools") == "• echo: on\n• other: on"
-        assert await told(aldis, "/tools off ECHO") == phrases.tools_switched(["echo"], is_on=False)
+        assert await told(aldis, "/tools off ECHO") == "Switched off here: echo."
         aldis.model.script += [calls(("other", {"word": "a"}), ("echo", {"word": "b"})), says("done")]
         await aldis.process(message("Do it."))
         assert '"error": "disabled"' in contents(aldis.model.requests[-1])[1]  # models call what they remember
@@ -135,7 +135,7 @@ async def test_a_tool_is_known_by_what_people_call_it(store: Store, clock: SetCl
         await aldis.process(message("And now?"))
         offered = [offer.name for offer in aldis.model.requests[-1].tools]
         assert offered == ["web_search", "web_fetch", "post_search"]
-        assert await told(aldis, "/tools off search") == plain(phrases.which("search", ("Web search", "post_search")))
+        assert await told(aldis, "/tools off search") == plain(say(phrases.NO_SUCH_TOOL, name="search"))
         assert await told(aldis, "/tools maybe echo") == plain(phrases.wrong_form("tools", TOOLS_EXAMPLES))
         await told(aldis, "/language de")
         assert "Wetter" in await told(aldis, "/tools on Wetter")

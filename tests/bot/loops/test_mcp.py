@@ -17,7 +17,7 @@ from bot.i18n.catalogues import say
 from bot.settings import load_settings
 from store import Store
 from tests.bot.chat.turn_helpers import Echo, calls, contents, says
-from tests.bot.commands.test_commands import plain, told
+from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import FIRST, app_harness
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.servers import mcp_bad_server
@@ -56,7 +56,7 @@ async def test_a_tool_of_a_server_is_asked_for_and_its_picture_is_sent(
             bulleted(say(phrases.LIST_ON, name=name))
             for name in ("echo", "club_echo", "club_die", "club_hold", "club_post")
         ]
-        assert await told(aldis, "/tools off club_die") == plain(phrases.tools_switched(["club_die"], is_on=False))
+        assert await told(aldis, "/tools off club_die") == "Switched off here: club_die."
         aldis.model.script = [
             calls(("club_echo", {"text": "what is new?"})),
             calls(("club_post", {"text": 7})),
@@ -94,7 +94,7 @@ async def test_a_server_that_is_down_is_named_and_its_tools_stay_switched_off(
         assert (await told(aldis, "/tools")).endswith(bulleted(say(phrases.LIST_ABSENT, name="club")))
         assert await told(aldis, "Hello") == "re: Hello"
         assert aldis.model.requests[-1].tools == ()
-        assert await told(aldis, "/tools on club_post") == plain(phrases.tools_switched(["club_post"], is_on=True))
+        assert await told(aldis, "/tools on club_post") == "Switched on here: club_post."
 
 
 @pytest.mark.parametrize("effects", ["once", "none"])
