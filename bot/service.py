@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from bot.features.feeds import FeedPoller
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.safety_numbers import SafetyNumbers
-from bot.features.summaries import SummaryWorker
+from bot.features.summaries import Summaries
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance, Membership
 from bot.loops.sender import Sender
@@ -45,7 +45,7 @@ class Service:
     membership: Membership
     maintenance: Maintenance
     reminder_scheduler: ReminderScheduler
-    summary_worker: SummaryWorker
+    summaries: Summaries
     feed_poller: FeedPoller
     watchdog: Watchdog
     identities: SafetyNumbers
@@ -86,10 +86,10 @@ class Service:
             working = group.create_task(self.worker.run(), name="worker")
             sending = group.create_task(self.sender.run(), name="sender")
 
-            def start(*loops: ReminderScheduler | SummaryWorker | FeedPoller | Maintenance | Membership) -> Tasks:
+            def start(*loops: ReminderScheduler | Summaries | FeedPoller | Maintenance | Membership) -> Tasks:
                 return [group.create_task(loop.run(), name=type(loop).__name__) for loop in loops]
 
-            asking = start(self.reminder_scheduler, self.summary_worker, self.feed_poller)
+            asking = start(self.reminder_scheduler, self.summaries, self.feed_poller)
             tidying = start(self.maintenance, self.membership)
             reading = group.create_task(read(), name="intake")
             await until(stop, asyncio.wait([reading]))

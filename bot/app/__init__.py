@@ -158,7 +158,7 @@ async def build_service(
         probe.start()
         looking = asyncio.create_task(_look_at(sandbox), name="cells")
         stack.callback(looking.cancel)
-        features = feature_tools(shared.reminders, shared.memory, shared.predictions, shared.feeds)
+        features = feature_tools(store, clock, shared.reminders)
         judge = ReportJudge(store, clock, provider if models.has_model(settings) else None, shared.budget)
         around = ToolDeps(
             http=http,
@@ -173,7 +173,7 @@ async def build_service(
         news = tuple(tool for tool in own if tool in features["news"])
         names = {tool.spec.name for tool in own}
         servers = sources(settings.tools.options_by_name, taken=names) if settings.tools.enabled else ()
-        more = (FeedService(news, shared.feeds), *servers)
+        more = (*((FeedService(news, store),) if news else ()), *servers)
         for source in more:
             stack.push_async_callback(_close, source)
         audio = settings.audio

@@ -8,13 +8,14 @@ from bot.chat.steps import ToolRun
 from bot.chat.toolbox import ALL_TOOLS, Toolbox
 from bot.clock import Clock
 from bot.errors import ConfigError
-from bot.features.feeds import Feeds, news_tools
-from bot.features.memory import Memory, Remember
-from bot.features.predictions import Predictions, prediction_tools
+from bot.features.feeds import news_tools
+from bot.features.memory import Remember
+from bot.features.predictions import prediction_tools
 from bot.features.reminders.service import Reminders
 from bot.features.reminders.tool import Remind
 from bot.settings import Settings
 from bot.version import current_version
+from store import Store
 from tools import NewsOptions, Tool, ToolDeps, ToolSource, build
 from tools.mcp.options import McpOptions, prefix_of
 
@@ -94,19 +95,17 @@ def news_options(settings: Settings) -> NewsOptions:
     return news if settings.tools.enabled else news.model_copy(update={"enabled": False})
 
 
-def feature_tools(
-    reminders: Reminders, memory: Memory, predictions: Predictions, feeds: Feeds
-) -> dict[str, tuple[Tool, ...]]:
+def feature_tools(store: Store, clock: Clock, reminders: Reminders) -> dict[str, tuple[Tool, ...]]:
     """The tools of the features, by the names of their lines in the catalogue."""
     return {
         "remind": (Remind(reminders),),
-        "remember": (Remember(memory),),
-        "predictions": prediction_tools(predictions),
-        "news": news_tools(feeds),
+        "remember": (Remember(store, clock),),
+        "predictions": prediction_tools(store, clock),
+        "news": news_tools(store, clock),
     }
 
 
 def idle_features() -> dict[str, tuple[Tool, ...]]:
     """The same without a store behind them, to be listed and not called."""
     nothing: Any = None
-    return feature_tools(nothing, nothing, nothing, nothing)
+    return feature_tools(nothing, nothing, nothing)

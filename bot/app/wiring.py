@@ -39,16 +39,15 @@ from bot.doctor.findings import Finding
 from bot.doctor.machine import check_disk, free_bytes_of
 from bot.doctor.models import ModelTroubles
 from bot.events import TERMINAL_PERSON
-from bot.features.attestation import Attestation, AttestationCommands
+from bot.features.attestation import AttestationCommands
 from bot.features.export import ExportCommands
-from bot.features.feeds import FeedCommands, FeedPoller, Feeds
-from bot.features.memory import Memory, MemoryCommands
-from bot.features.predictions import Predictions
+from bot.features.feeds import FeedCommands, FeedPoller
+from bot.features.memory import MemoryCommands
 from bot.features.reminders.commands import ReminderCommands
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers import SafetyNumbers, TrustCommands
-from bot.features.summaries import Summaries, SummaryWorker
+from bot.features.summaries import Summaries
 from bot.features.usage import UsageCommands
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
@@ -107,9 +106,6 @@ class Services:
         asks, deletes = settings.limits.messages_per_minute, signal.delete_answers
         self.revisions = Revisions(store, clock, self.turns, deletes_answers=deletes, asks_per_minute=asks)
         self.reminders = Reminders(store, clock, self.turns, locale=locale)
-        self.memory = Memory(store, clock)
-        self.predictions = Predictions(store, clock)
-        self.feeds = Feeds(store, clock)
 
 
 def service(
@@ -222,6 +218,7 @@ def service(
     summaries = Summaries(
         store,
         clock,
+        counts,
         provider,
         room,
         window=history,
@@ -229,8 +226,6 @@ def service(
         total_seconds=turn_seconds,
         budget=shared.budget,
     )
-    is_summed_up = history.summaries and history.max_turns and history.max_tokens
-    summary_worker = SummaryWorker(summaries if is_summed_up else None, counts)
 
     # What people can say, in the order of /help.
     approvals = Approvals(store, clock, turns)
@@ -241,7 +236,7 @@ def service(
         ExportCommands(context, timezone=zone),
         UsageCommands(context, timezone=zone, limits=budgets),
         PreferenceCommands(context, Menu(models=settings.llm.models_to_choose, tools=tools, sources=more)),
-        AttestationCommands(context, Attestation(settings.attestation.socket)),
+        AttestationCommands(context, settings.attestation.socket),
         ReminderCommands(context, shared.reminders, has_model=has_model, has_reactions=is_signal),
         MemoryCommands(context),
         FeedCommands(context, is_on=news.enabled, timezone=zone),
@@ -277,7 +272,7 @@ def service(
         group_context=group_context,
         settings=settings,
         authority=authority,
-        on_kept=summary_worker.note,
+        on_kept=summaries.note,
         greeting=(lambda: say(phrases.GREETING, name=name)) if is_signal and settings.access.greeting else None,
     )
     sender = Sender(*outside, grace_seconds=grace, language=turns.language, on_untrusted=identities.notice)
@@ -312,7 +307,7 @@ def service(
         membership=membership,
         maintenance=maintenance,
         reminder_scheduler=scheduler,
-        summary_worker=summary_worker,
+        summaries=summaries,
         feed_poller=FeedPoller(store, clock, counts, reader if news.enabled else None, news=news),
         watchdog=watchdog,
         identities=identities,

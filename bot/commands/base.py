@@ -207,15 +207,12 @@ class CommandContext:
 
         await self.store.transaction(answered)
 
-    def set(self, call: Call, reply: Callable[[], str | Sentence], **values: object) -> Answer:
-        """Returns the answer that sets these fields of the conversation's settings, and replies in their language."""
+    def set(self, call: Call, reply: Sentence | Callable[[], str], **values: object) -> Answer:
+        """Returns the answer that sets these fields of the conversation's settings."""
 
         def work(repos: Repositories) -> str | Sentence:
             self.change(repos, call, lambda before: replace(before, **values))
-            if "language" not in values:
-                return reply()
-            with use_language(self.turns.language(repos, call.conversation)):
-                return reply()
+            return reply if isinstance(reply, Sentence) else reply()
 
         return work
 

@@ -41,16 +41,16 @@ class ConversationCommands(CommandGroup):
     @command("/stop", phrases.ABOUT_STOP)
     async def _stop(self, call: Call) -> Answer | None:
         """Stops the answer under way, or what waits for a yes."""
-
-        def put_aside(repos: Repositories) -> Sentence:
-            """Cancels what only waits for a yes."""
-            count = self._approvals.end_all(repos, call.conversation)
-            return common_phrases.STOPPED if count else phrases.NOTHING_TO_STOP
-
         if call.running.stop(call.conversation):
             # The turn itself reports that it was stopped.
             await self._context.settle(call)
             return None
+
+        def put_aside(repos: Repositories) -> Sentence:
+            return (
+                common_phrases.STOPPED if self._approvals.end_all(repos, call.conversation) else phrases.NOTHING_TO_STOP
+            )
+
         return put_aside
 
     @command(
@@ -107,27 +107,22 @@ class ConversationCommands(CommandGroup):
 
     async def _forget_own(self, call: Call) -> None:
         """Destroys what the person said and planned in this group."""
-        context, author, item = self._context, call.message.author, call.urgent_item.item.id
-        language, now, ended = await context.language(call), context.clock.now(), list[TurnId]()
+        context, author, here = self._context, call.message.author, call.conversation
+        language, now, item = await context.language(call), context.clock.now(), call.urgent_item.item.id
 
-        def work(repos: Repositories) -> None:
-            ended.clear()
-            for conversation, turn in repos.forgetting.open_turns("", author):
-                if conversation == call.conversation:
-                    ended.append(turn)
+        def work(repos: Repositories) -> list[TurnId]:
+            ended = [turn for place, turn in repos.forgetting.open_turns("", author) if place == here]
             erased = repos.forgetting.counting(
-                lambda: repos.forgetting.person(author, before=item, now=now, within=call.conversation)
+                lambda: repos.forgetting.person(author, before=item, now=now, within=here)
             )
             for turn in ended:
                 outgoing.clear(repos, turn, call.message.chat, now)
             context.change(repos, call, lambda settings: settings.without(author))
             with use_language(language):
-                context.say(repos, call, call.conversation, phrases.forget_reply(erased))
+                context.say(repos, call, here, phrases.forget_reply(erased))
+            return ended
 
-        await context.store.erase(work)
-        for turn in ended:
-            call.running.halt_turn(turn)
-        context.turns.forget(call.conversation)
+        self._end(call, await context.store.erase(work))
 
     @command("/new", phrases.ABOUT_NEW)
     async def _new(self, call: Call) -> Answer:
@@ -156,7 +151,7 @@ class ConversationCommands(CommandGroup):
                 return self._asked_again(repos, call, last, question)
             else:
                 refusal = phrases.NOTHING_TO_REPEAT
-            self._context.say(repos, call, call.conversation, say(refusal))
+            self._context.say(repos, call, call.conversation, refusal)
             return ()
 
         self._end(call, await self._context.store.transaction(retry))
@@ -225,7 +220,7 @@ class ConversationCommands(CommandGroup):
 
 
 async def forget(context: CommandContext, call: Call, address: ChatId, *, person: PersonId | None = None) -> None:
-    """Destroys the conversation at this address and, with a person, what is theirs elsewhere; then settles the command."""
+    """Destroys the conversation at this address and, with a person, what is theirs elsewhere; settles the command."""
     store, chat, item, now = context.store, call.message.chat, call.urgent_item.item.id, context.clock.now()
     # What was set in the conversation is destroyed with it.
     language, ended = await context.language(call), list[TurnId]()

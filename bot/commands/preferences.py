@@ -108,12 +108,12 @@ class PreferenceCommands(CommandGroup):
         if not text:
             return persona_now
         if text.lower() == "off":
-            return self._context.set(call, lambda: phrases.PERSONA_OFF, persona=None)
+            return self._context.set(call, phrases.PERSONA_OFF, persona=None)
         if len(text) > MAX_PERSONA_CHARS:
             return lambda _: say(phrases.TOO_LONG_PERSONA, most=MAX_PERSONA_CHARS)
         message, until = call.message, call.urgent_item.item.expires_at
         persona = Persona(text=text, author=message.author, sent_at=message.sent_at, expires_at=until)
-        return self._context.set(call, lambda: phrases.PERSONA_TIMED if until else phrases.PERSONA_SET, persona=persona)
+        return self._context.set(call, phrases.PERSONA_TIMED if until else phrases.PERSONA_SET, persona=persona)
 
     @command(
         "/tools [on|off|revoke NAME]",
@@ -186,7 +186,7 @@ class PreferenceCommands(CommandGroup):
         if code is None and wanted != "auto":
             raise WrongForm
         reply = phrases.LANGUAGE_BY_MESSAGE if code is None else phrases.LANGUAGE_SET
-        return self._context.set(call, lambda: reply, language=code)
+        return self._context.set(call, reply, language=code)
 
     @command("/always on|off", phrases.ABOUT_ALWAYS, configures_group=True, groups_only=True, section="admins")
     async def _always(self, call: Call) -> Answer:
@@ -194,7 +194,7 @@ class PreferenceCommands(CommandGroup):
         replies = {"on": phrases.ALWAYS_ON, "off": phrases.ALWAYS_OFF}
         if (word := call.command.rest.lower()) not in replies:
             raise WrongForm
-        return self._context.set(call, lambda: replies[word], answers_always=word == "on")
+        return self._context.set(call, replies[word], answers_always=word == "on")
 
     @command(
         "/who [all|admins|list]",
@@ -214,18 +214,18 @@ class PreferenceCommands(CommandGroup):
         askers: Askers | None = next((one for one in _ASKERS_TOLD if one == word), None)
         if askers is None:
             raise WrongForm
-        return self._context.set(call, lambda: _ASKERS_TOLD[askers], askers=askers, told_askers=False)
+        return self._context.set(call, _ASKERS_TOLD[askers], askers=askers, told_askers=False)
 
     @command("/pause", phrases.ABOUT_PAUSE, configures_group=True, section="admins")
     async def _pause(self, call: Call) -> Answer:
         """Answers only commands in this chat until resumed."""
         now = self._context.clock.now()
-        return self._context.set(call, lambda: phrases.PAUSED, paused_at=now, told_paused=False)
+        return self._context.set(call, phrases.PAUSED, paused_at=now, told_paused=False)
 
     @command("/resume", phrases.ABOUT_RESUME, configures_group=True, section="admins")
     async def _resume(self, call: Call) -> Answer:
         """Ends the pause."""
-        return self._context.set(call, lambda: phrases.RESUMED, paused_at=None, told_paused=False)
+        return self._context.set(call, phrases.RESUMED, paused_at=None, told_paused=False)
 
     @command("/whoami", phrases.ABOUT_WHOAMI, section="data")
     async def _whoami(self, call: Call) -> Answer:

@@ -63,77 +63,64 @@ _TO_BE_CHECKED = Sentence(
 FORMAT = "aldis-attestation-1"
 FILE_NAME = "aldis-attestation.json"
 
-QUOTE_SECONDS = 20.0
-"""Time for everything together. A quote takes a second or two; concurrent requests wait for each other."""
-
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
+_QUOTE_SECONDS = 20.0
+"""A quote takes a second or two."""
 _VERSION = b"\x04\x00"
 _REPORT_DATA = slice(568, 632)
 _APPLICATION_REGISTER = 3
 _WORD = re.compile(r"[A-Za-z0-9._-]{8,100}")
+"""Only characters that no keyboard changes, and long enough to be new."""
+
+_log = logging.getLogger(__name__)
 
 
-class Attestation:
-    """The proof of this Aldis: the guest agent behind this socket, if there is one. A quote takes at most
-    `quote_seconds`, including the wait for other requests.
+async def evidence(socket: Path, word: str) -> CommandReply:
+    """Returns the file with a quote for this word, from the guest agent at this socket, and what it is in three lines.
+
+    Raises:
+        Disconnected: the agent does not answer, or answers with anything but such a quote.
     """
+    source = await asyncio.to_thread(source_digest)
+    made_for = report_data(source, word)
+    try:
+        async with asyncio.timeout(_QUOTE_SECONDS):
+            found = await _quote(socket, made_for)
+        digest = _compose_digest(found, made_for)
+    except TimeoutError as error:
+        raise Disconnected("the guest agent does not answer in time") from error
+    except (httpx.HTTPError, OSError) as error:
+        raise Disconnected(f"the guest agent does not answer: {type(error).__name__}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise Disconnected("the guest agent answers with something else than a quote") from error
+    shown = {
+        "format": FORMAT,
+        "word": word,
+        "source": source,
+        "report_data": made_for.hex(),
+        **{name: found[name] for name in ("quote", "event_log", "vm_config")},
+        "compose_hash": digest,
+    }
+    data = json.dumps(shown, indent=1, ensure_ascii=False).encode()
+    lines = [say(_QUOTED, word=word, source=source), say(_COMPOSE_ELSEWHERE, digest=digest), say(_TO_BE_CHECKED)]
+    return CommandReply(
+        text="\n".join(lines), files=(File(name=FILE_NAME, content_type="application/json", data=data),)
+    )
 
-    def __init__(self, socket: Path, *, quote_seconds: float = QUOTE_SECONDS) -> None:
-        self._socket = socket
-        self._quote_seconds = quote_seconds
-        self._turn = asyncio.Lock()
 
-    def is_possible(self) -> bool:
-        """Whether there is a guest agent; outside a TEE nothing vouches for Aldis."""
-        try:
-            return self._socket.is_socket()
-        except OSError:
-            return False
-
-    async def evidence(self, word: str) -> CommandReply:
-        """Returns the file with a quote for this word, which must pass `is_word`, and what it is, in three lines.
-
-        Raises:
-            Disconnected: the agent does not answer, or answers with anything but such a quote.
-        """
-        source = await asyncio.to_thread(source_digest)
-        made_for = report_data(source, word)
-        try:
-            async with asyncio.timeout(self._quote_seconds), self._turn:
-                found = await self._quote(made_for)
-            digest = _compose_digest(found, made_for)
-        except TimeoutError as error:
-            raise Disconnected("the guest agent does not answer in time") from error
-        except (httpx.HTTPError, OSError) as error:
-            raise Disconnected(f"the guest agent does not answer: {type(error).__name__}") from error
-        except (ValueError, KeyError, TypeError) as error:
-            raise Disconnected("the guest agent answers with something else than a quote") from error
-        shown = {
-            "format": FORMAT,
-            "word": word,
-            "source": source,
-            "report_data": made_for.hex(),
-            **{name: found[name] for name in ("quote", "event_log", "vm_config")},
-            "compose_hash": digest,
-        }
-        data = json.dumps(shown, indent=1, ensure_ascii=False).encode()
-        lines = [say(_QUOTED, word=word, source=source), say(_COMPOSE_ELSEWHERE, digest=digest), say(_TO_BE_CHECKED)]
-        file = File(name=FILE_NAME, content_type="application/json", data=data)
-        return CommandReply(text="\n".join(lines), files=(file,))
-
-    async def _quote(self, made_for: bytes) -> Mapping[str, Any]:
-        transport, answer = httpx.AsyncHTTPTransport(uds=str(self._socket)), bytearray()
-        async with (
-            httpx.AsyncClient(transport=transport, base_url="http://dstack", timeout=None) as client,  # noqa: S113  (there is one around it)
-            client.stream("POST", "/GetQuote", json={"report_data": made_for.hex()}) as response,
-        ):
-            response.raise_for_status()
-            async for chunk in response.aiter_bytes():
-                answer += chunk
-                if len(answer) > MAX_ANSWER_BYTES:
-                    raise Disconnected("the guest agent's answer is longer than it may be")
-        return json.loads(answer)
+async def _quote(socket: Path, made_for: bytes) -> Mapping[str, Any]:
+    transport, answer = httpx.AsyncHTTPTransport(uds=str(socket)), bytearray()
+    async with (
+        httpx.AsyncClient(transport=transport, base_url="http://dstack", timeout=None) as client,  # noqa: S113  (there is one around it)
+        client.stream("POST", "/GetQuote", json={"report_data": made_for.hex()}) as response,
+    ):
+        response.raise_for_status()
+        async for chunk in response.aiter_bytes():
+            answer += chunk
+            if len(answer) > MAX_ANSWER_BYTES:
+                raise Disconnected("the guest agent's answer is longer than it may be")
+    return json.loads(answer)
 
 
 def _compose_digest(found: Mapping[str, Any], made_for: bytes) -> str:
@@ -155,40 +142,31 @@ def _compose_digest(found: Mapping[str, Any], made_for: bytes) -> str:
     raise Disconnected("no compose file stands in the event log of the guest agent")
 
 
-def is_word(given: str) -> bool:
-    """Whether a quote can be made for it: only characters that no keyboard changes, and long enough to be new."""
-    return _WORD.fullmatch(given) is not None
-
-
 def report_data(source: str, word: str) -> bytes:
     """The 64 bytes in the quote."""
     return hashlib.sha512(f"{FORMAT}\n{source}\n{word}".encode()).digest()
 
 
-_log = logging.getLogger(__name__)
-
-
 class AttestationCommands(CommandGroup):
-    """The command that asks for proof, for everybody."""
+    """The command that asks for proof, for everybody; without a guest agent at the socket nothing vouches for Aldis."""
 
-    def __init__(self, context: CommandContext, attestation: Attestation) -> None:
+    def __init__(self, context: CommandContext, socket: Path) -> None:
         self._context = context
-        self._attestation = attestation
+        self._socket = socket
 
     @command("/verify [WORD]", ABOUT_VERIFY, section="data", examples=("/verify violet-2718-otter",))
     async def _run(self, call: Call) -> Answer:
         """Gives a quote of the machine for this word if Aldis runs in a TEE; elsewhere it says that nothing is proved
         ([how to check it](attestation.md)).
         """
-        word = call.command.rest
-        if not self._attestation.is_possible():
+        if not self._socket.is_socket():
             source = (await asyncio.to_thread(build))["source"]
             return lambda _: say(NOTHING_PROVED, source=source)
-        if not is_word(word):
+        if _WORD.fullmatch(call.command.rest) is None:
             return VERIFY_HOW
         try:
             with use_language(await self._context.language(call)):
-                return await self._attestation.evidence(word)
+                return await evidence(self._socket, call.command.rest)
         except Disconnected as error:
             _log.warning("no quote: %s", error)
             return VERIFY_FAILED

@@ -86,46 +86,21 @@ MAX_PAUSE_SECONDS = 86_400.0
 _SHOWN_CHARS = 80
 
 
-class Feeds:
-    """The articles of the feeds. Searches are not recorded."""
-
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
-
-    async def search(self, query: str, *, since: datetime, limit: int) -> tuple[Sequence[FoundArticle], bool]:
-        """Returns articles from `since` on that contain the words of the query, the best and newest first.
-
-        Then whether each contains all words; otherwise none does, and these contain some of them.
-        """
-        now = self._clock.wall()
-        return await self._store.read(lambda repos: repos.feeds.search(query, since=since, now=now, limit=limit))
-
-    async def recent(self, *, since: datetime, limit: int) -> Sequence[FoundArticle]:
-        """Returns the newest articles from `since` on, newest first."""
-        return await self._store.read(lambda repos: repos.feeds.recent(since=since, limit=limit))
-
-    async def any(self) -> bool:
-        """Whether any feed is read here."""
-        return await self._store.read(lambda repos: repos.feeds.any() and repos.feeds.can_search())
-
-
 class FeedService:
     """The news tools, available as long as there is a feed; a `tools.ToolSource`."""
 
-    def __init__(self, tools: Sequence[Tool], feeds: Feeds) -> None:
+    def __init__(self, tools: Sequence[Tool], store: Store) -> None:
         self._tools = tuple(tools)
-        self._feeds = feeds
+        self._store = store
 
     async def tools(self) -> Sequence[Tool]:
         """See `tools.ToolSource`."""
-        if not self._tools:
-            return ()
         try:
-            return self._tools if await self._feeds.any() else ()
+            are_read = await self._store.read(lambda repos: repos.feeds.any() and repos.feeds.can_search())
         except StoreError as error:
             _log.error("unknown whether there are feeds: %s", error)
-            return ()
+            are_read = False
+        return self._tools if are_read else ()
 
     @property
     def absent(self) -> Mapping[str, str]:
@@ -177,8 +152,9 @@ class IntelSearch:
         label="feeds",
     )
 
-    def __init__(self, feeds: Feeds) -> None:
-        self._feeds = feeds
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
 
     async def run(self, arguments: IntelSearchArguments, context: ToolContext) -> Result:
         """Returns matching articles; an empty list and a message if there are none.
@@ -190,7 +166,10 @@ class IntelSearch:
         if not any(map(str.isalnum, query)):
             raise BadArguments("The query contains no words.")
         since = context.now - timedelta(days=arguments.from_days)
-        found, has_all_words = await self._feeds.search(query, since=since, limit=arguments.limit)
+        limit, now = arguments.limit, self._clock.wall()
+        found, has_all_words = await self._store.read(
+            lambda repos: repos.feeds.search(query, since=since, now=now, limit=limit)
+        )
         data: dict[str, Any] = {"query": query}
         if not found:
             data["message"] = "The feeds had nothing about it in this period; try other words, more days or web_search."
@@ -215,20 +194,21 @@ class IntelRecent:
         label="feeds",
     )
 
-    def __init__(self, feeds: Feeds) -> None:
-        self._feeds = feeds
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
 
     async def run(self, arguments: IntelRecentArguments, context: ToolContext) -> Result:
         """Returns the newest articles; an empty list and a message if there are none."""
-        since = context.now - timedelta(days=arguments.from_days)
-        stories = await self._feeds.recent(since=since, limit=arguments.limit)
+        since, limit = context.now - timedelta(days=arguments.from_days), arguments.limit
+        stories = await self._store.read(lambda repos: repos.feeds.recent(since=since, limit=limit))
         data = {} if stories else {"message": "The feeds had nothing new in this period; try more days."}
         return Result(data={**data, "results": list(map(_row, stories))})
 
 
-def news_tools(feeds: Feeds) -> tuple[IntelSearch, IntelRecent]:
+def news_tools(store: Store, clock: Clock) -> tuple[IntelSearch, IntelRecent]:
     """Returns both tools."""
-    return IntelSearch(feeds), IntelRecent(feeds)
+    return IntelSearch(store, clock), IntelRecent(store, clock)
 
 
 def _row(found: FoundArticle) -> dict[str, Any]:
@@ -351,7 +331,14 @@ class FeedPoller:
         Raises:
             StoreError: what was read could not be kept; try again later.
         """
-        if self._reader is None or not await self._settled():
+        if self._reader is None:
+            return None
+        self._is_settled = self._is_settled or await self._store.transaction(self._settle)
+        if not self._is_settled:
+            _log.error(
+                "TOOLS__NEWS: no feeds are read, for the SQLite of this Python lacks FTS5, its full-text search: use a "
+                "Python whose sqlite3 has it, such as those of Debian, python.org or the Docker image"
+            )
             return None
         while (feed := await self._store.read(lambda repos: repos.feeds.due(self._clock.now()))) is not None:
             await self._attend(self._reader, feed)
@@ -367,6 +354,15 @@ class FeedPoller:
         seconds = (next_at - self._clock.now()).total_seconds()
         return min(max(seconds, _MIN_NAP_SECONDS), _MAX_NAP_SECONDS)
 
+    def _settle(self, repos: Repositories) -> bool:
+        """Adds the feeds of the settings to the others; False: none can be kept here."""
+        if not repos.feeds.can_search():
+            return False
+        now = self._clock.now()
+        repos.feeds.pull_in(until=now + timedelta(seconds=max(MAX_PAUSE_SECONDS, self._every_seconds)))
+        repos.feeds.settle_set(self._news.feeds, now=now)
+        return True
+
     async def _attend(self, reader: FeedReader, feed: Feed) -> None:
         """Reads one feed and keeps its articles; an unexpected failure postpones it like any other."""
         marks = FeedValidators(etag=feed.etag, last_modified=feed.last_modified, digest=feed.digest)
@@ -377,30 +373,11 @@ class FeedPoller:
             reading = Reading(trouble="failed")
         await self._store.transaction(lambda repos: self._keep(repos, feed, reading))
 
-    async def _settled(self) -> bool:
-        """Whether feeds can be read here; the first time, adds those of the settings to the others."""
-        if self._is_settled:
-            return True
-
-        def settle(repos: Repositories) -> bool:
-            if not repos.feeds.can_search():
-                return False
-            now = self._clock.now()
-            repos.feeds.pull_in(until=now + timedelta(seconds=max(MAX_PAUSE_SECONDS, self._every_seconds)))
-            repos.feeds.settle_set(self._news.feeds, now=now)
-            return True
-
-        self._is_settled = await self._store.transaction(settle)
-        if not self._is_settled:
-            _log.error(
-                "TOOLS__NEWS: no feeds are read, for the SQLite of this Python lacks FTS5, its full-text search: use a "
-                "Python whose sqlite3 has it, such as those of Debian, python.org or the Docker image"
-            )
-        return self._is_settled
-
     def _keep(self, repos: Repositories, feed: Feed, reading: Reading) -> None:
         now, marks = self._clock.wall(), reading.marks
         if reading.trouble:
+            self._counts.add("feeds_failed")
+            _log.warning("feed %d cannot be read (%s)", feed.id, reading.trouble)
             failures = 0 if reading.trouble == GONE else feed.failures + 1
             feed = replace(feed, failures=failures, trouble=reading.trouble)
         else:
@@ -415,19 +392,16 @@ class FeedPoller:
                 failures=0,
                 trouble=None,
             )
-        if feed.trouble is not None:
-            self._counts.add("feeds_failed")
-            _log.warning("feed %d cannot be read (%s)", feed.id, feed.trouble)
         wanted_seconds = reading.pause_seconds
         pause = pause_seconds(every_seconds=self._every_seconds, wanted_seconds=wanted_seconds, failures=feed.failures)
         due_at = None if feed.trouble == GONE else self._clock.now() + timedelta(seconds=pause)
         is_there = repos.feeds.note(replace(feed, due_at=due_at))
-        if not (reading.trouble or reading.is_changed):
-            self._counts.add("feeds_unchanged")
-        elif reading.is_changed:
+        if reading.is_changed:
             kept = repos.feeds.keep(feed.id, self._articles(reading.pieces, now)) if is_there else 0
             for name in ("feeds_read", *["feed_articles"] * kept):
                 self._counts.add(name)
+        elif not reading.trouble:
+            self._counts.add("feeds_unchanged")
 
     def _articles(self, pieces: Sequence[Piece], now: datetime) -> list[Article]:
         """The articles recent enough to be kept. None is dated later than now, or it would stay on top of all

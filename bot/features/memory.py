@@ -17,7 +17,7 @@ from bot.events import ChatId, PersonId
 from bot.i18n.catalogues import Sentence, say
 from bot.trust.links import inert
 from bot.trust.rules import untrusted_sources
-from store import Fact, Repositories, Store, TurnId
+from store import ConversationId, Fact, Repositories, Store, TurnId
 from tools import Arguments, BadArguments, Denied, Intent, NotFound, RateLimited, Result, ToolContext, ToolSpec
 
 ABOUT_MEMORY = Sentence("ABOUT_MEMORY", "shows what I remember about you, or deletes it.")
@@ -33,61 +33,10 @@ FACTS_FORGOTTEN = Sentence(
     "I've forgotten {count} things. What was said about them in this chat stays until you send `/forget`.",
 )
 
-
 MAX_FACTS = 50
 """How many facts are remembered about one person."""
 
-
 _MAX_FACT_CHARS = 300
-
-
-class Memory:
-    """Everything remembered about people, each in their direct conversation with Aldis."""
-
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
-
-    async def remember(self, fact: str, context: ToolContext) -> Fact:
-        """Remembers a fact about the person who asks; the same call after a crash, or the same fact, changes nothing.
-
-        Raises:
-            Denied: it was asked by a reminder, or the question was taken back.
-            RateLimited: there are as many facts as allowed.
-        """
-        now, turn = self._clock.now(), TurnId(context.turn)
-        conversation = await self._store.conversation(context.chat, now=now)
-
-        def transact(repos: Repositories) -> Fact:
-            if not repos.journal.is_running(turn) or repos.reminders.is_run_by_one(turn):
-                raise Denied("the person has not just asked for this themselves")
-            known = repos.facts.all(conversation, now=now)
-            if again := next((kept for kept in known if _words(kept).casefold() == fact.casefold()), None):
-                return again
-            if len(known) >= MAX_FACTS and repos.facts.of_origin(conversation, context.call) is None:
-                raise RateLimited(
-                    f"{MAX_FACTS} facts are remembered already; the person has to have one forgotten first"
-                )
-            origin = context.origin.encode()
-            return repos.facts.put(conversation, context.call, fact.encode(), labels=origin, turn=turn, now=now)
-
-        return await self._store.transaction(transact)
-
-    async def forget(self, number: int, context: ToolContext) -> None:
-        """Forgets a fact about the person who asks.
-
-        Raises:
-            NotFound: no fact has this number.
-        """
-        conversation = await self._store.conversation(context.chat, now=self._clock.now())
-        if not await self._store.transaction(lambda repos: repos.facts.forget(conversation, number)):
-            raise NotFound(f"no fact {number} is remembered")
-
-
-def _words(fact: Fact) -> str:
-    return "" if fact.fact is None else fact.fact.decode()
-
-
 _FORGET = re.compile(r"forget\s+(?:(?P<number>\d{1,9})|all)", re.IGNORECASE)
 
 
@@ -123,8 +72,9 @@ class Remember:
         approval=lambda given: "each_by_labels" if given.action == "forget" else "by_labels",
     )
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
 
     async def check(self, arguments: RememberArguments, context: ToolContext) -> None:
         """Refuses groups and actions that lack an argument.
@@ -141,20 +91,41 @@ class Remember:
             raise BadArguments("fact: what should be remembered?")
 
     async def run(self, arguments: RememberArguments, context: ToolContext) -> Result:
-        """Returns what is remembered, or not any more.
+        """Returns what is remembered, or not any more; the same call after a crash, or the same fact, changes nothing.
 
         Raises:
-            ToolError: as the service and `check`.
+            Denied: it was asked by a reminder, or the question was taken back, or as `check`.
+            RateLimited: there are as many facts as allowed.
+            NotFound: no fact has this number.
         """
         await self.check(arguments, context)
-        if arguments.number is not None and arguments.action == "forget":
-            await self._memory.forget(arguments.number, context)
-            return Result(data={"forgotten": arguments.number})
-        kept = await self._memory.remember(arguments.fact or "", context)
+        conversation, number = await self._store.conversation(context.chat, now=self._clock.now()), arguments.number
+        if arguments.action == "forget":
+            if not await self._store.transaction(lambda repos: repos.facts.forget(conversation, number)):
+                raise NotFound(f"no fact {number} is remembered")
+            return Result(data={"forgotten": number})
+        fact = arguments.fact or ""
+        kept = await self._store.transaction(lambda repos: self._keep(repos, conversation, fact, context))
         # It disappears with the message it came from.
         until = None if kept.expires_at is None else f"{kept.expires_at:%Y-%m-%dT%H:%MZ}"
         data = {"number": kept.number, "fact": _words(kept), "until": until}
         return Result(data=data, origins=("" if kept.labels is None else kept.labels.decode(),))
+
+    def _keep(self, repos: Repositories, conversation: ConversationId, fact: str, context: ToolContext) -> Fact:
+        now, turn = self._clock.now(), TurnId(context.turn)
+        if not repos.journal.is_running(turn) or repos.reminders.is_run_by_one(turn):
+            raise Denied("the person has not just asked for this themselves")
+        known = repos.facts.all(conversation, now=now)
+        if again := next((kept for kept in known if _words(kept).casefold() == fact.casefold()), None):
+            return again
+        if len(known) >= MAX_FACTS and repos.facts.of_origin(conversation, context.call) is None:
+            raise RateLimited(f"{MAX_FACTS} facts are remembered already; the person has to have one forgotten first")
+        origin = context.origin.encode()
+        return repos.facts.put(conversation, context.call, fact.encode(), labels=origin, turn=turn, now=now)
+
+
+def _words(fact: Fact) -> str:
+    return "" if fact.fact is None else fact.fact.decode()
 
 
 class MemoryCommands(CommandGroup):

@@ -102,48 +102,6 @@ _forecasts: TypeAdapter[Forecast] = TypeAdapter(Forecast)
 _verdicts: TypeAdapter[Verdict] = TypeAdapter(Verdict)
 
 
-class Predictions:
-    """The predictions of everybody. The person and the conversation are those of the context."""
-
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store = store
-        self.clock = clock
-
-    async def change(
-        self, transact: Callable[[Repositories, ConversationId], PredictionRow | None], context: ToolContext
-    ) -> Prediction:
-        """Records or changes one within a transaction, and returns it.
-
-        Raises:
-            Denied: a reminder asks for it, or the question was taken back.
-            NotFound: they have no such prediction here.
-        """
-        here, turn = await self._store.conversation(context.chat, now=self.clock.now()), TurnId(context.turn)
-
-        def checked(repos: Repositories) -> PredictionRow | None:
-            if not repos.journal.is_running(turn) or repos.reminders.is_run_by_one(turn):
-                raise Denied("the person has not just asked for this themselves")
-            return transact(repos, here)
-
-        row = await self._store.transaction(checked)
-        if row is None or row.words is None:
-            raise NotFound("the person has no such prediction here; list_predictions shows those that they have")
-        return _loaded(row, row.words, context)
-
-    async def all(self, context: ToolContext, domain: str | None) -> tuple[Prediction, ...]:
-        """Returns the person's predictions in this conversation, of this domain if there is one.
-
-        Open ones come first, by due day, then resolved ones, the newest first.
-        """
-        now = self.clock.now()
-        here = await self._store.conversation(context.chat, now=now)
-        rows = await self._store.read(lambda repos: repos.predictions.all(here, context.person, now=now))
-        found = [_loaded(row, row.words, context) for row in rows if row.words is not None]
-        return tuple(
-            sorted((one for one in found if domain is None or one.forecast.domain == domain.lower()), key=_place)
-        )
-
-
 def _today(context: ToolContext) -> date:
     """Today's date for the person who asks."""
     return context.now.astimezone(ZoneInfo(context.timezone)).date()
@@ -177,10 +135,45 @@ class PredictArguments(Arguments):
 
 
 class _PredictionTool:
-    """Base class of the four tools."""
+    """Base class of the four tools. The person and the conversation are those of the context."""
 
-    def __init__(self, predictions: Predictions) -> None:
-        self._predictions = predictions
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def _change(
+        self, transact: Callable[[Repositories, ConversationId], PredictionRow | None], context: ToolContext
+    ) -> Prediction:
+        """Records or changes one within a transaction, and returns it.
+
+        Raises:
+            Denied: a reminder asks for it, or the question was taken back.
+            NotFound: they have no such prediction here.
+        """
+        here, turn = await self._store.conversation(context.chat, now=self._clock.now()), TurnId(context.turn)
+
+        def checked(repos: Repositories) -> PredictionRow | None:
+            if not repos.journal.is_running(turn) or repos.reminders.is_run_by_one(turn):
+                raise Denied("the person has not just asked for this themselves")
+            return transact(repos, here)
+
+        row = await self._store.transaction(checked)
+        if row is None or row.words is None:
+            raise NotFound("the person has no such prediction here; list_predictions shows those that they have")
+        return _loaded(row, row.words, context)
+
+    async def _all(self, context: ToolContext, domain: str | None) -> tuple[Prediction, ...]:
+        """Returns the person's predictions in this conversation, of this domain if there is one.
+
+        Open ones come first, by due day, then resolved ones, the newest first.
+        """
+        now = self._clock.now()
+        here = await self._store.conversation(context.chat, now=now)
+        rows = await self._store.read(lambda repos: repos.predictions.all(here, context.person, now=now))
+        found = [_loaded(row, row.words, context) for row in rows if row.words is not None]
+        return tuple(
+            sorted((one for one in found if domain is None or one.forecast.domain == domain.lower()), key=_place)
+        )
 
 
 class Predict(_PredictionTool):
@@ -213,7 +206,7 @@ class Predict(_PredictionTool):
         Raises:
             BadArguments: the statement contains no words, or its day is past or too far away.
             RateLimited: the person has as many predictions as allowed.
-            ToolError: as the service.
+            Denied, NotFound: as `_change`.
         """
         statement, today, due = clean_line(arguments.statement), _today(context), arguments.due
         if not any(map(str.isalnum, statement)):
@@ -239,7 +232,7 @@ class Predict(_PredictionTool):
             words, turn = _forecasts.dump_json(forecast), TurnId(context.turn)
             return repos.predictions.put(here, context.person, context.call, words, due_at=known_at, turn=turn)
 
-        recorded = await self._predictions.change(transact, context)
+        recorded = await self._change(transact, context)
         return Result(data=_data(recorded), origins=(recorded.origin,))
 
 
@@ -276,10 +269,10 @@ class ResolvePrediction(_PredictionTool):
         """Returns the new state of the prediction, or what was struck.
 
         Raises:
-            ToolError: as the service.
+            Denied, NotFound: as `_change`.
         """
         person, turn, outcome = context.person, TurnId(context.turn), arguments.outcome
-        now = self._predictions.clock.now()
+        now = self._clock.now()
 
         def transact(repos: Repositories, here: ConversationId) -> PredictionRow | None:
             if outcome == "struck":
@@ -287,7 +280,7 @@ class ResolvePrediction(_PredictionTool):
             verdict = None if outcome == "open" else _verdicts.dump_json(outcome)
             return repos.predictions.settle(here, person, arguments.number, verdict, turn=turn, now=now)
 
-        resolved = await self._predictions.change(transact, context)
+        resolved = await self._change(transact, context)
         data = {"struck": _data(resolved)} if outcome == "struck" else _data(resolved)
         return Result(data=data, origins=(resolved.origin,))
 
@@ -318,12 +311,8 @@ class ListPredictions(_PredictionTool):
     )
 
     async def run(self, arguments: ListArguments, context: ToolContext) -> Result:
-        """Returns the matching predictions, and how many there are of each status.
-
-        Raises:
-            ToolError: as the service.
-        """
-        every = await self._predictions.all(context, arguments.domain)
+        """Returns the matching predictions, and how many there are of each status."""
+        every = await self._all(context, arguments.domain)
         wanted = [one for one in every if arguments.status in {"all", "open" if one.verdict is None else "resolved"}]
         shown, left_out = wanted[:_MAX_LISTED], len(wanted[_MAX_LISTED:])
         data = {
@@ -357,19 +346,15 @@ class CalibrationStats(_PredictionTool):
     )
 
     async def run(self, arguments: StatsArguments, context: ToolContext) -> Result:
-        """Returns the scores.
-
-        Raises:
-            ToolError: as the service.
-        """
-        every = await self._predictions.all(context, arguments.domain)
+        """Returns the scores."""
+        every = await self._all(context, arguments.domain)
         scores = _scores([one for one in every if one.is_scored])
         return Result(data={**_counts(every), **scores}, origins=tuple(one.origin for one in every))
 
 
-def prediction_tools(predictions: Predictions) -> tuple[Tool, ...]:
+def prediction_tools(store: Store, clock: Clock) -> tuple[Tool, ...]:
     """Returns the four tools."""
-    return tuple(tool(predictions) for tool in (Predict, ResolvePrediction, ListPredictions, CalibrationStats))
+    return tuple(tool(store, clock) for tool in (Predict, ResolvePrediction, ListPredictions, CalibrationStats))
 
 
 def _data(prediction: Prediction) -> Mapping[str, Any]:

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
-from typing import TypeVar
 
 from bot import labels, messages
 from bot.access import chat_settings
@@ -37,8 +36,6 @@ from bot.settings import HistorySettings
 from store import ConversationId, Repositories, Store, StoredMessage, Summary, TurnId
 
 _log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 _MAX_TURNS = 200
 """How many of the newest turns a first summary can cover; earlier ones are left out."""
@@ -85,16 +82,18 @@ class _Older:
 
 
 class Summaries:
-    """The summaries of all conversations.
+    """The loop of summaries, one conversation after the other, in the background.
 
     `window` is what is read again in full, unless `room` says that a model can take less; `timeout_seconds` and
-    `total_seconds` are those of a request.
+    `total_seconds` are those of a request. A restart forgets what waits here: the conversation's next turn shows again
+    that it is due.
     """
 
     def __init__(
         self,
         store: Store,
         clock: Clock,
+        counts: Counts,
         provider: Provider,
         room: ContextRoom,
         *,
@@ -105,6 +104,7 @@ class Summaries:
     ) -> None:
         self._store = store
         self._clock = clock
+        self._counts = counts
         self._provider = provider
         self._room = room
         self._window = window
@@ -113,25 +113,51 @@ class Summaries:
         self._budget = budget
         self._rests: dict[ConversationId, int] = {}
         """For how many more turns the model is not asked again, after it wrote something unusable."""
+        self._waiting: dict[ConversationId, Turn] = {}
+        self._wakeup = asyncio.Event()
+        self.is_idle = True
+        """Whether nothing is being summarized or waits for it."""
 
-    def may_be_due(self, turn: Turn) -> bool:
-        """Whether the conversation of a turn that was kept may have outgrown its window, without reading the store.
+    def note(self, turn: Turn) -> None:
+        """Takes note of a turn that was kept: its conversation may have outgrown its window.
 
-        Judges by what was read with the question, so an answer longer than half a window counts from the next turn on.
+        Judges by what was read with the question, without reading the store, so an answer longer than half a window
+        counts from the next turn on.
         """
-        if len(turn.history) >= self._window.max_turns:
-            return True
-        read = sum(past.tokens for past in turn.history)
-        return read + prompt.estimated_tokens(turn.question) > self._max_tokens(turn.settings.model) // 2
+        if not (self._window.summaries and self._window.max_turns and self._window.max_tokens):
+            return
+        read = sum(past.tokens for past in turn.history) + prompt.estimated_tokens(turn.question)
+        is_small = len(turn.history) < self._window.max_turns and read <= self._max_tokens(turn.settings.model) // 2
+        if is_small or (turn.conversation not in self._waiting and len(self._waiting) >= _MAX_WAITING):
+            return
+        # The content is read again later: the pictures of many turns would take a lot of memory until then.
+        self._waiting[turn.conversation] = replace(turn, question=UserMessage(text=""), history=(), steps=(), talk=())
+        self.is_idle = False
+        self._wakeup.set()
 
-    async def renew(self, turn: Turn) -> bool:
+    async def run(self) -> None:
+        """Looks at what was noted, again and again; ends only by cancellation."""
+        while True:
+            await self._wakeup.wait()
+            self._wakeup.clear()
+            await self.attend_all()
+
+    async def attend_all(self) -> None:
+        """Looks at what was noted, oldest first."""
+        while self._waiting:
+            turn = self._waiting.pop(next(iter(self._waiting)))
+            try:
+                if await self._renew(turn):
+                    self._counts.add("summaries")
+            except Exception as error:  # noqa: BLE001  (a summary that fails does no harm)
+                _log.error("conversation %d was not summarized: %s", turn.conversation, describe_error(error))
+        self.is_idle = True
+
+    async def _renew(self, turn: Turn) -> bool:
         """Summarizes what the window cuts off in the conversation of a turn that was kept; returns whether that was
         done.
 
         It is charged to the person who asked last. If the budget is used up or the model fails, nothing is done.
-
-        Raises:
-            StoreError: nothing was read; it is tried again after the next turn.
         """
         if left := self._rests.pop(turn.conversation, 0):
             if left > 1:
@@ -188,9 +214,8 @@ class Summaries:
     def _max_characters(self, model: str | None) -> int:
         """The longest summary; in a small window it must leave room for what is read again in full."""
         window = self._room.window_tokens(model)
-        return min(
-            _SUMMARY_CHARACTERS, _SUMMARY_CHARACTERS if window is None else window * 3 // 10
-        )  # a tenth of it, by estimate
+        # A tenth of it, by estimate.
+        return _SUMMARY_CHARACTERS if window is None else min(_SUMMARY_CHARACTERS, window * 3 // 10)
 
     def _request(self, turn: Turn, older: _Older) -> Request:
         model, output_tokens, max_bytes = turn.settings.model, _OUTPUT_TOKENS, _TRANSCRIPT_BYTES
@@ -256,56 +281,6 @@ class Summaries:
         rows = repos.history.last(conversation, _MAX_TURNS + _MEANWHILE, after=before)
         stands = {turn: tuple(group) for turn, group in groupby(rows, key=lambda row: row.turn)}
         return all(stands.get(turn) == rows for turn, rows in older.turns.items())
-
-
-class SummaryWorker:
-    """The loop of summaries, one conversation after the other, in the background; `summaries` None: there are none.
-
-    A restart forgets what waits here: the conversation's next turn shows again that it is due.
-    """
-
-    def __init__(self, summaries: Summaries | None, counts: Counts) -> None:
-        self._summaries = summaries
-        self._counts = counts
-        self._waiting: dict[ConversationId, Turn] = {}
-        self._wakeup = asyncio.Event()
-        self._is_attending = False
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing is being summarized or waits for it."""
-        return not (self._waiting or self._is_attending)
-
-    def note(self, turn: Turn) -> None:
-        """Takes note of a turn that was kept: its conversation may have outgrown its window."""
-        if self._summaries is None or not self._summaries.may_be_due(turn):
-            return
-        if turn.conversation in self._waiting or len(self._waiting) < _MAX_WAITING:
-            # The content is read again later: the pictures of many turns would take a lot of memory until then.
-            self._waiting[turn.conversation] = replace(
-                turn, question=UserMessage(text=""), history=(), steps=(), talk=()
-            )
-            self._wakeup.set()
-
-    async def run(self) -> None:
-        """Looks at what was noted, again and again; ends only by cancellation."""
-        while True:
-            await self._wakeup.wait()
-            self._wakeup.clear()
-            await self.attend_all()
-
-    async def attend_all(self) -> None:
-        """Looks at what was noted, oldest first."""
-        while self._waiting and self._summaries is not None:
-            turn = self._waiting.pop(next(iter(self._waiting)))
-            self._is_attending = True
-            try:
-                if await self._summaries.renew(turn):
-                    self._counts.add("summaries")
-            except Exception as error:  # noqa: BLE001  (a summary that fails does no harm)
-                _log.error("conversation %d was not summarized: %s", turn.conversation, describe_error(error))
-            finally:
-                self._is_attending = False
 
 
 def _fitting(sizes: Sequence[int], max_turns: int, max_tokens: int) -> int:

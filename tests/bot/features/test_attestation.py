@@ -13,7 +13,7 @@ from bot.clock import SetClock
 from bot.commands.base import CommandContext, CommandGroup
 from bot.errors import Disconnected
 from bot.features import attestation
-from bot.features.attestation import MAX_ANSWER_BYTES, Attestation, AttestationCommands, report_data
+from bot.features.attestation import MAX_ANSWER_BYTES, AttestationCommands, report_data
 from bot.i18n.catalogues import say
 from bot.version import build, source_digest
 from store import Store
@@ -47,7 +47,7 @@ async def test_the_file_passes_the_check_of_the_docs(socket: Path, tmp_path: Pat
     """With either kind of event; what an application adds to the log later takes no compose file's place."""
     for version in (1, 2):
         async with GuestAgent(socket=socket, version=version, later=(("compose-hash", "ab" * 32),)) as agent:
-            evidence = await Attestation(socket).evidence(WORD)
+            evidence = await attestation.evidence(socket, WORD)
         assert f"`{agent.compose_digest}`" in str(evidence.text)
         expected = f"source  {source_digest()}\ncompose {agent.compose_digest}"
         assert checked(evidence.files[0].data, tmp_path) == (0, expected)
@@ -58,7 +58,7 @@ async def test_the_file_passes_the_check_of_the_docs(socket: Path, tmp_path: Pat
 async def test_the_check_of_the_docs_finds_what_was_changed(socket: Path, tmp_path: Path) -> None:
     """And that a file was made for somebody else's word."""
     async with GuestAgent(socket=socket):
-        evidence = await Attestation(socket).evidence(WORD)
+        evidence = await attestation.evidence(socket, WORD)
     for change, words in (
         ({"source": "0" * 64}, "another word or source"),
         ({"event_log": "[]"}, "the event log is not"),
@@ -83,11 +83,11 @@ async def test_an_agent_that_gives_no_such_quote(socket: Path) -> None:
     ):
         async with GuestAgent(socket=socket, faults=[fault]):
             with pytest.raises(Disconnected, match=words):
-                await Attestation(socket).evidence(WORD)
+                await attestation.evidence(socket, WORD)
 
 
 def _commands(socket: Path) -> Callable[[CommandContext], list[CommandGroup]]:
-    return lambda desk: [AttestationCommands(desk, Attestation(socket))]
+    return lambda desk: [AttestationCommands(desk, socket)]
 
 
 async def _told(aldis: Harness, text: str) -> tuple[str, int]:

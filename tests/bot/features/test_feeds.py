@@ -17,7 +17,6 @@ from bot.features import feeds as phrases
 from bot.features.feeds import (
     MAX_PAUSE_SECONDS,
     FeedPoller,
-    Feeds,
     FeedService,
     IntelRecent,
     IntelRecentArguments,
@@ -81,7 +80,7 @@ async def feeds_of(store: Store) -> Sequence[Feed]:
 
 
 async def titles(store: Store, clock: SetClock) -> list[str]:
-    recent = await Feeds(store, clock).recent(since=NOON - timedelta(days=400), limit=50)
+    recent = await store.read(lambda repos: repos.feeds.recent(since=NOON - timedelta(days=400), limit=50))
     return [story.title for story in recent]
 
 
@@ -146,8 +145,7 @@ async def test_a_feed_that_has_ended_is_never_asked_again(store: Store, room: Ne
 
 def stand(store: Store, clock: SetClock) -> FeedService:
     """The tools of the news as Aldis offers them."""
-    feeds = Feeds(store, clock)
-    return FeedService(news_tools(feeds), feeds)
+    return FeedService(news_tools(store, clock), store)
 
 
 async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
@@ -180,7 +178,7 @@ async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
 
 async def test_articles_look_like_the_results_of_every_search(store: Store, clock: SetClock) -> None:
     """With feed, site and time; one without an address cannot be cited. Days are counted from now."""
-    context, recent = ToolContext(now=NOON, timezone="UTC"), IntelRecent(Feeds(store, clock))
+    context, recent = ToolContext(now=NOON, timezone="UTC"), IntelRecent(store, clock)
 
     async def results(**given: Any) -> Any:
         return (await recent.run(IntelRecentArguments(**given), context)).data["results"]
@@ -214,7 +212,7 @@ async def test_articles_look_like_the_results_of_every_search(store: Store, cloc
     }
     assert second == {"title": "A note", "feed": "lamps.example", "first_seen": "2026-11-20 09:00 UTC"}
     assert len(await results(from_days=1)) == len(await results(limit=1)) == 1
-    search = IntelSearch(Feeds(store, clock))
+    search = IntelSearch(store, clock)
     for query, found in (("dusk lit", 1), ("dusk flags", 1), ("flags", 0)):
         data = (await search.run(IntelSearchArguments(query=query), context)).data
         assert (len(data["results"]), "message" in data) == (found, query != "dusk lit")
@@ -226,7 +224,8 @@ async def test_articles_look_like_the_results_of_every_search(store: Store, cloc
 async def test_what_people_look_for_in_the_news_is_written_nowhere(store: Store, clock: SetClock, path: Path) -> None:
     """The repository is open, the question is not in it."""
     await store.transaction(lambda repos: repos.feeds.add("https://lamps.example/", now=NOON))
-    await Feeds(store, clock).search("marmalade", since=NOON, limit=3)
+    context = ToolContext(now=NOON, timezone="UTC")
+    await IntelSearch(store, clock).run(IntelSearchArguments(query="marmalade"), context)
     await store.checkpoint()
     assert not [file for file in path.parent.iterdir() if b"marmalade" in file.read_bytes()]
 

@@ -8,7 +8,7 @@ import pytest
 from bot.clock import SetClock
 from bot.commands.phrases import wrong_form
 from bot.features import memory
-from bot.features.memory import MAX_FACTS, Memory, Remember, RememberArguments
+from bot.features.memory import MAX_FACTS, Remember, RememberArguments
 from store import Store
 from tests.bot.chat.test_edits import on_disk
 from tests.bot.chat.turn_helpers import Echo, calls, contents, says
@@ -140,4 +140,4 @@ async def test_what_is_missing_is_named(store: Store, clock: SetClock) -> None:
     """The model learns what to give."""
     for arguments in (RememberArguments(action="remember"), RememberArguments(action="forget")):
         with pytest.raises(BadArguments, match=r"^\w+: "):
-            await Remember(Memory(store, clock)).run(arguments, ToolContext(now=clock.now(), timezone="UTC"))
+            await Remember(store, clock).run(arguments, ToolContext(now=clock.now(), timezone="UTC"))

@@ -12,13 +12,11 @@ import pytest
 from bot.clock import SetClock
 from bot.features.predictions import (
     MAX_KEPT,
-    CalibrationStats,
-    ListPredictions,
     Predict,
     PredictArguments,
-    Predictions,
     ResolveArguments,
     ResolvePrediction,
+    prediction_tools,
 )
 from store import ConversationId, Repositories, Store, TurnId
 from tests.bot.chat.test_edits import on_disk
@@ -34,8 +32,7 @@ WORDS = "canary-4711 sings"
 
 def haven(store: Store, clock: SetClock, *more: Tool, **given: Any) -> AbstractAsyncContextManager[Harness]:
     """Aldis, where people predict."""
-    kept = Predictions(store, clock)
-    own = (Predict(kept), ResolvePrediction(kept), ListPredictions(kept), CalibrationStats(kept))
+    own = prediction_tools(store, clock)
     return app_harness(store, clock, tools=(*more, *own), **given)
 
 
@@ -164,7 +161,6 @@ async def test_only_what_the_person_asks_for_now_is_recorded(store: Store, clock
 
 async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store: Store, clock: SetClock) -> None:
     """It gives what the first one gave, also when the day is over meanwhile or as many are kept as may be."""
-    kept = Predictions(store, clock)
     here = await store.conversation(ALICE.chat, now=NOON)
     turn = await store.transaction(lambda repos: repos.turns.begin(here, now=NOON))
 
@@ -173,7 +169,7 @@ async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store:
             now=clock.now(), timezone="UTC", person=ALICE.uuid, chat=ALICE.chat, turn=turn, call=f"call_{name}"
         )
 
-    predict, resolve = Predict(kept), ResolvePrediction(kept)
+    predict, resolve = Predict(store, clock), ResolvePrediction(store, clock)
     given = PredictArguments(statement=WORDS, probability=0.8, due=NOON.date())
     first = await predict.run(given, call("a"))
     await store.transaction(lambda repos: fill(repos, here, turn))
@@ -182,7 +178,7 @@ async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store:
     clock.move(timedelta(days=1).total_seconds())
     again = await predict.run(given, call("a"))
     assert (again.data["number"], again.data["made"]) == (1, first.data["made"])
-    assert len(await kept.all(call("b"), None)) == MAX_KEPT
+    assert await store.read(lambda repos: repos.predictions.count(ALICE.uuid)) == MAX_KEPT
     for _ in range(2):
         resolved = await resolve.run(ResolveArguments(number=1, outcome="did_not"), call("c"))
         assert resolved.data["status"] == "did_not"

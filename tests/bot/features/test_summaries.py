@@ -37,7 +37,7 @@ async def sum_up(aldis: Harness, text: str = "They spoke of apples.") -> str:
     """Let the loop look; gives what the model was shown if it was asked, else nothing."""
     asked = len(aldis.model.asked)
     aldis.model.script = [says(text)]
-    await aldis.summary_worker.attend_all()
+    await aldis.summaries.attend_all()
     aldis.model.script = []
     return aldis.model.asked[-1] if len(aldis.model.asked) > asked else ""
 
@@ -96,7 +96,7 @@ async def test_it_is_paid_once_by_whoever_asked_last(store: Store, clock: SetClo
     async with app_harness(store, clock, window=SMALL) as aldis:
         await talk(aldis, *FIVE)
         await sum_up(aldis)
-        await aldis.summary_worker.attend_all()
+        await aldis.summaries.attend_all()
         assert await aldis.count("SELECT count(*) FROM ledger WHERE kind = 'model'") == 6
         assert "You today: US$0.06" in await told(aldis, "/usage")
 
@@ -113,7 +113,7 @@ async def test_a_failure_is_harmless(store: Store, clock: SetClock, how: str) ->
             "nothing": says(" "),
         }
         aldis.model.script = [failures[how]]
-        await aldis.summary_worker.attend_all()
+        await aldis.summaries.attend_all()
         assert await aldis.count("SELECT count(*) FROM summaries") == 0
         for word in ("six dates", "seven nuts") if how != "unavailable" else ():
             await talk(aldis, word)
@@ -153,7 +153,7 @@ async def test_what_is_taken_back_while_the_model_writes_is_not_kept(store: Stor
         for change in (edit("one cherry", sent[0]), delete(sent[1])):
             aldis.model.gates["Person: "] = asyncio.Event()
             aldis.model.asked.clear()
-            working = asyncio.create_task(aldis.summary_worker.attend_all())
+            working = asyncio.create_task(aldis.summaries.attend_all())
             await aldis.asked(1)
             await aldis.process(change)
             aldis.model.gates["Person: "].set()

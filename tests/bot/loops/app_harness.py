@@ -28,7 +28,7 @@ from bot.features.memory import Remember
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers import SafetyNumbers
-from bot.features.summaries import SummaryWorker
+from bot.features.summaries import Summaries
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.sender import Sender
@@ -109,7 +109,7 @@ class Harness:
     reminders: Reminders
     reminder_scheduler: ReminderScheduler
     """Not run: a story lets it look when it is time."""
-    summary_worker: SummaryWorker
+    summaries: Summaries
     """Likewise."""
     sender: Sender
     identities: SafetyNumbers
@@ -223,7 +223,7 @@ async def app_harness(
     )
     given = settings_with(usual, **(settings or {}))
     shared = Services(given, transport, store, "signal", clock=clock, sandbox=sandbox())
-    own = (*(make(shared.reminders) for make in ported), *((Remember(shared.memory),) if remembers else ()))
+    own = (*(make(shared.reminders) for make in ported), *((Remember(store, clock),) if remembers else ()))
     aldis = service(
         shared,
         fake_model,
@@ -238,7 +238,7 @@ async def app_harness(
     try:
         yield Harness(
             *(store, clock, transport, fake_model, aldis.intake, aldis.worker, aldis.maintenance, shared.turns),
-            *(aldis.running.pairing, shared.reminders, aldis.reminder_scheduler, aldis.summary_worker, aldis.sender),
+            *(aldis.running.pairing, shared.reminders, aldis.reminder_scheduler, aldis.summaries, aldis.sender),
             aldis.running.identities,
         )
     finally:

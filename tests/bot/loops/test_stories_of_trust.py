@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
-from bot.features.predictions import ListPredictions, Predict, Predictions
+from bot.features.predictions import ListPredictions, Predict
 from bot.features.reminders.tool import Remind
 from bot.messages import CallId, Text, ToolCall
 from bot.settings import HistorySettings
@@ -95,7 +95,6 @@ class Scene:
 
 @asynccontextmanager
 async def scene(store: Store, clock: SetClock, *, group: str | None = None, **more: Any) -> AsyncGenerator[Scene]:
-    kept = Predictions(store, clock)
     search, draw, pages, post = (
         Looking("web_search", {"label": "pages"}),
         Echo(name="draw", effects="once", label="sent"),
@@ -103,7 +102,7 @@ async def scene(store: Store, clock: SetClock, *, group: str | None = None, **mo
         Echo(name="post", effects="once", label="public"),
     )
     tools = (
-        *(search, draw, pages, post, Predict(kept), ListPredictions(kept)),
+        *(search, draw, pages, post, Predict(store, clock), ListPredictions(store, clock)),
         Looking("find", {"label": "pages"}),
         Looking("intel_recent", {"label": "feeds"}),
         Looking("db_query", {"label": "private"}),
@@ -393,7 +392,7 @@ async def test_a_summary_keeps_where_it_comes_from(store: Store, clock: SetClock
         for text in ("one", "two", "three"):
             await there.say(text)
         there.port.model.script = [says("They read a page.")]
-        await there.port.summary_worker.attend_all()
+        await there.port.summaries.attend_all()
         assert await there.port.count("SELECT count(*) FROM summaries") == 1
         await there.say("four")
         there.port.turns.forget()

@@ -152,6 +152,6 @@ async def at_work(chosen: dict[str, str]) -> AsyncGenerator[Pier]:
         asyncio.TaskGroup() as group,
     ):
         group.create_task(aldis.chat(stop))
-        pier.is_at_rest = lambda: not aldis.worker.tasks and aldis.summary_worker.is_idle
+        pier.is_at_rest = lambda: not aldis.worker.tasks and aldis.summaries.is_idle
         yield pier
         stop.set()

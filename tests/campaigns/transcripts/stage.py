@@ -154,7 +154,7 @@ class Stage:
 
     async def summed_up(self) -> None:
         """Aldis has summed up what it will not read again; nobody sees that."""
-        await eventually(lambda: self.aldis.summary_worker._counts.all().get("summaries"))
+        await eventually(lambda: self.aldis.summaries._counts.all().get("summaries"))
 
     # What stands beside the chat
 
