@@ -108,9 +108,10 @@ class ReportJudge:
         chat = ChatId(context.chat)
 
         def chosen(repos: Repositories) -> tuple[ConversationId | None, str | None]:
-            conversation = repos.conversations.at(context.chat)
-            settings = conversation and chat_settings.settings_of(repos, conversation, self._clock.now())
-            return conversation, settings.model if settings else None
+            conversation = repos.conversations.at(chat)
+            if conversation is None:
+                return None, None
+            return conversation, chat_settings.settings_of(repos, conversation, self._clock.now()).model
 
         conversation, model = await self._store.read(chosen)
         payer = Payer(
