@@ -24,10 +24,8 @@ OTHER_BOUND = re.compile(
 NO_PARTICIPLES = {"feed", "read", "need", "speed", "seed", "embed", "shed"}
 
 SHARED = {
-    "Predictions": "a feature's service, its port for tools and its table",
     "Reminders": "a feature's service, its port for tools and its table",
     "Quotas": "a service, its port for tools and its table",
-    "Feeds": "a feature's service and its table",
     "Journal": "a turn's journal and its table",
     "Notices": "a service and its table",
     "Summaries": "a feature's service and its table",
