@@ -2,8 +2,9 @@
 
 Runs in a cell (`bot.media.cell`); the home of pypdf.
 
-Source: pypdf 7.1.0, which turns a number in Arabic or Persian digits round with the words beside it (2026-11-28; by the
-two ranges of characters in its `_utils.py`).
+Source: pypdf 7.1.0, whose text of a page has nothing of what is filled into a form (2026-11-29), and which turns a
+number in Arabic or Persian digits round with the words beside it (2026-11-28; by the two ranges of characters in its
+`_utils.py`).
 """
 
 import io
@@ -20,6 +21,8 @@ from bot.media.cell import Facts, FileRefused, load_all
 READING_SECONDS = 15.0
 """After this long no further page is begun: what was read by then is better than nothing."""
 
+_BROKEN = (PyPdfError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError)
+"""pypdf lets through whatever exception its parsing of a damaged file runs into."""
 _LOCKED = "it is locked by a password"
 _NEUTRAL = (("\0", "/"), (":", "@"), ("\u2000", "\u206f"), ("\u20a0", "\u21ff"))
 _FROM_THE_RIGHT = (  # all but digits and their separators, which are read from the left
@@ -38,8 +41,8 @@ def preload() -> None:
 def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
     """See `bot.media.cell`; the arguments are the most pages and characters.
 
-    Returns the text in UTF-8, each page under a line `Page 1:`; empty for a scan, which has none. The facts are `pages`
-    (all of them) and `pages_read`, which is lower if one of the limits was reached.
+    Returns the text in UTF-8, each page under a line `Page 1:`, then what is filled into a form; empty for a scan.
+    The facts are `pages` (all of them) and `pages_read`, which is lower if one of the limits was reached.
 
     Raises:
         FileRefused: it is damaged, or locked by a password.
@@ -59,11 +62,25 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
             if text:
                 words.append(f"Page {done}:\n{text}")
                 size += len(words[-1])
+        words += _filled_in(reader)
     except (FileNotDecryptedError, DependencyError) as error:
         raise FileRefused(_LOCKED) from error
-    # pypdf lets through whatever exception its parsing of a damaged file runs into.
-    except (PyPdfError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError) as error:
+    except _BROKEN as error:
         raise FileRefused("it is damaged") from error
     except RecursionError as error:
         raise FileRefused("it is nested too deeply") from error
     return {"pages": pages, "pages_read": done}, "\n\n".join(words)[:max_characters].encode(errors="replace")
+
+
+def _filled_in(reader: PdfReader) -> list[str]:
+    """The fields of a form that are filled in or ticked, a line each, under a heading; empty if none can be read."""
+    lines: list[str] = []
+    try:
+        fields = reader.get_fields() or {}
+    except _BROKEN:
+        return []
+    for name, each in fields.items():
+        value = each.value
+        if isinstance(value, str) and value not in {"", "/Off"}:
+            lines.append(f"{each.alternate_name or name}: {value.removeprefix('/')}")
+    return ["\n".join(["Filled in:", *lines])] if lines else []
