@@ -32,7 +32,7 @@ from bot.shutdown import Restarts, Shutdown
 from bot.web.admin.guard import PagesAddress
 from bot.web.admin.world import Wait, World
 from bot.web.control import ask_running
-from bot.web.health import HealthPages, serve
+from bot.web.health import serve
 from store import StoreError
 
 _log = logging.getLogger(__name__)
@@ -154,7 +154,6 @@ class _Runs:
         self._shutdown = Shutdown()
         self._restarts = Restarts(self._shutdown, self._refresh)
         self._pairing = Pairing()
-        self._pages = HealthPages(is_restarting=lambda: self._shutdown.is_restarting)
 
     async def go(self) -> None:
         """Runs until stopped.
@@ -188,15 +187,14 @@ class _Runs:
     async def _run_once(self, world: World) -> None:
         """One run, with everything closed at its end; the administration pages outlast it."""
         world.begin(self._now)
-        given, pages, stop = self._now, self._pages, self._shutdown
+        given, stop = self._now, self._shutdown
         log = app.log_waits()
 
         def on_wait(what: Wait) -> None:
             log(what)
-            pages.wait_for(what.words)
-            world.wait_for(what)
+            world.waits = what
 
-        async with serve(pages, given.web.host, given.web.port):
+        async with serve(lambda: world.health, given.web.host, given.web.port):
             if world.restoring is not None:
                 copy, done = world.restoring
                 try:
@@ -214,7 +212,7 @@ class _Runs:
             async with app.build_service(
                 given, transport, realm="signal", restarts=self._restarts, pairing=self._pairing, callers=world.callers
             ) as aldis:
-                with pages.showing(aldis.health), world.showing(aldis.running):
+                with world.showing(aldis.running):
                     try:
                         await aldis.run(stop.requested, stop.hurried)
                     finally:

@@ -2,15 +2,14 @@
 
 `/healthz` answers 200 while Aldis works and 503 while it does not, with the reasons. Both are for monitoring (docker's
 health check, for example); they listen on loopback unless set otherwise. A request for a name that a stranger could
-point here is refused: otherwise a page in the operator's browser could read them (DNS rebinding).
-
-    served --wait_for--> what it waits for --showing--> the running Aldis --> it is stopping
+point here is refused: otherwise a page in the operator's browser could read them (DNS rebinding). Until Aldis runs,
+they say what it waits for.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from ipaddress import ip_address
@@ -185,41 +184,6 @@ class HealthPage:
         return 0.0 if at is None else max(0.0, (self.clock.now() - at).total_seconds())
 
 
-class HealthPages:
-    """The pages from the first second of a run: what it waits for, and once it runs, its state."""
-
-    def __init__(self, *, is_restarting: Callable[[], bool] = lambda: False) -> None:
-        self._is_restarting = is_restarting
-        self._waits_for: str = "Aldis is starting"
-        self._page: HealthPage | None = None
-
-    def wait_for(self, what: str) -> None:
-        """Reports that Aldis does not run yet; `what` is a sentence for the operator."""
-        self._waits_for = what
-
-    @contextmanager
-    def showing(self, page: HealthPage) -> Generator[None]:
-        """Reports the state of Aldis, which runs while the block does; after that it is stopping, or restarting."""
-        self._page = page
-        try:
-            yield
-        finally:
-            self._page, self._waits_for = None, "Aldis is restarting" if self._is_restarting() else "Aldis is stopping"
-
-    async def answer(self, _: web.Request) -> web.Response:
-        """Answers with the state, see `HealthPage.state`; before Aldis runs it has only the first two fields.
-
-        Status 503 if something is wrong.
-        """
-        state = await self._page.state() if self._page else {"ok": False, "problems": [self._waits_for]}
-        return web.json_response(state, status=200 if state["ok"] else 503)
-
-    async def metrics(self, _: web.Request) -> web.Response:
-        """Answers with the present figures, always with status 200."""
-        figures = await self._page.metrics() if self._page else Counts().exposition(_running(is_ready=False))
-        return web.Response(text=figures, headers={"Content-Type": CONTENT_TYPE})
-
-
 def _open(repos: Repositories) -> tuple[Waiting, Waiting]:
     """What waits in inbox and outbox."""
     return repos.inbox.backlog(), repos.outbox.backlog()
@@ -238,8 +202,12 @@ def _held(repos: Repositories) -> list[str]:
     ]
 
 
+Shown = Callable[[], HealthPage | str]
+"""Returns the page of the running Aldis, or what it waits for until it runs."""
+
+
 @asynccontextmanager
-async def serve(pages: HealthPages, host: str, port: int) -> AsyncGenerator[None]:
+async def serve(shown: Shown, host: str, port: int) -> AsyncGenerator[None]:
     """Serves the pages while the block runs; port 0 serves nothing.
 
     Raises:
@@ -255,9 +223,19 @@ async def serve(pages: HealthPages, host: str, port: int) -> AsyncGenerator[None
             raise web.HTTPMisdirectedRequest(text="Not a name of this server.\n")
         return await handler(request)
 
+    async def health(_: web.Request) -> web.Response:
+        page = shown()
+        state = {"ok": False, "problems": [page]} if isinstance(page, str) else await page.state()
+        return web.json_response(state, status=200 if state["ok"] else 503)
+
+    async def metrics(_: web.Request) -> web.Response:
+        page = shown()
+        figures = Counts().exposition(_running(is_ready=False)) if isinstance(page, str) else await page.metrics()
+        return web.Response(text=figures, headers={"Content-Type": CONTENT_TYPE})
+
     app = web.Application(middlewares=[where])
-    app.router.add_get("/healthz", pages.answer)
-    app.router.add_get("/metrics", pages.metrics)
+    app.router.add_get("/healthz", health)
+    app.router.add_get("/metrics", metrics)
     async with serving(app, on_address(host, port, "WEB__PORT")):
         _log.info("health page at http://%s:%d/healthz", host, port)
         yield

@@ -12,7 +12,7 @@ from typing import Literal
 import pytest
 
 from bot.logs import set_up
-from bot.web.health import HealthPages, serve
+from bot.web.health import serve
 from tests.bot.web.test_health import LOOPBACK
 from tests.ports import free_port
 from tests.waiting import WAIT_SECONDS
@@ -56,7 +56,7 @@ async def test_malformed_requests_do_not_fill_the_log() -> None:
     """Each sender of one could write a line with it; each is refused, one is logged."""
     stream, port = StringIO(), free_port()
     set_up("INFO", "text", stream)
-    async with serve(HealthPages(), LOOPBACK, port):
+    async with serve(lambda: "starting", LOOPBACK, port):
         for _ in range(20):
             reader, writer = await asyncio.open_connection(LOOPBACK, port)
             writer.write(b"GET / HTTP/1.1\r\nno header\r\n\r\n")

@@ -1,6 +1,6 @@
 """What the pages know about Aldis: its settings from the first second, and its parts while it runs.
 
-World --wait_for--> what it waits for --showing--> the running Aldis --> it waits, or stops
+World --begin--> what it waits for --showing--> the running Aldis --> it stops, or starts again
 """
 
 import asyncio
@@ -76,6 +76,7 @@ class World:
         """A copy that the next run puts in the place of the store, and what came of that."""
         self.callers = Callers()
         self.waits = Wait("Aldis is starting")
+        """Why Aldis does not run yet."""
         self.running: RunningParts | None = None
         self.began_at: datetime | None = None
         """When the Aldis that runs began to."""
@@ -101,13 +102,18 @@ class World:
         )
 
     @property
+    def health(self) -> HealthPage | str:
+        """What the health page shows: the state of the Aldis that runs, or what it waits for until then."""
+        return self.waits.words if self.running is None else self.running.health
+
+    @property
     def own_account(self) -> str | None:
         """The number of Aldis's account, or its id; None while it does not run."""
         return None if self.running is None else self.running.transport.number or self.running.transport.account
 
     def begin(self, settings: Settings) -> None:
         """Notes that Aldis starts, or starts again, with these settings."""
-        self.settings = settings
+        self.settings, self.waits = settings, Wait("Aldis is starting")
         self.runs += 1
         self._notify()
 
@@ -136,10 +142,6 @@ class World:
             finally:
                 self.restoring = None
 
-    def wait_for(self, what: Wait) -> None:
-        """Reports that Aldis does not run yet, and why."""
-        self.waits = what
-
     @contextmanager
     def showing(self, running: RunningParts) -> Generator[None]:
         """Shows that Aldis runs with these parts while the block does."""
@@ -148,4 +150,4 @@ class World:
         try:
             yield
         finally:
-            self.running, self.waits = None, Wait("Aldis is stopping")
+            self.running, self.waits = None, Wait("Aldis is stopping, or starting again")

@@ -205,7 +205,7 @@ async def test_what_is_shown_is_text(tmp_path: Path) -> None:
     async with visited(tmp_path) as visitor:
         await visitor.enter()
         markup = "<script>alert(1)</script>"
-        visitor.site.world.wait_for(Wait(f"waiting for {markup}"))
+        visitor.site.world.waits = Wait(f"waiting for {markup}")
         home = await visitor.get("/")
         assert markup not in home.text
         assert "&lt;script&gt;" in home.text

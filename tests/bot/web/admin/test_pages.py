@@ -93,14 +93,14 @@ async def test_the_first_page_says_what_aldis_waits_for(tmp_path: Path) -> None:
         await visitor.enter()
         world = visitor.site.world
         for wait in (Wait("waiting for Signal: nothing answers"), Wait("several accounts", "choice")):
-            world.wait_for(wait)
+            world.waits = wait
             page = (await visitor.get("/")).text
             assert f"Aldis does not answer yet: {wait.words}." in page
             assert "Setup is not finished: The account." in page
             assert "badge ok" not in page
             account = (await visitor.get("/setup/account")).text
             assert ("Which account?" in account) == (wait.ends_by == "choice")
-        world.wait_for(Wait("no account is linked yet", "link"))
+        world.waits = Wait("no account is linked yet", "link")
         assert "does not answer" not in (await visitor.get("/")).text
 
 
