@@ -39,7 +39,6 @@ HOMES = {
         "tools.web.addresses",
         "bot.signal.bridges",
         "bot.signal.rest_api.client",
-        "bot.doctor.servers",
         "bot.features.attestation",
     ],
     "httpx2": [

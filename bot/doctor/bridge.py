@@ -98,9 +98,6 @@ async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Acco
     if account is None:
         return None, [problem("account", "SIGNAL__ACCOUNT is missing", UNNAMED)]
     found = [ok("account", f"{account.name} is linked{'' if account.number else ', without a phone number'}")]
-    if account.id is None:
-        what = f"{account.name} is linked, but the bridge does not report its id"
-        found = [warning("account", what, f"{_BRIDGE_LOG}: people who hide their number cannot mention Aldis")]
     if bridge == "signal_cli" and len(choice.all) > 1:
         what = "signal-cli has several accounts: one that is added while Aldis runs loses messages until it is noticed"
         found.append(warning("account", what, "give each account a daemon of its own"))

@@ -16,7 +16,6 @@ reference, "Models" (2026-11-22). Servers compatible with OpenAI's know at least
 import asyncio
 import difflib
 import ipaddress
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -24,7 +23,6 @@ from itertools import islice
 from typing import Any, cast
 from urllib.parse import quote, urlsplit
 
-import httpx
 from pydantic import SecretStr
 
 from bot.chat.notices import Notice
@@ -34,7 +32,7 @@ from bot.models import capabilities
 from bot.models.capabilities import NOTHING, Capabilities
 from bot.settings import ALSO
 from bot.signal.json import Json
-from tools import Http, JsonAnswer, TimedOut, ToolError, Unreachable, bearer, trusted_certificates
+from tools import Http, JsonAnswer, TimedOut, ToolError, Unreachable, bearer
 
 TIMEOUT_SECONDS = 8.0
 """For one question, retry included, and for all questions about a model."""
@@ -202,9 +200,9 @@ async def _ask(
     http: Http, server: CheckedServer, url: str, *, body: Mapping[str, Any] | None = None
 ) -> JsonAnswer | ToolError:
     params = {"limit": "1000"} if server.is_anthropic and url.endswith("/models") else None
-    bounds: Mapping[str, Any] = {"service": "the server", "timeout_seconds": TIMEOUT_SECONDS}
+    given: Mapping[str, Any] = {"params": params, "body": body, "headers": server.headers}
     try:
-        return await http.get_json(url, params=params, body=body, headers=server.headers, **bounds)
+        return await http.get_json(url, service="the server", timeout_seconds=TIMEOUT_SECONDS, **given)
     except ToolError as error:
         return error
 
@@ -273,20 +271,11 @@ async def fetch_json(url: str, *, seconds: float = ASK_SECONDS) -> Json:
     Raises:
         Disconnected: no server answers there within so many seconds, or one with something else.
     """
-    # The machine's proxies have no business on the way to what is close by, and no certificate is read without need.
-    verify = trusted_certificates() if url.startswith("https:") else False
     try:
-        async with (
-            asyncio.timeout(seconds),
-            httpx.AsyncClient(trust_env=False, timeout=seconds, verify=verify) as client,
-        ):
-            found = json.loads((await client.get(url)).content)
-        if not isinstance(found, dict):
-            raise Disconnected("what answers there is something else")
-        return cast("Json", found)
-    except TimeoutError as error:
-        raise Disconnected("no answer in time") from error
-    except (httpx.ConnectError, OSError) as error:
-        raise Disconnected("no server listens there") from error
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError) as error:
-        raise Disconnected("what answers there is something else") from error
+        async with Http("Aldis") as http:
+            answer = await http.get_json(url, service="the server", timeout_seconds=seconds, retries=False)
+    except ToolError as error:
+        raise Disconnected(why_silent(error).rstrip(".")) from error
+    if not isinstance(answer.body, dict):
+        raise Disconnected("what answers there is something else")
+    return cast("Json", answer.body)

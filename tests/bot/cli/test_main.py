@@ -191,9 +191,9 @@ async def test_the_health_of_a_running_aldis(
     assert (out, err.splitlines()) == (
         "",
         [
-            f"aldis: no answer from the health page at 127.0.0.1:{port}: what answers there is something else",
+            f"aldis: no answer from the health page at 127.0.0.1:{port}: the server answers with something that cannot be read as JSON",
             do,
-            f"aldis: no answer from the health page at [::1]:{port}: no server listens there",
+            f"aldis: no answer from the health page at [::1]:{port}: no connection (nothing listens there)",
             do,
             "aldis: the health page is turned off (WEB__PORT=0)",
         ],
