@@ -248,27 +248,45 @@ class Attempts(Repository):
             self.reconcile(now=now)
 
     def reconcile(self, *, now: datetime) -> int:
-        """Lets the kept receipts prove what they can by now; returns how many items that were."""
+        """Lets the kept receipts prove what they can by now; returns how many items that were.
+
+        What one proves is taken from what the others can mean, which may make those clear.
+        """
+        count = 0
+        while (clear := self._clear(now)) is not None:
+            name, send = clear
+            if send.id < 0:
+                self.execute("UPDATE reactions SET name = ? WHERE id = ?", (name, -send.id))
+            else:
+                self.execute("UPDATE attempts SET sent_at = ? WHERE id = ?", (name, send.id))
+                count += self._prove(send.item, name, now)
+        return count
+
+    def _clear(self, now: datetime) -> tuple[int, _Send] | None:
+        """Returns the name of a receipt that can mean one item only, whichever of its attempts, with the latest one: a
+        name that can mean that could mean the earlier ones as well.
+
+        None: no receipt is clear. Those that can become so no more are deleted.
+        """
         if not self.exists("SELECT 1 FROM receipts LIMIT 1"):
-            return 0
+            return None
         self.execute(
             "DELETE FROM receipts WHERE EXISTS (SELECT 1 FROM attempts WHERE attempts.sent_at = receipts.target) "
             "OR target IN (SELECT name FROM reactions WHERE name IS NOT NULL)"
         )
-        receipts = [_Receipt(*row) for row in self.rows("SELECT target, person, ahead_ms, came_at FROM receipts")]
-        unnamed = self._unnamed(now)
-        meanings = _meanings(receipts, unnamed, self._left_at({one.person for one in receipts}))
-        count = 0
-        for name, send in _named(meanings).items():
-            if send.id < 0:
-                self.execute("UPDATE reactions SET name = ? WHERE id = ?", (name, -send.id))
-                continue
-            self.execute("UPDATE attempts SET sent_at = ? WHERE id = ?", (name, send.id))
-            count += self._prove(send.item, name, now)
-        pending = {one.id for one in unnamed if one.is_pending}
-        spent = [name for name, (_, heard) in meanings.items() if heard.isdisjoint(pending)]
-        self.execute("DELETE FROM receipts WHERE target IN (SELECT value FROM json_each(?))", (_as_json(spent),))
-        return count
+        kept = self.rows("SELECT target, person, ahead_ms, came_at FROM receipts ORDER BY target")
+        receipts, unnamed = [_Receipt(*row) for row in kept], self._unnamed(now)
+        left_at = self._left_at({one.person for one in receipts})
+        spent: list[tuple[int, bytes]] = []
+        for receipt in receipts:
+            reached = [(one, one.reaches(receipt, left_at)) for one in unnamed if one.may_be(receipt)]
+            possible = [one for one, is_for in reached if is_for is not False]
+            if any(is_for for _, is_for in reached) and len({one.item for one in possible}) == 1:
+                return receipt.name, max(possible, key=lambda one: one.id)
+            if not any(one.is_pending for one in possible):
+                spent.append((receipt.name, receipt.person))
+        self.execute_many("DELETE FROM receipts WHERE target = ? AND person = ?", spent)
+        return None
 
     def _prove(self, item: int, name: int, now: datetime) -> bool:
         """Settles an item that went out under this name; returns whether that was in doubt."""
@@ -379,45 +397,6 @@ class Attempts(Repository):
             "LIMIT ?)",
             (millis(before), AT_ONCE),
         ).rowcount
-
-
-_Meanings = dict[int, tuple[dict[int, _Send], set[int]]]
-"""By name: the sends that it can mean, and the ids of those that a person who confirmed it may have received."""
-
-
-def _meanings(receipts: Iterable[_Receipt], unnamed: Collection[_Send], left_at: _LeftAt) -> _Meanings:
-    """Returns what each name can mean: what all who confirmed it could receive, leaving out possible strangers."""
-    found: _Meanings = {}
-    for receipt in receipts:
-        reached = [(one, one.reaches(receipt, left_at)) for one in unnamed if one.may_be(receipt)]
-        possible = {one.id: one for one, is_for in reached if is_for is not False}
-        common, heard = found.setdefault(receipt.name, ({}, set()))
-        heard.update(possible)
-        if any(is_for for _, is_for in reached):
-            common = {id_: one for id_, one in possible.items() if not common or id_ in common}
-            found[receipt.name] = common, heard
-    return found
-
-
-def _named(meanings: _Meanings) -> dict[int, _Send]:
-    """Returns the send of each name that can mean one item only, whichever of its attempts.
-
-    Each goes to the latest attempt: a name that can mean that one could mean the earlier ones as well. What it takes
-    from other names may make those clear.
-    """
-    names: dict[int, _Send] = {}
-    while True:
-        taken = {send.id for send in names.values()}
-        left = {name: [one for id_, one in sends.items() if id_ not in taken] for name, (sends, _) in meanings.items()}
-        clear = [(len(sends), name) for name, sends in left.items() if name not in names and len(_items(sends)) == 1]
-        if not clear:
-            return names
-        _, name = min(clear)
-        names[name] = max(left[name], key=lambda one: one.id)
-
-
-def _items(sends: Iterable[_Send]) -> set[int]:
-    return {one.item for one in sends}
 
 
 def _as_json(values: Iterable[int]) -> str:

@@ -23,17 +23,32 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from store.errors import Damaged, StoreError
+from store.errors import Damaged
 from store.records import ConversationId, InboxId, TurnId
-from store.repository import Repository, envelope_place, millis
+from store.repository import AT_ONCE, Repository, envelope_place, millis
 from store.sealing import key_name
 
 _log = logging.getLogger(__name__)
 
-_AT_ONCE = 20
-"""How many turns `turns_before` and `turns_expired` return, so that others do not wait long for their end."""
+_KEPT_WORDS = timedelta(days=1)
+"""How long the words of a reminder that has come are kept, so that it can be put off."""
+
+_EXPIRED = """
+UPDATE reminders SET words = NULL WHERE expires_at IS NOT NULL AND words IS NOT NULL AND expires_at <= ?;
+DELETE FROM facts WHERE expires_at <= ?;
+DELETE FROM predictions WHERE expires_at <= ?;
+DELETE FROM summaries WHERE expires_at <= ?
+"""
+
+_OUTDATED = """
+DELETE FROM reminders WHERE settled_at < ?;
+DELETE FROM facts WHERE fact IS NULL AND kept_at < ?;
+DELETE FROM predictions WHERE words IS NULL AND coalesce(settled_at, due_at) < ?;
+DELETE FROM members WHERE left_at < ?
+"""
+"""What is left of reminders, facts and predictions without words, and of people who have left a group."""
 
 _WORDS_OF_TURNS = """
 DELETE FROM summaries WHERE conversation_id IN (SELECT covers.conversation_id FROM turns
@@ -96,7 +111,7 @@ class Forgetting(Repository):
 
         For a question that is taken back or asked again; a question that merely gets old keeps them.
         """
-        for (origin,) in self.rows("SELECT origin FROM reminders WHERE turn_id = ?", (turn,)):
+        for origin in self.column("SELECT origin FROM reminders WHERE turn_id = ?", (turn,)):
             self.undo_planned(origin, now=now)
         self.execute("DELETE FROM facts WHERE turn_id = ?", (turn,))
         self.execute("DELETE FROM predictions WHERE turn_id = ?", (turn,))
@@ -116,7 +131,7 @@ class Forgetting(Repository):
             "AND kind = 'reminder' WHERE origin = ?",
             (origin,),
         )
-        said = [turn for (turn,) in self.rows("SELECT id FROM turns WHERE origin = ?", (origin,))]
+        said = self.column("SELECT id FROM turns WHERE origin = ?", (origin,))
         self._turns([*said, *(turn for _, turn in runs if turn is not None)], now)
         self.execute(
             "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL "
@@ -130,29 +145,44 @@ class Forgetting(Repository):
 
         `undo_planned` and `undo` delete their words.
         """
-        rows = self.rows(
+        return self.column(
             "SELECT turns.id FROM reminders JOIN inbox ON author = person AND device = reminders.id "
             "AND kind = 'reminder' JOIN turns ON turns.id = inbox.turn_id "
             "WHERE (reminders.origin = ?1 OR reminders.turn_id = ?2) AND turns.state = 'running'",
             (origin, turn),
         )
-        return tuple(TurnId(running) for (running,) in rows)
+
+    def expire(self, now: datetime) -> int:
+        """Deletes reminders' words, facts, predictions and summaries whose messages have disappeared; returns how many.
+
+        Deletes the words of reminders that came a day ago as well.
+        """
+        self.execute(
+            "UPDATE reminders SET plan = NULL, words = NULL WHERE settled_at <= ? AND plan IS NOT NULL",
+            (millis(now - _KEPT_WORDS),),
+        )
+        return sum(self.execute(statement, (millis(now),)).rowcount for statement in _EXPIRED.split(";"))
+
+    def prune(self, *, before: datetime) -> None:
+        """Deletes the names of what was settled, forgotten or struck before `before`, and members who left by then."""
+        for statement in _OUTDATED.split(";"):
+            self.execute(statement, (millis(before),))
 
     def turns_before(self, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
         """Returns a batch of turns that still have words and ended before `at`, oldest first; empty at the end."""
-        return self._turns_of(
+        kept = (
             "SELECT conversation_id, id FROM turns WHERE state IN ('kept', 'failed') AND ended_at < ? "
-            "ORDER BY ended_at LIMIT ?",
-            at,
+            "ORDER BY ended_at LIMIT ?"
         )
+        return tuple(self.rows(kept, (millis(at), AT_ONCE)))
 
     def turns_expired(self, now: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
         """Returns a batch of expired turns that are not running, in order of expiry; empty at the end."""
-        return self._turns_of(
+        expired = (
             "SELECT conversation_id, id FROM turns WHERE expires_at IS NOT NULL AND expires_at <= ? "
-            "AND state <> 'running' ORDER BY expires_at LIMIT ?",
-            now,
+            "AND state <> 'running' ORDER BY expires_at LIMIT ?"
         )
+        return tuple(self.rows(expired, (millis(now), AT_ONCE)))
 
     def has_words(self, address: str) -> bool:
         """Whether anything that was said in the conversation at this address is left."""
@@ -176,7 +206,7 @@ class Forgetting(Repository):
             "(SELECT id FROM conversations WHERE handle = ?) OR id IN (SELECT turn_id FROM askers WHERE person = ?))",
             (self.chat_handle(address), None if person is None else self.keyring.handle(person)),
         )
-        return tuple((ConversationId(conversation), TurnId(turn)) for conversation, turn in rows)
+        return tuple(rows)
 
     def conversation(self, address: str, *, before: InboxId, now: datetime) -> Erasure:
         """Deletes all words of the conversation at this address, which goes on with another id and key.
@@ -260,20 +290,6 @@ class Forgetting(Repository):
             self.execute(f"DELETE FROM {table} WHERE {here}", (handle, within))  # noqa: S608  (our own names)
         return self._turns(turns, now)
 
-    def place(self, item: InboxId) -> ConversationId:
-        """Returns the present conversation of a message in the inbox.
-
-        Raises:
-            StoreError: the message is unknown.
-        """
-        place = self.value("SELECT conversation_id FROM inbox WHERE id = ?", (item,))
-        if place is None:
-            raise StoreError(f"message {item} of the inbox is not there")
-        return place
-
-    def _turns_of(self, query: str, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
-        return tuple((conversation, turn) for conversation, turn in self.rows(query, (millis(at), _AT_ONCE)))
-
     def _turns(self, turns: Collection[int], now: datetime) -> Erasure:
         these = json.dumps(list(turns))
         [(count, messages)] = self.rows(
@@ -298,14 +314,13 @@ class Forgetting(Repository):
 
     def _later(self, conversation: ConversationId, before: InboxId) -> dict[int, tuple[str, bytes]]:
         """Returns the open messages from `before` on by id: the place that each is sealed for, and its envelope."""
-        rows = self.rows(
-            "SELECT id, account, author, device, sent_at, kind, envelope FROM inbox WHERE conversation_id = ? "
+        later: dict[int, tuple[str, bytes]] = {}
+        for item, envelope, *name in self.rows(
+            "SELECT id, envelope, account, author, device, sent_at, kind FROM inbox WHERE conversation_id = ? "
             "AND id >= ? AND state IN ('waiting', 'claimed') ORDER BY id",
             (conversation, before),
-        )
-        later: dict[int, tuple[str, bytes]] = {}
-        for item, account, author, device, sent_at, kind, envelope in rows:
-            place = envelope_place(account, author, device, sent_at, kind)
+        ):
+            place = envelope_place(*name)
             try:
                 later[item] = (place, self.keyring.open(conversation, place, envelope))
             except Damaged as error:

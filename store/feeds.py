@@ -2,7 +2,7 @@
 
     settings, /feeds --> feeds --due--> read (elsewhere) --note, keep--> articles + index --> search, recent
 
-The text is public, so it is not sealed (see `schema/037_base.sql`), and nothing in it comes from a conversation.
+The text is public, so it is not sealed (see `store/schema`), and nothing in it comes from a conversation.
 Searches are not recorded. The index is SQLite's FTS5 with `articles` as its content: every change of an article is made
 in both, within one transaction.
 

@@ -14,20 +14,11 @@ from datetime import datetime
 from typing import Any
 
 from store.errors import Damaged, StepMissing
-from store.records import ConversationId, KeptTime, Role, StoredMessage, TurnEnd, TurnId, TurnState
+from store.records import ConversationId, KeptTime, StoredMessage, TurnEnd, TurnId, TurnState
 from store.repository import Repository, millis, millis_if, moment_if
 from store.sealing import key_name
 
 _log = logging.getLogger(__name__)
-
-_LAST_TURNS = (
-    "SELECT turn_id, position, role, call_id, message, expires_at FROM history "
-    "JOIN turns ON turns.id = history.turn_id WHERE history.conversation_id = ?1 AND turn_id >= ("
-    "SELECT min(id) FROM (SELECT id FROM turns INDEXED BY turns_kept WHERE conversation_id = ?1 AND state = 'kept' "
-    "ORDER BY id DESC LIMIT ?2)"
-    ") AND turn_id > ?3 ORDER BY turn_id, position"
-)
-"""Walks two indexes from their end, so its cost depends on the rows returned, not on the size of the history."""
 
 _ANY_TURN = 2**63 - 1
 """Greater than every turn id."""
@@ -196,14 +187,12 @@ class History(Repository):
 
     def append(self, conversation: ConversationId, messages: Sequence[StoredMessage]) -> None:
         """Keeps the messages of one turn, sealed, in order. The same transaction has to close the turn as `kept`."""
-        self.insert_all(
-            "INSERT INTO history (conversation_id, turn_id, position, role, call_id, message) VALUES",
-            [
-                (*(conversation, message.turn, position, message.role, message.call_id), sealed)
-                for position, message in enumerate(messages)
-                for sealed in [self.keyring.seal(conversation, _place(message.turn, position), message.message)]
-            ],
-        )
+        rows: list[tuple[object, ...]] = []
+        for position, one in enumerate(messages):
+            sealed = self.keyring.seal(conversation, _place(one.turn, position), one.message)
+            rows.append((conversation, one.turn, position, one.role, one.call_id, sealed))
+        columns = "conversation_id, turn_id, position, role, call_id, message"
+        self.insert_all(f"INSERT INTO history ({columns}) VALUES", rows)
 
     def last(
         self, conversation: ConversationId, turns: int, *, after: TurnId | None = None
@@ -211,8 +200,16 @@ class History(Repository):
         """Returns the messages of the last `turns` turns, oldest first, leaving out turns up to `after`, and turns that
         are damaged, so that they stop no answer.
         """
-        rows = self.rows(_LAST_TURNS, (conversation, turns, after or 0))
-        return tuple(message for _, message in self._whole((conversation, *row) for row in rows))
+        rows = self.rows(
+            # Walks two indexes from their end: its cost depends on the rows returned, not on the size of the history.
+            "SELECT turns.conversation_id, turn_id, position, role, call_id, message, expires_at FROM history "
+            "JOIN turns ON turns.id = history.turn_id WHERE history.conversation_id = ?1 AND turn_id >= ("
+            "SELECT min(id) FROM (SELECT id FROM turns INDEXED BY turns_kept WHERE conversation_id = ?1 "
+            "AND state = 'kept' ORDER BY id DESC LIMIT ?2)"
+            ") AND turn_id > ?3 ORDER BY turn_id, position",
+            (conversation, turns, after or 0),
+        )
+        return tuple(message for _, message in self._whole(rows))
 
     def turns_of_person(
         self, person: str, direct: str | None, *, before: TurnId | None = None, limit: int
@@ -271,28 +268,18 @@ class History(Repository):
         """Opens the rows, each beginning with its conversation; leaves out turns of which one cannot be opened."""
         read: list[tuple[ConversationId, StoredMessage]] = []
         lost: set[TurnId] = set()
-        for row in rows:
-            conversation, turn, *_ = row
+        for conversation, turn, position, role, call_id, sealed, expires_at in rows:
             try:
-                read.append((conversation, self._message(*row)))
+                message = self.keyring.open(conversation, _place(turn, position), sealed)
             except Damaged as error:
                 if turn not in lost:
                     _log.error("turn %d of conversation %d is lost: %s", turn, conversation, error)
                 lost.add(turn)
+                continue
+            end = moment_if(expires_at)
+            stored = StoredMessage(turn=turn, role=role, call_id=call_id, message=message, expires_at=end)
+            read.append((conversation, stored))
         return tuple(one for one in read if one[1].turn not in lost)
-
-    def _message(
-        self,
-        conversation: ConversationId,
-        turn: TurnId,
-        position: int,
-        role: Role,
-        call_id: str | None,
-        sealed: bytes,
-        expires_at: int | None,
-    ) -> StoredMessage:
-        message = self.keyring.open(conversation, _place(turn, position), sealed)
-        return StoredMessage(turn=turn, role=role, call_id=call_id, message=message, expires_at=moment_if(expires_at))
 
 
 def _place(turn: TurnId, position: int) -> str:
@@ -308,12 +295,11 @@ class Conversations(Repository):
 
     def add(self, address: str, *, now: datetime) -> ConversationId:
         """Returns the conversation at this address; adds a new one. Its data key has to exist (`key`)."""
-        handle = self.chat_handle(address)
-        self.execute(
-            "INSERT INTO conversations (realm, handle, created_at) VALUES (?, ?, ?) ON CONFLICT (handle) DO NOTHING",
-            (self.realm, handle, millis(now)),
+        found: ConversationId = self.value(
+            "INSERT INTO conversations (realm, handle, created_at) VALUES (?, ?, ?) "
+            "ON CONFLICT (handle) DO UPDATE SET handle = excluded.handle RETURNING id",
+            (self.realm, self.chat_handle(address), millis(now)),
         )
-        found = ConversationId(self.value("SELECT id FROM conversations WHERE handle = ?", (handle,)))
         self.keyring.refresh(found)
         return found
 
@@ -402,10 +388,6 @@ class Summaries(Repository):
             "AND conversation_id = (SELECT conversation_id FROM turns WHERE id = ?1)",
             (turn,),
         )
-
-    def expire(self, now: datetime) -> int:
-        """Deletes summaries of turns that have disappeared; returns how many."""
-        return self.execute("DELETE FROM summaries WHERE expires_at <= ?", (millis(now),)).rowcount
 
 
 class OwnTime(Repository):

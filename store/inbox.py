@@ -51,7 +51,7 @@ _ITEM = (
     "SELECT inbox.conversation_id, turn_id, inbox.id, account, author, device, sent_at, kind, envelope, received_at, "
     "attempts, expires_at, refusal "
 )
-"""The columns of `_item`."""
+"""The columns of `_open_items`."""
 
 
 class Inbox(Repository):
@@ -70,17 +70,9 @@ class Inbox(Repository):
             "urgent, expires_at, refusal) VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?, ?, ?) "
             "ON CONFLICT (account, author, device, sent_at, kind) DO NOTHING RETURNING id",
             (
-                arrival.conversation,
-                account,
-                author,
-                arrival.device,
-                arrival.sent_at,
-                arrival.kind,
+                *(arrival.conversation, account, author, arrival.device, arrival.sent_at, arrival.kind),
                 self.keyring.seal(arrival.conversation, place, arrival.envelope),
-                millis(arrival.received_at),
-                arrival.urgent,
-                millis_if(arrival.expires_at),
-                arrival.refusal,
+                *(millis(arrival.received_at), arrival.urgent, millis_if(arrival.expires_at), arrival.refusal),
             ),
         ).fetchone()
         if row is None:
@@ -105,21 +97,37 @@ class Inbox(Repository):
         up to `limit` messages together, up to the first of another author. The messages of a turn that began before are
         taken again as they were, without later ones.
         """
+        people = [person.hex().upper() for person in busy_people]
+        next_one = (
+            "SELECT inbox.conversation_id " + _FROM_WAITING + "NOT urgent "  # noqa: S608  (literals only)
+            "AND coalesce(put_off_until, 0) <= ? AND realm = ? "
+            "AND inbox.conversation_id NOT IN (SELECT value FROM json_each(?)) "
+            "AND hex(inbox.author) NOT IN (SELECT value FROM json_each(?)) "
+            "ORDER BY conversations.served_at, inbox.id LIMIT 1"
+        )
+        values = millis(now), self.realm, json.dumps(list(busy)), json.dumps(people)
         # Damaged messages are dead once they were read, so this ends.
-        while (conversation := self._next_conversation(busy, busy_people, now)) is not None:
+        while (conversation := self.value(next_one, values)) is not None:
             rows = self._waiting(conversation, limit, now)
-            if items := tuple(one.item for one in self._open_items(rows)):
-                return self._claim(conversation, items, begun=rows[0][1], now=now, until=until)
+            if items := [one.item for one in self._open_items(rows)]:
+                return self._claim(conversation, items, rows[0][1], now, until)
         return None
 
+    def _waiting(self, conversation: ConversationId, limit: int, now: datetime) -> list[tuple[Any, ...]]:
+        """Returns the rows to claim together, those of a turn that began before first."""
+        rows = self.rows(
+            _ITEM + "FROM inbox INDEXED BY inbox_open "
+            "WHERE conversation_id = ? AND state IN ('waiting', 'claimed') AND state = 'waiting' AND NOT urgent "
+            "AND coalesce(put_off_until, 0) <= ? ORDER BY turn_id IS NULL, turn_id, id LIMIT ?",
+            (conversation, millis(now), limit),
+        )
+        (_, turn, _, _, author, *_) = rows[0]
+        if turn is not None:
+            return [row for row in rows if row[1] == turn]
+        return list(takewhile(lambda row: row[4] == author, rows))
+
     def _claim(
-        self,
-        conversation: ConversationId,
-        items: tuple[InboxItem, ...],
-        *,
-        begun: int | None,
-        now: datetime,
-        until: datetime,
+        self, conversation: ConversationId, items: list[InboxItem], begun: int | None, now: datetime, until: datetime
     ) -> Claim:
         """Claims these messages of the conversation, under the turn `begun` or a new one."""
         first_end = min((item.expires_at for item in items if item.expires_at is not None), default=None)
@@ -133,8 +141,7 @@ class Inbox(Repository):
             )
         self.execute(
             "UPDATE inbox SET state = 'claimed', turn_id = ?, claimed_until = ?, put_off_until = NULL, "
-            "attempts = attempts + 1 "
-            "WHERE id IN (SELECT value FROM json_each(?))",
+            "attempts = attempts + 1 WHERE id IN (SELECT value FROM json_each(?))",
             (turn, millis(until), json.dumps([item.id for item in items])),
         )
         askers = [(turn, person) for person in {item.author for item in items}]
@@ -143,10 +150,10 @@ class Inbox(Repository):
         return Claim(
             conversation=conversation,
             turn=turn,
-            items=items,
+            items=tuple(items),
             started_at=moment(started_at),
             is_new=begun is None,
-            replaces=None if replaces is None else TurnId(replaces),
+            replaces=replaces,
             put_off=self.put_off_turns(conversation, now=now),
             deaths=deaths,
         )
@@ -242,12 +249,8 @@ class Inbox(Repository):
 
     def waiting_after(self, item: InboxId, *, limit: int = 50) -> tuple[UrgentItem, ...]:
         """Returns the messages after this one that wait to be claimed, oldest first, at most `limit`."""
-        rows = self.rows(
-            _ITEM + _FROM_WAITING + "NOT urgent AND put_off_until IS NULL AND inbox.id > ? AND realm = ? "
-            "ORDER BY inbox.id LIMIT ?",
-            (item, self.realm, limit),
-        )
-        return self._open_items(rows)
+        later = "NOT urgent AND put_off_until IS NULL AND inbox.id > ? AND realm = ? ORDER BY inbox.id LIMIT ?"
+        return self._open_items(self.rows(_ITEM + _FROM_WAITING + later, (item, self.realm, limit)))
 
     def count_try(self, item: InboxId) -> None:
         """Counts a failed attempt at an urgent item."""
@@ -284,8 +287,7 @@ class Inbox(Repository):
         """Gives up the turn for good; its messages wait for another one."""
         self.execute(
             "UPDATE inbox SET state = 'waiting', claimed_until = NULL, turn_id = NULL, put_off_until = NULL, "
-            "attempts = 0 "
-            "WHERE turn_id = ? AND envelope IS NOT NULL",
+            "attempts = 0 WHERE turn_id = ? AND envelope IS NOT NULL",
             (turn,),
         )
         self.notify("inbox")
@@ -398,57 +400,27 @@ class Inbox(Repository):
                 (millis(expires_at), item),
             )
 
-    def _next_conversation(
-        self, busy: Collection[ConversationId], busy_people: Collection[bytes], now: datetime
-    ) -> ConversationId | None:
-        return self.value(
-            "SELECT inbox.conversation_id " + _FROM_WAITING + "NOT urgent "  # noqa: S608  (literals only)
-            "AND coalesce(put_off_until, 0) <= ? AND realm = ? "
-            "AND inbox.conversation_id NOT IN (SELECT value FROM json_each(?)) "
-            "AND hex(inbox.author) NOT IN (SELECT value FROM json_each(?)) "
-            "ORDER BY conversations.served_at, inbox.id LIMIT 1",
-            (
-                millis(now),
-                self.realm,
-                json.dumps(list(busy)),
-                json.dumps([person.hex().upper() for person in busy_people]),
-            ),
-        )
-
-    def _waiting(self, conversation: ConversationId, limit: int, now: datetime) -> list[tuple[Any, ...]]:
-        rows = self.rows(
-            _ITEM + "FROM inbox INDEXED BY inbox_open "
-            "WHERE conversation_id = ? AND state IN ('waiting', 'claimed') AND state = 'waiting' AND NOT urgent "
-            "AND coalesce(put_off_until, 0) <= ? ORDER BY turn_id IS NULL, turn_id, id LIMIT ?",
-            (conversation, millis(now), limit),
-        )
-        together = [row for row in rows if row[1] == rows[0][1]]
-        if not together or together[0][1] is not None:
-            return together
-        return list(takewhile(lambda row: row[4] == together[0][4], together))
-
     def _open_items(self, rows: list[tuple[Any, ...]]) -> tuple[UrgentItem, ...]:
         """Opens the items of these rows. A damaged one is marked as dead and left out, so as not to stop the others."""
-        return tuple(item for row in rows if (item := self._item(row)) is not None)
-
-    def _item(self, row: tuple[Any, ...]) -> UrgentItem | None:
-        place, _, item, *name, envelope, received_at, attempts, expires_at, refusal = row
-        try:
-            opened = self.keyring.open(place, envelope_place(*name), envelope)
-        except Damaged as error:
-            _log.error("message %d of the inbox is lost: %s", item, error)
-            self.settle(item, dead=True)
-            return None
-        opened_item = InboxItem(
-            id=item,
-            author=name[1],
-            envelope=opened,
-            received_at=moment(received_at),
-            attempts=attempts + 1,
-            expires_at=moment_if(expires_at),
-            refusal=refusal,
-        )
-        return UrgentItem(conversation=place, item=opened_item)
+        items: list[UrgentItem] = []
+        for conversation, _, item, *name, envelope, received_at, attempts, expires_at, refusal in rows:
+            try:
+                opened = self.keyring.open(conversation, envelope_place(*name), envelope)
+            except Damaged as error:
+                _log.error("message %d of the inbox is lost: %s", item, error)
+                self.settle(item, dead=True)
+                continue
+            opened_item = InboxItem(
+                id=item,
+                author=name[1],
+                envelope=opened,
+                received_at=moment(received_at),
+                attempts=attempts + 1,
+                expires_at=moment_if(expires_at),
+                refusal=refusal,
+            )
+            items.append(UrgentItem(conversation=conversation, item=opened_item))
+        return tuple(items)
 
 
 class Revisions(Repository):

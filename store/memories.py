@@ -18,16 +18,13 @@ Left to others: what a plan or a prediction says, who may settle it, and when a 
 
 import logging
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from store.errors import Damaged
 from store.records import ConversationId, TurnId
 from store.repository import Repository, millis, millis_if, moment, moment_if
 
 _log = logging.getLogger(__name__)
-
-_KEPT_WORDS = timedelta(days=1)
-"""How long the words of a reminder that has come are kept, so that it can be put off."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,7 +42,7 @@ class Fact:
 
 
 class Facts(Repository):
-    """The repository of facts. All methods run inside a transaction."""
+    """Facts about people."""
 
     def put(
         self,
@@ -71,12 +68,12 @@ class Facts(Repository):
                 self.seal(conversation, f"facts.labels|{origin}", labels),
             ),
         )
-        [kept] = self._read("conversation_id = ? AND origin = ?", (conversation, origin))
+        [kept] = self._read("origin = ?", (origin,))
         return kept
 
-    def of_origin(self, conversation: ConversationId, origin: str) -> Fact | None:
+    def of_origin(self, origin: str) -> Fact | None:
         """Returns what this call kept; None: nothing."""
-        return next(iter(self._read("conversation_id = ? AND origin = ?", (conversation, origin))), None)
+        return next(iter(self._read("origin = ?", (origin,))), None)
 
     def all(self, conversation: ConversationId, *, now: datetime) -> tuple[Fact, ...]:
         """Returns the facts of this conversation, the oldest first."""
@@ -92,14 +89,6 @@ class Facts(Repository):
             "AND number = coalesce(?2, number)",
             (conversation, number),
         ).rowcount
-
-    def expire(self, now: datetime) -> int:
-        """Deletes facts whose messages have disappeared; returns how many."""
-        return self.execute("DELETE FROM facts WHERE expires_at <= ?", (millis(now),)).rowcount
-
-    def prune(self, *, before: datetime) -> None:
-        """Deletes the call names of forgotten facts that were kept before `before`."""
-        self.execute("DELETE FROM facts WHERE fact IS NULL AND kept_at < ?", (millis(before),))
 
     def _read(self, condition: str, values: tuple[object, ...]) -> tuple[Fact, ...]:
         columns = "number, fact, expires_at, labels"
@@ -131,7 +120,7 @@ class Reminder:
 
 
 class Reminders(Repository):
-    """The repository of reminders. All methods run inside a transaction."""
+    """Reminders, and the time zones of people."""
 
     def put(
         self,
@@ -262,23 +251,6 @@ class Reminders(Repository):
             "UPDATE reminders SET settled_at = ?, plan = NULL, words = NULL WHERE id = ?", (millis(now), reminder)
         )
 
-    def expire(self, now: datetime) -> int:
-        """Deletes the words of reminders whose messages have disappeared, or that came a day ago; returns the number of
-        the former.
-        """
-        self.execute(
-            "UPDATE reminders SET plan = NULL, words = NULL WHERE settled_at <= ? AND plan IS NOT NULL",
-            (millis(now - _KEPT_WORDS),),
-        )
-        return self.execute(
-            "UPDATE reminders SET words = NULL WHERE expires_at IS NOT NULL AND words IS NOT NULL AND expires_at <= ?",
-            (millis(now),),
-        ).rowcount
-
-    def prune(self, *, before: datetime) -> None:
-        """Deletes reminders settled before `before`."""
-        self.execute("DELETE FROM reminders WHERE settled_at < ?", (millis(before),))
-
     def asked_at(self, turn: TurnId) -> int:
         """Returns the Signal timestamp of the last message that the turn answers; 0 if unknown."""
         return self.value("SELECT max(sent_at) FROM inbox WHERE turn_id = ?", (turn,)) or 0
@@ -295,7 +267,7 @@ class Reminders(Repository):
             (self.chat_handle(direct),),
         )
         try:
-            return self.keyring.open(ConversationId(rows[0][0]), "zones.zone", rows[0][1]).decode() if rows else None
+            return next((self.keyring.open(place, "zones.zone", zone).decode() for place, zone in rows), None)
         except Damaged as error:
             _log.error("a time zone was lost and has to be set again: %s", error)
             return None
@@ -331,7 +303,7 @@ class PredictionRow:
 
 
 class Predictions(Repository):
-    """The repository of predictions. All methods run inside a transaction."""
+    """Predictions of people."""
 
     def put(
         self, conversation: ConversationId, person: str, origin: str, words: bytes, *, due_at: datetime, turn: TurnId
@@ -350,12 +322,12 @@ class Predictions(Repository):
                 millis(due_at),
             ),
         )
-        [kept] = self._read(conversation, "AND origin = ?", (origin,))
+        [kept] = self._read("origin = ?", (origin,))
         return kept
 
-    def of_origin(self, conversation: ConversationId, origin: str) -> PredictionRow | None:
+    def of_origin(self, origin: str | None) -> PredictionRow | None:
         """Returns what this call recorded; None: nothing."""
-        return next(iter(self._read(conversation, "AND origin = ?", (origin,))), None)
+        return next(iter(self._read("origin = ?", (origin,))), None)
 
     def count(self, person: str) -> int:
         """Counts the person's predictions in all conversations."""
@@ -366,9 +338,9 @@ class Predictions(Repository):
     def all(self, conversation: ConversationId, person: str, *, now: datetime) -> tuple[PredictionRow, ...]:
         """Returns the predictions of this person in the conversation, the oldest first."""
         return self._read(
-            conversation,
-            "AND words IS NOT NULL AND coalesce(expires_at > ?, TRUE) AND person = ? ORDER BY number",
-            (millis(now), self.keyring.handle(person)),
+            "conversation_id = ? AND words IS NOT NULL AND coalesce(expires_at > ?, TRUE) AND person = ? "
+            "ORDER BY number",
+            (conversation, millis(now), self.keyring.handle(person)),
         )
 
     def settle(
@@ -386,8 +358,6 @@ class Predictions(Repository):
         It then disappears with the message with the outcome, if not before.
         """
         origin = self._origin(conversation, person, number, now)
-        if origin is None:
-            return None
         sealed = self.seal(conversation, f"predictions.outcome|{origin}", outcome)
         self.execute(
             "UPDATE predictions SET outcome = ?1, outcome_turn_id = ?2, settled_at = ?3, expires_at = "
@@ -395,34 +365,22 @@ class Predictions(Repository):
             "(SELECT expires_at FROM turns WHERE id = ?2)) WHERE origin = ?4",
             (sealed, turn, None if outcome is None else millis(now), origin),
         )
-        return self.of_origin(conversation, origin)
+        return self.of_origin(origin)
 
     def strike(self, conversation: ConversationId, person: str, number: int, *, now: datetime) -> PredictionRow | None:
         """Strikes the person's prediction as if it had not been made; returns what it was, None if not found."""
         origin = self._origin(conversation, person, number, now)
-        if origin is None:
-            return None
-        struck = self.of_origin(conversation, origin)
+        struck = self.of_origin(origin)
         self.execute(
             "UPDATE predictions SET words = NULL, outcome = NULL, settled_at = ? WHERE origin = ?",
             (millis(now), origin),
         )
         return struck
 
-    def expire(self, now: datetime) -> int:
-        """Deletes predictions whose messages have disappeared; returns how many."""
-        return self.execute("DELETE FROM predictions WHERE expires_at <= ?", (millis(now),)).rowcount
-
     def retain(self, before: datetime) -> int:
         """Deletes predictions settled before `before`, or still open and due before it; returns how many."""
         outdated = "DELETE FROM predictions WHERE coalesce(settled_at, due_at) < ?"
         return self.execute(outdated, (millis(before),)).rowcount
-
-    def prune(self, *, before: datetime) -> None:
-        """Deletes the call names of predictions struck before `before`."""
-        self.execute(
-            "DELETE FROM predictions WHERE words IS NULL AND coalesce(settled_at, due_at) < ?", (millis(before),)
-        )
 
     def _origin(self, conversation: ConversationId, person: str, number: int, now: datetime) -> str | None:
         """Returns the call that recorded the person's prediction of this number; None if it is gone."""
@@ -432,11 +390,6 @@ class Predictions(Repository):
             (conversation, self.keyring.handle(person), number, millis(now)),
         )
 
-    def _read(
-        self, conversation: ConversationId, condition: str, values: tuple[object, ...]
-    ) -> tuple[PredictionRow, ...]:
+    def _read(self, condition: str, values: tuple[object, ...]) -> tuple[PredictionRow, ...]:
         columns = "number, words, outcome, settled_at, expires_at"
-        condition, sealed = f"conversation_id = ? {condition}", ("words", "outcome")
-        return self.open_records(
-            PredictionRow, "predictions", columns, condition, (conversation, *values), sealed=sealed
-        )
+        return self.open_records(PredictionRow, "predictions", columns, condition, values, sealed=("words", "outcome"))

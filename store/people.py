@@ -49,7 +49,7 @@ class NewIdentity:
 
 
 class People(Repository):
-    """The repository of people. All methods run inside a transaction. `account` is the account of Aldis."""
+    """People by their handles. `account` is the account of Aldis."""
 
     def allow(self, person: str, *, account: str, by: str, now: datetime) -> None:
         """Lets a person in on behalf of the admin `by`. Repeating it keeps the first time."""
@@ -302,8 +302,8 @@ class Notices(Repository):
 
     def note(self, topic: str, name: str, *, now: datetime) -> None:
         """Records that it was found under this topic and reported."""
-        topic_handle, name_handle = self.keyring.handle(topic), self.keyring.handle(name)
-        self.put_row("notices", topic=topic_handle, name=name_handle, seen_at=millis(now))
+        handle = self.keyring.handle
+        self.put_row("notices", topic=handle(topic), name=handle(name), seen_at=millis(now))
 
     def settle(self, topic: str, *, standing: Collection[str]) -> None:
         """Deletes the notices of the topic that are not in `standing`."""
@@ -315,12 +315,6 @@ class Notices(Repository):
     def prune(self, *, before: datetime) -> None:
         """Deletes notices that were not seen since `before`."""
         self.execute("DELETE FROM notices WHERE seen_at < ?", (millis(before),))
-
-
-MAX_MEMBERS = 5000
-"""The most members to accept; more must be an error of the bridge.
-
-Signal's groups have at most 1,000. Source: Signal Support, "Group chats" (2026-11)."""
 
 
 class Members(Repository):
@@ -335,26 +329,26 @@ class Members(Repository):
         """Keeps the members of the group at this address, given by the addresses of their direct chats.
 
         `listed_at` is a time before the bridge was asked. Returns False, and keeps nothing, if the group has no
-        conversation or the list is empty or far too long.
+        conversation or the list is empty.
         """
-        rows = self.rows("SELECT id FROM conversations WHERE handle = ?", (self.chat_handle(group),))
-        if not rows or not 0 < len(people) <= MAX_MEMBERS:
+        conversation = self.value("SELECT id FROM conversations WHERE handle = ?", (self.chat_handle(group),))
+        if conversation is None or not people:
             return False
-        conversation, at = rows[0][0], millis(listed_at)
+        at = millis(listed_at)
         self.execute(
             "INSERT INTO rosters (conversation_id, listed_at) VALUES (?, ?) "
             "ON CONFLICT DO UPDATE SET listed_at = excluded.listed_at",
             (conversation, at),
         )
-        found = self.rows("SELECT person FROM members WHERE conversation_id = ? AND left_at IS NULL", (conversation,))
-        before, now = {person for (person,) in found}, {self.chat_handle(person) for person in people}
+        there = "SELECT person FROM members WHERE conversation_id = ? AND left_at IS NULL"
+        before, now = set(self.column(there, (conversation,))), set(map(self.chat_handle, people))
         self.execute_many(
             "UPDATE members SET left_at = ? WHERE conversation_id = ? AND person = ?",
             [(at, conversation, person) for person in before - now],
         )
-        self.execute_many(
-            "INSERT INTO members (conversation_id, person) VALUES (?, ?) ON CONFLICT DO UPDATE SET left_at = NULL",
-            [(conversation, person) for person in now - before],
+        new = [(conversation, person) for person in now - before]
+        self.insert_all(
+            "INSERT INTO members (conversation_id, person) VALUES", new, "ON CONFLICT DO UPDATE SET left_at = NULL"
         )
         return True
 
@@ -386,7 +380,3 @@ class Members(Repository):
             "WHERE members.conversation_id = rosters.conversation_id AND person = ?3 AND left_at IS NULL)",
             (self.chat_handle(group), millis(since), self.chat_handle(person)),
         )
-
-    def prune(self, *, before: datetime) -> None:
-        """Deletes members who left before `before`."""
-        self.execute("DELETE FROM members WHERE left_at < ?", (millis(before),))

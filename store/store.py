@@ -156,7 +156,10 @@ class Store:
         def whole(repos: Repositories) -> Erasure:
             first(repos)
             erased = repos.forgetting.counting(lambda: erase(repos))
-            then(repos, repos.forgetting.place(before), erased)
+            place = repos.forgetting.value("SELECT conversation_id FROM inbox WHERE id = ?", (before,))
+            if place is None:
+                raise StoreError(f"message {before} of the inbox is not there")
+            then(repos, place, erased)
             return erased
 
         async with self._forgetting:

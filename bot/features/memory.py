@@ -118,7 +118,7 @@ class Remember:
         known = repos.facts.all(conversation, now=now)
         if again := next((kept for kept in known if _words(kept).casefold() == fact.casefold()), None):
             return again
-        if len(known) >= MAX_FACTS and repos.facts.of_origin(conversation, context.call) is None:
+        if len(known) >= MAX_FACTS and repos.facts.of_origin(context.call) is None:
             raise RateLimited(f"{MAX_FACTS} facts are remembered already; the person has to have one forgotten first")
         origin = context.origin.encode()
         return repos.facts.put(conversation, context.call, fact.encode(), labels=origin, turn=turn, now=now)

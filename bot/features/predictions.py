@@ -222,7 +222,7 @@ class Predict(_PredictionTool):
         known_at = datetime.combine(due + timedelta(days=1), time.min, tzinfo=ZoneInfo(context.timezone))
 
         def transact(repos: Repositories, here: ConversationId) -> PredictionRow:
-            if repos.predictions.of_origin(here, context.call) is None:
+            if repos.predictions.of_origin(context.call) is None:
                 if due < today:
                     raise BadArguments(f"due: that day is over, it is {today:%A %Y-%m-%d} for the person")
                 if due - today > _MAX_AHEAD:

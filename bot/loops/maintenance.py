@@ -89,11 +89,7 @@ class Maintenance:
         """
         await self._believe_clock()
         now = self._clock.now()
-        count = await self._store.erase(
-            lambda repos: sum(
-                kept.expire(now) for kept in (repos.reminders, repos.facts, repos.predictions, repos.summaries)
-            )
-        )
+        count = await self._store.erase(lambda repos: repos.forgetting.expire(now))
         while some := await self._revisions.expire():
             count += some
         if count:
@@ -149,8 +145,8 @@ class Maintenance:
 
         def transact(repos: Repositories) -> int:
             repos.own_time.keep(self._clock.snapshot())
-            for repository in (repos.members, repos.people, repos.reminders, repos.facts, repos.predictions):
-                repository.prune(before=old)
+            repos.people.prune(before=old)
+            repos.forgetting.prune(before=old)
             if held := repos.holds.give_up_items(before=now - _HELD, now=now):
                 _log.error("%d answers were held too long for a safety number that no one trusted", held)
             repos.ledger.prune(now=self._clock.settled_now())

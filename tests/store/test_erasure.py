@@ -159,10 +159,12 @@ class TestAConversation:
         command = await ordered(store, "direct:a", 2)
         await asked(store, "direct:a", 3, b"after")
         await asked(store, "direct:a", 4, b"also after")
-        other = await asked(store, "direct:b", 5, b"of b")
+        await asked(store, "direct:b", 5, b"of b")
 
         def begin(repos: Repositories) -> None:
-            claim = repos.inbox.claim(now=NOON, until=LATER, busy={repos.forgetting.place(other)}, limit=1)
+            other = repos.conversations.at("direct:b")
+            assert other is not None
+            claim = repos.inbox.claim(now=NOON, until=LATER, busy={other}, limit=1)
             assert claim is not None
             assert [item.envelope for item in claim.items] == [b"after"]
             repos.journal.add(claim.conversation, claim.turn, 0, b"step")

@@ -77,7 +77,7 @@ async def test_it_goes_with_the_first_message_that_does(
         now = NOON + minutes * MINUTE
         is_gone = goes is not None and minutes >= goes
         assert await numbers(store, here, now=now) == ([] if is_gone else [1])
-        await store.transaction(lambda repos, now=now: repos.predictions.expire(now))
+        await store.transaction(lambda repos, now=now: repos.forgetting.expire(now))
         assert await rows(store, "SELECT count(*) FROM predictions") == [(0 if is_gone else 1,)]
 
 
