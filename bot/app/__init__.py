@@ -13,18 +13,17 @@ import asyncio
 import gc
 import logging
 import resource
-import weakref
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 
 from bot.access.pairing import Callers, Pairing
 from bot.app import models, transports, wiring
 from bot.app import tools as equipment
 from bot.app.models import CapabilityProbe
-from bot.app.tools import feature_tools, idle_features, toolbox, user_agent
-from bot.app.transports import linking_ready, log_waits, signal_transport
+from bot.app.tools import feature_tools, idle_features, user_agent
 from bot.clock import Clock
 from bot.doctor.checkup import recheck
 from bot.doctor.findings import Deps
@@ -39,29 +38,14 @@ from bot.media.feeds import FeedReader
 from bot.media.library import Library
 from bot.media.sandbox import Sandbox
 from bot.media.speech import Speech
-from bot.metrics import Counts
 from bot.models.base import Provider
-from bot.models.capabilities import ModelLessons
 from bot.money.ledger import Quotas
 from bot.service import Service
 from bot.settings import Settings
 from bot.shutdown import Restarts
 from bot.signal.protocol import Transport
 from store import UNDECIDED, Store, Undecided, open_store
-from tools import Fetcher, Http, ToolDeps, ToolSource, alone, sources
-
-__all__ = [
-    "build_service",
-    "check_settings",
-    "doctor_deps",
-    "import_sdks",
-    "linking_ready",
-    "log_waits",
-    "own_clock",
-    "signal_transport",
-    "toolbox",
-    "user_agent",
-]
+from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone, sources
 
 _log = logging.getLogger(__name__)
 
@@ -72,8 +56,6 @@ _RESERVE_BYTES = 2_000_000
 """Released when the disk is full, so that deletions are still possible; more than one deleting transaction needs."""
 _MAX_FILES, _MAX_THREADS = 65_536, 64
 """A thousand waiting conversations may hold a connection to a model each, and a name that never resolves a thread."""
-_widened: weakref.WeakSet[asyncio.AbstractEventLoop] = weakref.WeakSet()
-"""The loops that have their threads: a second pool for the same loop would leave the first one behind."""
 
 
 def check_settings(settings: Settings) -> None:
@@ -83,8 +65,13 @@ def check_settings(settings: Settings) -> None:
         ConfigError: a budget that cannot count, an unknown tool to approve, or pages for others without a code; a line
             for each.
     """
+    checks: list[Callable[[Settings], object]] = [models.budgets]
+    if settings.tools.approve:
+        checks.append(_check_approve)
+    if settings.web.admin_port:
+        checks.append(partial(secret_of, is_contained=is_contained()))
     wrong: list[str] = []
-    for check in (models.budgets, _check_approve, _check_pages):
+    for check in checks:
         try:
             check(settings)
         except ConfigError as error:
@@ -94,14 +81,8 @@ def check_settings(settings: Settings) -> None:
 
 
 def _check_approve(settings: Settings) -> None:
-    if settings.tools.approve:
-        around = alone(Http(user_agent()), Fetcher(user_agent()), idle_features())
-        equipment.check_approve(settings, equipment.own_tools(settings, around))
-
-
-def _check_pages(settings: Settings) -> None:
-    if settings.web.admin_port:
-        secret_of(settings, is_contained=is_contained())
+    around = alone(Http(user_agent()), Fetcher(user_agent()), idle_features())
+    equipment.check_approve(settings, equipment.own_tools(settings, around))
 
 
 def import_sdks(settings: Settings) -> asyncio.Task[None]:
@@ -129,67 +110,40 @@ async def build_service(
         ConfigError: a setting is wrong.
     """
     set_language(settings.locale.language)
-    widen()
-    async with AsyncExitStack() as stack:
-        stack.push_async_callback(_close, transport)
-        sandbox = Sandbox()
-        importing = import_sdks(settings)
-        stack.callback(importing.cancel)
-        store = await stack.enter_async_context(_decided_store(settings, realm))
-        await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
-        http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
-        fetcher = await stack.enter_async_context(Fetcher(user_agent()))
-        # A fetcher of its own: a slow feed must not delay a page that a person wants read.
-        reader = FeedReader(await stack.enter_async_context(Fetcher(user_agent())), sandbox)
-        clock, counts, lessons = await own_clock(store), Counts(), ModelLessons()
-        shared = wiring.Services(
-            settings, transport, store, realm, clock=clock, sandbox=sandbox, counts=counts, lessons=lessons
-        )
-        troubles, meter, probe = ModelTroubles(), models.Meter(counts), CapabilityProbe(settings, http, lessons)
+    importing = import_sdks(settings)
+    async with (
+        _share(settings, transport, realm, pairing, callers) as shared,
+        Http(user_agent(settings.tools.contact)) as http,
+        Fetcher(user_agent()) as fetcher,
+        Fetcher(user_agent()) as feeds,  # of its own: a slow feed must not delay a page that a person wants read
+        AsyncExitStack() as stack,
+    ):
+        troubles, meter = ModelTroubles(), models.Meter(shared.counts)
+        probe = CapabilityProbe(settings, http, shared.lessons)
         stack.push_async_callback(_close, probe)
         await importing
-        provider = models.provider(
-            settings,
-            lessons,
-            on_error=(troubles.on_error, meter.on_error),
-            on_answer=(troubles.on_answer, meter.on_answer, probe.on_answer),
-        )
+        on_error = troubles.on_error, meter.on_error
+        on_answer = troubles.on_answer, meter.on_answer, probe.on_answer
+        provider = models.provider(settings, shared.lessons, on_error=on_error, on_answer=on_answer)
         stack.push_async_callback(_close, provider)
         probe.start()
-        looking = asyncio.create_task(_look_at(sandbox), name="cells")
+        looking = asyncio.create_task(_look_at(shared.sandbox), name="cells")
         stack.callback(looking.cancel)
-        features = feature_tools(store, clock, shared.reminders)
-        judge = ReportJudge(store, clock, provider if models.has_model(settings) else None, shared.budget)
-        around = ToolDeps(
-            http=http,
-            fetcher=fetcher,
-            features=features,
-            quotas=Quotas(store, clock),
-            papers=Library(sandbox),
-            judge=judge,
-        )
-        own = equipment.own_tools(settings, around)
-        equipment.check_approve(settings, own)
-        news = tuple(tool for tool in own if tool in features["news"])
-        names = {tool.spec.name for tool in own}
-        servers = sources(settings.tools.options_by_name, taken=names) if settings.tools.enabled else ()
-        more = (*((FeedService(news, store),) if news else ()), *servers)
+        own, more = _tools(shared, provider, http, fetcher)
         for source in more:
             stack.push_async_callback(_close, source)
         audio = settings.audio
-        deps = replace(doctor_deps(settings), tool_deps=alone(http, fetcher, features))
+        deps = replace(doctor_deps(settings), tool_deps=alone(http, fetcher, idle_features()))
         aldis = wiring.service(
             shared,
             provider,
-            tuple(tool for tool in own if tool not in news),
+            own,
             more,
             speech=Speech(http, audio, api_key=settings.audio_key) if audio.base_url else None,
-            reader=reader,
+            reader=FeedReader(feeds, shared.sandbox),
             troubles=troubles,
             ask=lambda: recheck(settings, deps),
             restarts=restarts,
-            pairing=pairing,
-            callers=callers,
         )
         # What exists by now will stay, so the collector need not scan it again and again.
         gc.freeze()
@@ -197,21 +151,67 @@ async def build_service(
         yield aldis
 
 
+@asynccontextmanager
+async def _share(
+    settings: Settings, transport: Transport, realm: str, pairing: Pairing | None, callers: Callers | None
+) -> AsyncGenerator[wiring.Services]:
+    """What all parts share, over the opened store."""
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(_close, transport)
+        sandbox = Sandbox()
+        store = await stack.enter_async_context(decided_store(settings, realm))
+        await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
+        clock = await own_clock(store)
+        yield wiring.Services(
+            settings, transport, store, realm, clock=clock, sandbox=sandbox, pairing=pairing, callers=callers
+        )
+
+
+def _tools(
+    shared: wiring.Services, provider: Provider, http: Http, fetcher: Fetcher
+) -> tuple[tuple[Tool, ...], tuple[ToolSource, ...]]:
+    """The enabled tools, and the sources of those that are known only while Aldis runs.
+
+    Raises:
+        ConfigError: `TOOLS__APPROVE` names a tool that there is not.
+    """
+    settings, store, clock = shared.settings, shared.store, shared.clock
+    features = feature_tools(store, clock, shared.reminders)
+    judge = ReportJudge(store, clock, provider if models.has_model(settings) else None, shared.budget)
+    around = ToolDeps(
+        http=http,
+        fetcher=fetcher,
+        features=features,
+        quotas=Quotas(store, clock),
+        papers=Library(shared.sandbox),
+        judge=judge,
+    )
+    own = equipment.own_tools(settings, around)
+    equipment.check_approve(settings, own)
+    news = tuple(tool for tool in own if tool in features["news"])
+    names = {tool.spec.name for tool in own}
+    servers = sources(settings.tools.options_by_name, taken=names) if settings.tools.enabled else ()
+    more = (*((FeedService(news, store),) if news else ()), *servers)
+    return tuple(tool for tool in own if tool not in news), more
+
+
 def widen() -> None:
-    """Lets the process open more files, and its running loop use more threads."""
+    """Lets the process open more files, and its running loop use more threads; once for each loop."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_FILES)
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-    loop = asyncio.get_running_loop()
-    if loop not in _widened:
-        loop.set_default_executor(ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="beside"))
-        _widened.add(loop)
+    threads = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="beside")
+    asyncio.get_running_loop().set_default_executor(threads)
 
 
 @asynccontextmanager
-async def _decided_store(settings: Settings, realm: str) -> AsyncGenerator[Store]:
-    """The store, unless it was restored and the operator has not decided yet how it goes on."""
+async def decided_store(settings: Settings, realm: str) -> AsyncGenerator[Store]:
+    """The store, unless it was restored and the operator has not decided yet how it goes on.
+
+    Raises:
+        StoreError: it cannot be opened, or is undecided.
+    """
     given = settings.store
     async with open_store(
         given.path, realm=realm, key=given.master_key, old_key=given.old_master_key, reserve_bytes=_RESERVE_BYTES

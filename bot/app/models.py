@@ -14,7 +14,7 @@ from decimal import Decimal
 from importlib import import_module
 
 from bot.chat.steps import ToolRun
-from bot.doctor.models import ANTHROPIC_URL, OPENAI_URL, checked_server
+from bot.doctor.models import checked_server
 from bot.doctor.servers import ask_capabilities
 from bot.errors import ConfigError, ProviderError
 from bot.features.reminders import time_grammar
@@ -106,12 +106,11 @@ def vendor(settings: Settings, name: str, model: str = "", *, lessons: ModelLess
 
 def lesson_of(settings: Settings, lessons: ModelLessons) -> Callable[[str | None], Lesson]:
     """Maps a choice (`provider/model`, None for the first one) to what was learnt about it."""
-    llm, first = settings.llm, settings.llm.models_to_choose[0]
-    servers = {"anthropic": llm.anthropic.base_url or ANTHROPIC_URL, "openai": llm.openai.base_url or OPENAI_URL}
+    first = settings.llm.models_to_choose[0]
 
     def lesson(choice: str | None) -> Lesson:
         provider, model = _split(choice or first)
-        return lessons.of(servers.get(provider, ""), model)
+        return lessons.of(checked_server(provider, settings).base_url, model)
 
     return lesson
 

@@ -19,18 +19,12 @@ from store import Store
 from tools import NewsOptions, Tool, ToolDeps, ToolSource, build
 from tools.mcp.options import McpOptions, prefix_of
 
-PROJECT_URL: str | None = None
-"""The project's page, named in every request. None: the project has no public page; its creator sets it here,
-and nowhere else."""
-
-_WHAT = "self-hosted assistant for Signal"
-
 
 def user_agent(contact: str | None = None) -> str:
     """The name Aldis sends with its requests. `contact` tells services that want it how to reach the operator;
     strangers' pages do not learn it.
     """
-    return f"Aldis/{current_version()} ({'; '.join(filter(None, (_WHAT, PROJECT_URL, contact)))})"
+    return f"Aldis/{current_version()} ({'; '.join(filter(None, ('self-hosted assistant for Signal', contact)))})"
 
 
 def toolbox(

@@ -25,8 +25,6 @@ T = TypeVar("T")
 
 _PAUSE_SECONDS = 0.8
 """The pause between two attempts to reach the bridge: some drop messages until Aldis has found them."""
-_ACCOUNT_PAUSE_SECONDS = 1.0
-"""The same between two look-ups of an account, each of which needs a connection of its own."""
 _MAX_UNNAMED = 3
 """How often a bridge that answers may fail to tell the account's id before Aldis continues without it."""
 
@@ -73,7 +71,7 @@ async def signal_transport(
                         _log.warning("the bridge does not tell the account's id; Aldis uses its number until it does")
                     if found.id is not None or unnamed == _MAX_UNNAMED:
                         return transport(settings, bridge, found)
-            await asyncio.sleep(_ACCOUNT_PAUSE_SECONDS)
+            await asyncio.sleep(_PAUSE_SECONDS)
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import cast
+from typing import Any, cast
 
 from pydantic import SecretStr
 
@@ -28,7 +28,8 @@ from bot.chat.multimodal import MultimodalAgent
 from bot.chat.notices import Admins, Notice, Notices
 from bot.chat.room import ContextRoom
 from bot.chat.status import EMOJI, Reactions, StatusMessages
-from bot.chat.turns import Turns
+from bot.chat.toolbox import Toolbox
+from bot.chat.turns import Turn, Turns
 from bot.clock import Clock
 from bot.commands.admin import AdminCommands, Audience
 from bot.commands.base import CommandContext, CommandGroup, Commands
@@ -51,6 +52,7 @@ from bot.features.summaries import Summaries
 from bot.features.usage import UsageCommands
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
+from bot.i18n.language import Language
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance, Membership
 from bot.loops.sender import Sender
@@ -72,14 +74,18 @@ from bot.trust.secrets import Secrets, passwords_in
 from bot.web.admin.world import RunningParts
 from bot.web.control import Control
 from bot.web.health import HealthPage
-from store import Store
+from store import ConversationId, Repositories, Store
 from tools import Tool, ToolSource
 
 _log = logging.getLogger(__name__)
 
 
+_UNLIMITED = LimitsSettings(messages_per_minute=10_000, conversation_messages_per_minute=10_000, max_waiting=100_000)
+"""For the person at the terminal."""
+
+
 class Services:
-    """What the parts of one run share; made once, and not changed."""
+    """What the parts of one run share, in the order in which they need each other; made once, and not changed."""
 
     def __init__(
         self,
@@ -90,22 +96,61 @@ class Services:
         *,
         clock: Clock,
         sandbox: Sandbox,
-        counts: Counts | None = None,
-        lessons: ModelLessons | None = None,
+        pairing: Pairing | None = None,
+        callers: Callers | None = None,
     ) -> None:
-        locale, history, signal = settings.locale, settings.history, settings.signal
-        zone, language = locale.timezone, locale.language
-        self.settings, self.transport, self.store, self.realm = settings, transport, store, realm
-        self.clock, self.sandbox = clock, sandbox
-        self.counts, self.lessons = counts or Counts(), lessons or ModelLessons()
+        locale, signal, limits = settings.locale, settings.signal, settings.limits
+        zone, language, name = locale.timezone, locale.language, signal.name
+        self.settings, self.transport, self.store, self.clock = settings, transport, store, clock
+        self.sandbox, self.counts, self.lessons = sandbox, Counts(), ModelLessons()
+        self.is_signal = is_signal = realm == "signal"
+        self.outside = outside = transport, store, clock, self.counts
         self.allowed = access_list(settings, realm)
         """Who may write by the settings; `Intake.access` adds the members of the groups."""
+
+        # What is kept of a conversation.
         priced = models.priced_models(settings, self.lessons)
         self.budget = budget = Budget(store, clock, models.budgets(settings), timezone=zone, priced=priced)
-        self.turns = Turns(store, clock, max_turns=history.max_turns, timezone=zone, language=language, budget=budget)
-        asks, deletes = settings.limits.messages_per_minute, signal.delete_answers
-        self.revisions = Revisions(store, clock, self.turns, deletes_answers=deletes, asks_per_minute=asks)
-        self.reminders = Reminders(store, clock, self.turns, locale=locale)
+        most, asks, deletes = settings.history.max_turns, limits.messages_per_minute, signal.delete_answers
+        self.turns = turns = Turns(store, clock, max_turns=most, timezone=zone, language=language, budget=budget)
+        self.revisions = Revisions(store, clock, turns, deletes_answers=deletes, asks_per_minute=asks)
+        self.approvals = Approvals(store, clock, turns)
+        self.reminders = Reminders(store, clock, turns, locale=locale)
+        self.command_context = CommandContext(store, turns, clock)
+
+        # What people see while they wait.
+        marks = EMOJI if is_signal and signal.ack == "reaction" else None
+        self.status_messages = StatusMessages(store, clock, mode=signal.live if is_signal else "off")
+        self.reactions = Reactions(transport, store, clock, emoji=marks)
+
+        # Who is who, who comes in, and what the admins hear.
+        self.pairing = pairing or Pairing()
+        self.audience = audience = Audience(transport, lambda: self.intake.access)
+        self.admins = Admins(clock, listed=lambda: self.intake.access.admins, language=self._language)
+        accepts, pairs = signal.new_safety_numbers == "accept", is_signal and settings.access.strangers == "pair"
+        identities = SafetyNumbers(*outside, may_write=audience.may_write, admins=self.admins, accepts=accepts)
+        self.identities, self.captchas = identities, Captchas(*outside)
+        self.membership = Membership(transport, store, clock, self.allowed)
+        self.intake = Intake(
+            *outside,
+            allowed=self.allowed,
+            name=name,
+            quota=Quota(limits if is_signal else _UNLIMITED),
+            pairing=self.pairing if pairs else None,
+            callers=callers,
+            on_untrusted=identities.notice,
+            on_group_change=self.membership.notice,
+        )
+        self.membership.on_groups = self.intake.learn_groups
+        self.admin_commands = AdminCommands(
+            self.command_context, self.pairing, audience, self.admins, on_allowed=self.intake.admit
+        )
+        self.watchdog = Watchdog(transport, clock=clock)
+
+    def _language(self, repos: Repositories, conversation: ConversationId) -> Language:
+        """The language in which a conversation hears a notice."""
+        chosen = chat_settings.settings_of(repos, conversation, self.clock.now())
+        return chat_settings.language_of(chosen, self.settings.locale.language)
 
 
 def service(
@@ -119,210 +164,180 @@ def service(
     troubles: ModelTroubles | None = None,
     ask: Callable[[], Awaitable[Sequence[Finding]]] | None = None,
     restarts: Restarts | None = None,
-    pairing: Pairing | None = None,
-    callers: Callers | None = None,
-    status_messages: StatusMessages | None = None,
-    reactions: Reactions | None = None,
     commands: Iterable[CommandGroup] = (),
 ) -> Service:
     """Puts all parts together, in the order in which they need each other.
 
     `more` are sources of tools known only while it runs. `reader` None: no feeds are read. `ask` checks servers; None:
-    nothing does. `restarts` None: it cannot be restarted. The last three replace, or add to, what is usual.
+    nothing does. `restarts` None: it cannot be restarted. `commands` are some besides the usual ones.
     """
     settings, transport, store, clock = shared.settings, shared.transport, shared.store, shared.clock
-    counts, turns, locale, is_signal = shared.counts, shared.turns, settings.locale, shared.realm == "signal"
-    history, budgets, news = settings.history, models.budgets(settings), equipment.news_options(settings)
-    signal, zone, name = settings.signal, locale.timezone, settings.signal.name
-    has_model, turn_seconds = models.has_model(settings), settings.worker.turn_timeout_seconds
-    accepts, grace = signal.new_safety_numbers == "accept", signal.unknown_grace_seconds
-    outside = transport, store, clock, counts
-    pairing, troubles = pairing or Pairing(), troubles or ModelTroubles()
-    paired = pairing if settings.access.strangers == "pair" else None
+    counts, news, intake, identities = shared.counts, equipment.news_options(settings), shared.intake, shared.identities
     counts.watch("unanswered_not_a_frame", lambda: transport.stream.unreadable)
     counts.allow("tool_call_seconds", "tool", (*(tool.spec.name for tool in tools), "unknown"))
-
-    def access() -> AccessList:
-        return intake.access
-
-    # Who is who, and what the admins hear.
-    audience = Audience(transport, access)
-    admins = Admins(
-        clock,
-        listed=lambda: access().admins,
-        language=lambda repos, conversation: chat_settings.language_of(
-            chat_settings.settings_of(repos, conversation, clock.now()), locale.language
+    checkups, health = _watching(shared, troubles or ModelTroubles(), ask, restarts)
+    toolbox = equipment.toolbox(settings, tools, more, clock=clock, on_run=models.Meter(counts).on_run)
+    agent, summaries = _answering(shared, provider, toolbox, speech)
+    menu = Menu(models=settings.llm.models_to_choose, tools=tools, sources=more)
+    groups = (*_command_groups(shared, menu), *commands)
+    kept, grace = settings.history.retention_days, settings.signal.unknown_grace_seconds
+    retention = None if kept is None else timedelta(days=kept)
+    captchas, language = shared.captchas, shared.turns.language
+    outside: Any = {"store": store, "clock": clock, "transport": transport, "captchas": captchas}
+    return Service(
+        settings=settings,
+        worker=_worker(shared, agent, groups, on_kept=summaries.note),
+        intake=intake,
+        sender=Sender(*shared.outside, grace_seconds=grace, language=language, on_untrusted=identities.notice),
+        membership=shared.membership,
+        maintenance=Maintenance(store, clock, shared.revisions, retention=retention, nightly=_nightly(shared)),
+        reminder_scheduler=ReminderScheduler(
+            shared.reminders, counts, allowed=lambda: intake.access, account=transport.account
+        ),
+        summaries=summaries,
+        feed_poller=FeedPoller(store, clock, counts, reader if news.enabled else None, news=news),
+        watchdog=shared.watchdog,
+        identities=identities,
+        checkups=checkups,
+        health=health,
+        control=Control(**outside, state=health.state, restarts=restarts),
+        running=RunningParts(
+            **outside,
+            health=health,
+            identities=identities,
+            pairing=shared.pairing,
+            audience=shared.audience,
+            toolbox=toolbox,
+            on_allowed=intake.admit,
         ),
     )
-    identities = SafetyNumbers(*outside, may_write=audience.may_write, admins=admins, accepts=accepts)
-    membership = Membership(transport, store, clock, shared.allowed)
-    captchas = Captchas(*outside)
-    unlimited = LimitsSettings(messages_per_minute=10_000, conversation_messages_per_minute=10_000, max_waiting=100_000)
-    intake = Intake(
-        *outside,
-        allowed=shared.allowed,
-        name=name,
-        quota=Quota(settings.limits if is_signal else unlimited),
-        pairing=paired if is_signal else None,
-        callers=callers,
-        on_untrusted=identities.notice,
-        on_group_change=membership.notice,
-    )
-    membership.on_groups = intake.learn_groups
 
-    # What watches over it.
-    watchdog = Watchdog(transport, clock=clock)
+
+def _watching(
+    shared: Services,
+    troubles: ModelTroubles,
+    ask: Callable[[], Awaitable[Sequence[Finding]]] | None,
+    restarts: Restarts | None,
+) -> tuple[Checkups, HealthPage]:
+    """What notices that something is wrong, and the page that says so."""
+    settings, watchdog = shared.settings, shared.watchdog
+
+    def look() -> list[Finding]:
+        level, words = ("problem", "nothing is heard over it") if watchdog.is_deaf else ("ok", "something is heard")
+        heard = Finding(level, "bridge", words, notice=Notice(kind="deaf"))
+        return [*troubles.findings(), check_disk(free_bytes_of(settings)), heard]
 
     async def asked() -> Sequence[Finding]:
         return await ask() if ask else ()
 
-    checkups = Checkups(
-        Notices(store, clock, admins),
-        look=lambda: _own_findings(settings, troubles, watchdog),
-        ask=asked,
-        contacts=audience.contacts,
-    )
+    notices = Notices(shared.store, shared.clock, shared.admins)
+    checkups = Checkups(notices, look=look, ask=asked, contacts=shared.audience.contacts)
     troubles.on_change = checkups.wake
     health = HealthPage(
-        store,
+        shared.store,
         watchdog,
-        clock,
-        counts,
+        shared.clock,
+        shared.counts,
         level=lambda: shared.sandbox.known_level,
         own_findings=lambda: checkups.findings,
         free_bytes=lambda: free_bytes_of(settings),
         used_share=shared.budget.used_share,
         restarts=restarts,
     )
+    return checkups, health
 
-    # What answers.
-    toolbox = equipment.toolbox(settings, tools, more, clock=clock, on_run=models.Meter(counts).on_run)
+
+def _answering(
+    shared: Services, provider: Provider, toolbox: Toolbox, speech: Speech | None
+) -> tuple[MultimodalAgent, Summaries]:
+    """What answers questions, and what sums up those that no longer fit."""
+    settings = shared.settings
+    locale, history, seconds = settings.locale, settings.history, settings.worker.turn_timeout_seconds
     room = ContextRoom(models.lesson_of(settings, shared.lessons))
-    thinking = Agent(
+    agent = Agent(
         provider=provider,
         toolbox=toolbox,
-        system=prompt.system(name, settings.llm.system_prompt, locale.place),
+        system=prompt.system(settings.signal.name, settings.llm.system_prompt, locale.place),
         settings=settings,
         budget=shared.budget,
         secrets=secrets(settings),
         room=room,
     )
-    spoken = speech if settings.audio.speak else None
-    agent = MultimodalAgent(
-        thinking,
-        AttachmentReader(transport, settings.media, shared.sandbox, speech=speech),
-        timezone=zone,
-        turn_seconds=turn_seconds,
-        speech=spoken,
-    )
     summaries = Summaries(
-        store,
-        clock,
-        counts,
+        *shared.outside[1:],
         provider,
         room,
         window=history,
         timeout_seconds=settings.llm.timeout_seconds,
-        total_seconds=turn_seconds,
+        total_seconds=seconds,
         budget=shared.budget,
     )
+    multimodal = MultimodalAgent(
+        agent,
+        AttachmentReader(shared.transport, settings.media, shared.sandbox, speech=speech),
+        timezone=locale.timezone,
+        turn_seconds=seconds,
+        speech=speech if settings.audio.speak else None,
+    )
+    return multimodal, summaries
 
-    # What people can say, in the order of /help.
-    approvals = Approvals(store, clock, turns)
-    context = CommandContext(store, turns, clock)
-    admin_commands = AdminCommands(context, pairing, audience, admins, on_allowed=intake.admit)
-    groups = (
-        ConversationCommands(context, approvals),
+
+def _command_groups(shared: Services, menu: Menu) -> tuple[CommandGroup, ...]:
+    """What people can say, in the order of /help."""
+    settings, zone = shared.settings, shared.settings.locale.timezone
+    context = shared.command_context
+    has_model, news = models.has_model(settings), equipment.news_options(settings)
+    return (
+        ConversationCommands(context, shared.approvals),
         ExportCommands(context, timezone=zone),
-        UsageCommands(context, timezone=zone, limits=budgets),
-        PreferenceCommands(context, Menu(models=settings.llm.models_to_choose, tools=tools, sources=more)),
+        UsageCommands(context, timezone=zone, limits=settings.budget),
+        PreferenceCommands(context, menu),
         AttestationCommands(context, settings.attestation.socket),
-        ReminderCommands(context, shared.reminders, has_model=has_model, has_reactions=is_signal),
+        ReminderCommands(context, shared.reminders, has_model=has_model, has_reactions=shared.is_signal),
         MemoryCommands(context),
         FeedCommands(context, is_on=news.enabled, timezone=zone),
-        admin_commands,
-        TrustCommands(context, identities),
-        *commands,
+        shared.admin_commands,
+        TrustCommands(context, shared.identities),
     )
 
-    # The loops.
-    authority, limit = Authority(name=name, allowed=shared.allowed), settings.groups.context_messages
-    group_context = GroupContext(clock, limit=limit)
+
+def _worker(
+    shared: Services,
+    agent: MultimodalAgent,
+    groups: Sequence[CommandGroup],
+    *,
+    on_kept: Callable[[Turn], None],
+) -> Worker:
+    settings, name = shared.settings, shared.settings.signal.name
+    authority = Authority(name=name, allowed=shared.allowed)
+    group_context = GroupContext(shared.clock, limit=settings.groups.context_messages)
     urgent_items = UrgentItems(
-        transport,
-        store,
-        counts,
-        turns=turns,
+        shared.transport,
+        shared.store,
+        shared.counts,
+        turns=shared.turns,
         revisions=shared.revisions,
-        approvals=approvals,
-        commands=Commands(context, groups, admin_commands.command_of),
+        approvals=shared.approvals,
+        commands=Commands(shared.command_context, groups, shared.admin_commands.command_of),
         on_reaction=shared.reminders.react,
         group_context=group_context,
         authority=authority,
     )
-    live, marks = (signal.live, signal.ack == "reaction") if is_signal else ("off", False)
-    worker = Worker(
-        *outside,
-        turns=turns,
+    greets = shared.is_signal and settings.access.greeting
+    return Worker(
+        *shared.outside,
+        turns=shared.turns,
         agent=agent,
-        approvals=approvals,
+        approvals=shared.approvals,
         urgent_items=urgent_items,
-        status_messages=status_messages or StatusMessages(store, clock, mode=live),
-        reactions=reactions or Reactions(transport, store, clock, emoji=EMOJI if marks else None),
+        status_messages=shared.status_messages,
+        reactions=shared.reactions,
         group_context=group_context,
         settings=settings,
         authority=authority,
-        on_kept=summaries.note,
-        greeting=(lambda: say(phrases.GREETING, name=name)) if is_signal and settings.access.greeting else None,
+        on_kept=on_kept,
+        greeting=(lambda: say(phrases.GREETING, name=name)) if greets else None,
     )
-    sender = Sender(*outside, grace_seconds=grace, language=turns.language, on_untrusted=identities.notice)
-    retention = None if history.retention_days is None else timedelta(days=history.retention_days)
-    maintenance = Maintenance(store, clock, shared.revisions, retention=retention, nightly=_nightly(shared))
-    scheduler = ReminderScheduler(shared.reminders, counts, allowed=access, account=transport.account)
-    control = Control(
-        store=store,
-        clock=clock,
-        state=health.state,
-        transport=transport,
-        captchas=captchas,
-        restarts=restarts,
-    )
-    running = RunningParts(
-        store=store,
-        clock=clock,
-        transport=transport,
-        health=health,
-        identities=identities,
-        captchas=captchas,
-        pairing=pairing,
-        audience=audience,
-        toolbox=toolbox,
-        on_allowed=intake.admit,
-    )
-    return Service(
-        settings=settings,
-        worker=worker,
-        intake=intake,
-        sender=sender,
-        membership=membership,
-        maintenance=maintenance,
-        reminder_scheduler=scheduler,
-        summaries=summaries,
-        feed_poller=FeedPoller(store, clock, counts, reader if news.enabled else None, news=news),
-        watchdog=watchdog,
-        identities=identities,
-        checkups=checkups,
-        health=health,
-        control=control,
-        running=running,
-    )
-
-
-def _own_findings(settings: Settings, troubles: ModelTroubles, watchdog: Watchdog) -> list[Finding]:
-    """What Aldis notices by itself."""
-    level, words = ("problem", "nothing is heard over it") if watchdog.is_deaf else ("ok", "something is heard")
-    heard = Finding(level, "bridge", words, notice=Notice(kind="deaf"))
-    return [*troubles.findings(), check_disk(free_bytes_of(settings)), heard]
 
 
 def _nightly(shared: Services) -> Callable[[], Awaitable[None]] | None:

@@ -58,6 +58,7 @@ async def _chat(given: Settings, options: argparse.Namespace) -> int:
         print(textwrap.fill(banner, shutil.get_terminal_size().columns), file=sys.stderr)
     await terminal.show_prompt()
     app = await asyncio.to_thread(_import_app, given)
+    app.widen()
     async with app.build_service(given, terminal, realm="terminal") as aldis:
         tasks, interrupted = aldis.worker.tasks, set[TurnId]()
 

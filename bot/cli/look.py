@@ -18,6 +18,7 @@ from functools import partial
 import segno
 
 from bot import app, logs
+from bot.app import transports
 from bot.clock import Clock
 from bot.doctor import checkup
 from bot.doctor.findings import exit_status, format_findings, problem
@@ -93,7 +94,7 @@ async def _linked(given: Settings) -> str | None:
             said.add(what.words)
             print(f"{what.words[:1].upper()}{what.words[1:]} (Ctrl-C gives up)", file=sys.stderr)
 
-    async with app.linking_ready(given, on_wait) as (linking, accounts):
+    async with transports.linking_ready(given, on_wait) as (linking, accounts):
         if accounts:
             names = ", ".join(account.name or "one without a phone number" for account in accounts)
             print(f"The bridge already has an account: {names}.", file=sys.stderr)

@@ -22,6 +22,7 @@ from typing import Any
 
 from bot import app, logs, settings
 from bot.access.pairing import Pairing
+from bot.app import transports
 from bot.cli import store as upkeep
 from bot.errors import ConfigError, Disconnected
 from bot.invocation import command_line, spell_commands
@@ -161,6 +162,7 @@ class _Runs:
         Raises:
             ConfigError, StoreError: it cannot run, and there are no earlier settings with which it ran.
         """
+        app.widen()
         self._shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         async with _serve_pages(self._now, self._restarts.request) as world:
             await self._go(world)
@@ -188,7 +190,7 @@ class _Runs:
         """One run, with everything closed at its end; the administration pages outlast it."""
         world.begin(self._now)
         given, stop = self._now, self._shutdown
-        log = app.log_waits()
+        log = transports.log_waits()
 
         def on_wait(what: Wait) -> None:
             log(what)
@@ -201,11 +203,12 @@ class _Runs:
                     done.set_result(await upkeep.put_back(given, copy))
                 except StoreError as error:
                     done.set_exception(error)
-            await upkeep.try_store(given)
+            async with app.decided_store(given, "signal"):
+                pass  # what is wrong with the store is reported before Aldis waits for the bridge; this takes 10 ms
             # If the account is ambiguous, a page asks for it; a wrong choice is rolled back like any other setting.
             asks = given.web.admin_port > 0 and self._former is None
             importing = app.import_sdks(given)
-            transport = await until(stop.requested, app.signal_transport(given, on_wait, is_being_set_up=asks))
+            transport = await until(stop.requested, transports.signal_transport(given, on_wait, is_being_set_up=asks))
             if transport is None:
                 importing.cancel()
                 return

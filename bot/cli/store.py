@@ -41,7 +41,6 @@ from store import (
     UNDECIDED,
     Repositories,
     Store,
-    Undecided,
     copy_closed,
     is_undecided,
     open_store,
@@ -117,17 +116,6 @@ async def put_back(given: Settings, copy: Path) -> None:
     """
     await asyncio.to_thread(_restore, given, copy)
     await _over_store(given, lambda repos: settle(repos, Clock().now()))
-
-
-async def try_store(given: Settings) -> None:
-    """Opens the store and closes it again, which takes 10 ms: what is wrong with it is reported before Aldis waits for
-    the bridge.
-
-    Raises:
-        StoreError: it cannot be opened, or was restored and is undecided.
-    """
-    if await _over_store(given, lambda repos: repos.restored.restoration()) is not None:
-        raise Undecided(UNDECIDED)
 
 
 def _opened(given: Settings) -> AbstractAsyncContextManager[Store]:

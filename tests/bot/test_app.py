@@ -8,9 +8,9 @@ from functools import partial
 import pytest
 from aiohttp import web
 
-from bot import app, service
+from bot import service
 from bot.access.access import may_write
-from bot.app import models, wiring
+from bot.app import models, transports, wiring
 from bot.app import tools as equipment
 from bot.errors import ConfigError
 from bot.events import Envelope
@@ -127,11 +127,11 @@ async def test_the_bridge_is_asked_what_it_is(server: SignalServer, transport: t
     """And for its only account, where none is set."""
     async with server:
         for name in ("", ACCOUNT, ALDIS.uuid):
-            found = await app.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT=name))
+            found = await transports.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT=name))
             assert isinstance(found, transport)
             assert (found.account, found.number) == (ALDIS.uuid, ACCOUNT)
             await found.aclose()
-        async with app.linking_ready(given(SIGNAL__URL=server.url), app.log_waits()) as (link, accounts):
+        async with transports.linking_ready(given(SIGNAL__URL=server.url), transports.log_waits()) as (link, accounts):
             assert isinstance(link, linking)
             assert len(accounts) == 1
 
@@ -152,7 +152,7 @@ async def test_an_account_whose_id_the_bridge_does_not_tell(
     server.own = None
     with caplog.at_level(logging.WARNING, "bot.app.transports"):
         async with server:
-            transport = await app.signal_transport(given(SIGNAL__URL=server.url))
+            transport = await transports.signal_transport(given(SIGNAL__URL=server.url))
             assert (transport.account, transport.number) == (ACCOUNT, ACCOUNT)
             await transport.aclose()
     assert caplog.text.count("does not tell the account's id") == 1
@@ -165,16 +165,16 @@ async def test_an_account_that_the_bridge_does_not_have(build: Callable[[], Sign
     async with build() as server:
         for name in ("+15550100099", ALICE.uuid):
             with pytest.raises(ConfigError, match=r"^SIGNAL__ACCOUNT: the bridge has another account"):
-                await app.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT=name))
+                await transports.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT=name))
 
 
 async def test_several_accounts_are_the_operators_choice() -> None:
     """The variable is named; no number is."""
     async with signal_cli.SignalCli(accounts=[ACCOUNT, "+15550100099"]) as server:
         with pytest.raises(ConfigError, match=r"^SIGNAL__ACCOUNT: the bridge has several accounts") as refused:
-            await app.signal_transport(given(SIGNAL__URL=server.url))
+            await transports.signal_transport(given(SIGNAL__URL=server.url))
         assert "+1555" not in str(refused.value)
-        transport = await app.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT="+15550100099"))
+        transport = await transports.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT="+15550100099"))
         assert transport.account == "+15550100099"
         await transport.aclose()
 
@@ -186,7 +186,7 @@ async def test_a_bridge_that_answers_but_not_yet_for_its_accounts_is_waited_for(
     stop = asyncio.Event()
     with caplog.at_level(logging.WARNING, "bot.app.transports"):
         settings = given(SIGNAL__URL="unix:///nowhere/socket")
-        waiting = asyncio.create_task(service.until(stop, app.signal_transport(settings)))
+        waiting = asyncio.create_task(service.until(stop, transports.signal_transport(settings)))
         await eventually(lambda: "waiting for Signal" in caplog.text)
         stop.set()
         assert await waiting is None
@@ -230,7 +230,7 @@ async def test_services_hear_how_the_operator_can_be_reached_and_strangers_do_no
     contact = given(TOOLS__CONTACT="keeper@lamps.example").tools.contact
     async with standalone_deps(contact) as around, Site() as site:
         await around.http.get_json(site.url, service="Site", params={}, timeout_seconds=DEADLINE_SECONDS)
-    assert [seen.headers["user-agent"] for seen in site.requests] == [app.user_agent(contact)]
-    assert "keeper@lamps.example" in app.user_agent(contact)
+    assert [seen.headers["user-agent"] for seen in site.requests] == [equipment.user_agent(contact)]
+    assert "keeper@lamps.example" in equipment.user_agent(contact)
     assert "@" not in str(around.fetcher._headers)
-    assert app.user_agent().startswith("Aldis/")
+    assert equipment.user_agent().startswith("Aldis/")

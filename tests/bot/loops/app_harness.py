@@ -223,6 +223,8 @@ async def app_harness(
     )
     given = settings_with(usual, **(settings or {}))
     shared = Services(given, transport, store, "signal", clock=clock, sandbox=sandbox())
+    shared.status_messages = StatusMessages(store, clock, mode=live, after_seconds=0, pause_seconds=0.001)
+    shared.reactions = Reactions(transport, store, clock, emoji=EMOJI, after_seconds=mark_seconds)
     own = (*(make(shared.reminders) for make in ported), *((Remember(store, clock),) if remembers else ()))
     aldis = service(
         shared,
@@ -230,9 +232,7 @@ async def app_harness(
         (*tools, *own),
         sources,
         speech=speech,
-        status_messages=StatusMessages(store, clock, mode=live, after_seconds=0, pause_seconds=0.001),
-        reactions=Reactions(transport, store, clock, emoji=EMOJI, after_seconds=mark_seconds),
-        commands=commands(CommandContext(store, shared.turns, clock)),
+        commands=commands(shared.command_context),
     )
     running = [asyncio.create_task(loop.run()) for loop in (aldis.worker, aldis.sender)]
     try:

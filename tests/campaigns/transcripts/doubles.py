@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot import app, settings
+from bot.app import transports
 from bot.errors import Disconnected
 from bot.service import Service
 from tests.servers.envelopes import ALICE, GROUP
@@ -57,7 +58,7 @@ async def opened(folder: Path, more: Mapping[str, str]) -> AsyncGenerator[tuple[
         for server in (doubles.signal, doubles.model, doubles.weather, doubles.audio, doubles.images):
             await stack.enter_async_context(server)
         given = settings.load_settings({**doubles.settings(folder), **more}, None)
-        transport = await app.signal_transport(given)
+        transport = await transports.signal_transport(given)
         aldis = await stack.enter_async_context(app.build_service(given, transport, realm="signal"))
         group = await stack.enter_async_context(asyncio.TaskGroup())
         group.create_task(_chatting(aldis, stop))
