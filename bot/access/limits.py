@@ -68,19 +68,19 @@ class Quota:
         """Whether it is within the limits of its minute, even if `beside` others count before it."""
         at = taken_at(envelope, now)
         if envelope.kind is not Kind.MESSAGE:
-            return self._notes.has_room(_author(envelope), at, beside=beside)
-        return self._persons.has_room(_author(envelope), at, beside=beside) and self._conversations.has_room(
-            _chat(envelope), at, beside=beside
+            return self._notes.has_room(envelope.author or "", at, beside=beside)
+        return self._persons.has_room(envelope.author or "", at, beside=beside) and self._conversations.has_room(
+            envelope.chat or "", at, beside=beside
         )
 
     def count(self, envelope: Envelope, now: datetime) -> None:
         """Counts it after it was stored."""
         at = taken_at(envelope, now)
         if envelope.kind is not Kind.MESSAGE:
-            self._notes.count(_author(envelope), at)
+            self._notes.count(envelope.author or "", at)
             return
-        self._persons.count(_author(envelope), at)
-        self._conversations.count(_chat(envelope), at)
+        self._persons.count(envelope.author or "", at)
+        self._conversations.count(envelope.chat or "", at)
 
     def max_waiting(self, envelope: Envelope) -> int:
         """Returns how many messages may wait in its conversation before it; urgent ones pass a full queue."""
@@ -88,11 +88,11 @@ class Quota:
 
     def may_tell(self, envelope: Envelope, now: datetime) -> bool:
         """Whether no refusal was sent to this conversation within the last minute."""
-        return envelope.kind is Kind.MESSAGE and self._tellings.has_room(_chat(envelope), taken_at(envelope, now))
+        return envelope.kind is Kind.MESSAGE and self._tellings.has_room(envelope.chat or "", taken_at(envelope, now))
 
     def on_refusal(self, envelope: Envelope, now: datetime) -> None:
         """Records that the refusal of this message will be sent."""
-        self._tellings.count(_chat(envelope), taken_at(envelope, now))
+        self._tellings.count(envelope.chat or "", taken_at(envelope, now))
 
 
 def taken_at(envelope: Envelope, now: datetime) -> datetime:
@@ -100,11 +100,3 @@ def taken_at(envelope: Envelope, now: datetime) -> datetime:
     if envelope.server_at is None:
         return now
     return datetime.fromtimestamp(min(envelope.server_at / 1000, now.timestamp()), UTC)
-
-
-def _author(envelope: Envelope) -> str:
-    return envelope.author or ""
-
-
-def _chat(envelope: Envelope) -> str:
-    return envelope.chat or ""

@@ -455,12 +455,12 @@ class _Answering:
 
     async def _answered(self, completion: Completion) -> Outcome:
         """The outcome of a completion that runs no tools, with the remarks beside its words."""
-        read = (*self.history, *self.said)
         shielded: Shield = str
         if may_carry_out(self.labels):
-            shielded = partial(defang, given=GivenAddresses(given_in(read, self.toolbox.returning)))
+            given = given_in((*self.history, *self.said), self.toolbox.returning)
+            shielded = partial(defang, given=GivenAddresses(given))
         text = "" if completion.message is None else completion.message.text
-        text, answer = await work_out(text, words_of, completion, self.pages, read, self.runs, shielded)
+        text, answer = await work_out(text, words_of, completion, self.pages, self.runs, shielded)
         done = tuple(run.call for run in self.runs if run.outcome in SETTLED and self.toolbox.changes(run))
         takes_place = any(question.is_replaced_by(done) for question in self.turn.open_questions)
         remarks = [say(phrases.TAKES_PLACE)] if takes_place else []

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from bot.access.routing import Verdict
 from bot.chat import phrases
 from bot.chat.steps import Decided, Paused, dump_step, journaled_steps
-from bot.chat.turns import Turns, question_files
+from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.events import Incoming
 from bot.i18n.catalogues import say
@@ -134,7 +134,7 @@ class Approvals:
             return
         with use_language(self._turns.language(repos, conversation)):
             text = f"{say(phrases.STILL_OPEN)}\n\n{one.asked.question}"
-        self._turns.tell(repos, conversation, message, text, files=question_files(one.asked.whole), turn=one.turn)
+        self._turns.tell(repos, conversation, message, text, turn=one.turn)
 
     def _decide(self, repos: Repositories, conversation: ConversationId, one: _Waiting, verdict: Verdict) -> None:
         """Records a verdict and lets the turn continue.

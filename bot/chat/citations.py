@@ -9,9 +9,9 @@
 
 So a number means the same page for as long as it is part of any request, and a stored answer can be shown again.
 Numbers start above any that people see, because a small one is either what people were shown or a model's own count.
-A number without a page is removed while its sentence stays. Code, and brackets that a person wrote exactly so, are left
-alone. What people read of a completion is made of this in `words_of`; `bot.trust.links` knows which addresses
-were given, and `bot.chat.agent` what else is said below an answer.
+A number without a page is removed while its sentence stays; code is left alone. What people read of a completion is
+made of this in `words_of`; `bot.trust.links` knows which addresses were given, and `bot.chat.agent` what else is said
+below an answer.
 """
 
 import re
@@ -22,7 +22,7 @@ from typing import Any, cast
 from bot.chat import phrases
 from bot.chat.steps import ToolRun
 from bot.i18n.catalogues import say
-from bot.messages import AssistantMessage, Message, Page, Text, ToolMessage, UserMessage
+from bot.messages import AssistantMessage, Message, Page, Text, ToolMessage
 from bot.models.base import Completion, Stop
 from bot.models.offline import describe_answer
 from bot.trust.links import inert_host
@@ -168,21 +168,16 @@ def without_numbers(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: _without_numbers(item, name, _MAX_DEPTH) for name, item in data.items()}
 
 
-def cite(
-    text: str, pages: CitedPages, read: Sequence[Message], shows: Callable[[str], bool]
-) -> AssistantMessage | None:
-    """The answer as it is stored, with the pages it cites; None if no words are left.
-
-    `read` is everything the model has read: history, question, tools' answers. `shows` tells whether people may see an
-    address.
+def cite(text: str, pages: CitedPages, shows: Callable[[str], bool]) -> AssistantMessage | None:
+    """The answer as it is stored, with the pages it cites; None if no words are left. `shows` tells whether people may
+    see an address.
     """
     pieces = _CODE.split(text)  # the odd ones are code
     found: dict[int, Page] = {}
     if any(_CITATION.search(piece) for piece in pieces[::2]):
         found = _meant(pieces[::2], pages, shows)
         if found or pages.has_found:
-            just_so = _asked(read)
-            pieces[::2] = [_kept(piece, found, just_so) for piece in pieces[::2]]
+            pieces[::2] = [_kept(piece, found) for piece in pieces[::2]]
     words = "".join(pieces).strip()
     named = dict.fromkeys(int(number) for piece in _CODE.split(words)[::2] for number in _SHOWN.findall(piece) if found)
     kept = {page.number: page for page in found.values()}
@@ -241,12 +236,6 @@ def _key(url: str) -> str:
     return canonical_url(url) or url
 
 
-def _asked(read: Sequence[Message]) -> frozenset[str]:
-    """The bracketed numbers in the question."""
-    question = next((message for message in reversed(read) if isinstance(message, UserMessage)), None)
-    return frozenset(found[0].strip() for found in _CITATION.finditer(question.text)) if question else frozenset()
-
-
 def _numbers(citation: re.Match[str]) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", citation["plain"] or citation["odd"])]
 
@@ -258,26 +247,20 @@ def _meant(pieces: Sequence[str], pages: CitedPages, shows: Callable[[str], bool
     return {number: page for number, page in meant.items() if page is not None and shows(page.url)}
 
 
-def _kept(piece: str, pages: Mapping[int, Page], just_so: Collection[str]) -> str:
+def _kept(piece: str, pages: Mapping[int, Page]) -> str:
     """The piece with its citations, one by one, under the pages' numbers; those of unknown pages are removed."""
 
     def kept(citation: re.Match[str]) -> str:
         known = dict.fromkeys(pages[number].number for number in _numbers(citation) if number in pages)
-        is_whole = len(known) == len(_numbers(citation))
-        if not is_whole and citation[0].strip() in just_so:
-            return citation[0]
         before, after = citation["before"], citation["after"]
         if known and not after and _WOULD_BE_OTHERS.match(piece, citation.end()):
             after = " "
         if known:
             return before + "".join(f"[{number}]" for number in known) + after
-        return "" if not before and _begins_line(citation) else after
+        begins_line = citation.start() == 0 or piece[citation.start() - 1] == "\n"
+        return "" if not before and begins_line else after
 
     return _CITATION.sub(kept, piece)
-
-
-def _begins_line(found: re.Match[str]) -> bool:
-    return found.start() == 0 or found.string[found.start() - 1] == "\n"
 
 
 def _placed(text: str, places: Mapping[int, int]) -> str:
@@ -297,18 +280,18 @@ def _replaced(text: str, instead: Callable[[int], str | None]) -> str:
 
 
 def words_of(
-    completion: Completion, pages: CitedPages, read: Sequence[Message], runs: Iterable[ToolRun], shielded: Shield
+    completion: Completion, pages: CitedPages, runs: Iterable[ToolRun], shielded: Shield
 ) -> tuple[str, AssistantMessage | None]:
     """Returns what people read of a completion that runs no tools, and the message that is kept of it.
 
-    `read` is everything the model has read. The message is None if there is no answer: the text then says why.
+    The message is None if there is no answer: the text then says why.
     """
     if completion.stop is Stop.REFUSAL:
         return say(phrases.REFUSED), None
     is_cut = completion.stop is Stop.LENGTH
     message = completion.message
     # Words before a call announce it, and are no answer.
-    answer = None if message is None or message.calls else _cited(message.text, pages, read, shielded)
+    answer = None if message is None or message.calls else _cited(message.text, pages, shielded)
     if answer is not None:
         text = shielded(visible_words(answer))
         return f"{text}\n\n{say(phrases.CUT_OFF)}" if is_cut else text, answer
@@ -319,8 +302,8 @@ def words_of(
     return say(phrases.NO_WORDS_LEFT if is_cut else phrases.NOTHING_SAID), None
 
 
-def _cited(text: str, pages: CitedPages, read: Sequence[Message], shielded: Shield) -> AssistantMessage | None:
+def _cited(text: str, pages: CitedPages, shielded: Shield) -> AssistantMessage | None:
     """The answer as it is kept; None if it has no visible words."""
-    answer = cite(text, pages, read, shows=lambda url: shielded(url) == url)
+    answer = cite(text, pages, shows=lambda url: shielded(url) == url)
     words = "" if answer is None else shielded(answer.text)
     return None if answer is None or not clean_text(words).strip() else replace(answer, parts=(Text(text=words),))

@@ -5,15 +5,13 @@
                                                                               - path: “/srv/old”
 
 A stranger may have written whatever a model fills in. So it is put in quotation marks, on one line, without links and
-without characters that style or hide anything, and cut if it is long: it can look like nothing but a quotation.
-Anything that is cut is attached as a file, in full.
+without characters that style or hide anything: it can look like nothing but a quotation. All of it is shown.
 """
 
 import json
 import logging
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import cast
@@ -26,16 +24,11 @@ from bot.i18n.phrases import duration
 from bot.logs import describe_error
 from bot.messages import ToolCall
 from bot.trust.links import inert
-from tools import Intent, ToolSpec, Weekday, Wish, clean_line, clean_text
+from tools import Intent, ToolSpec, Weekday, Wish, clean_line
 
 _log = logging.getLogger(__name__)
 
-MAX_VALUE_CHARACTERS = 600
-"""The limit of one value; of a longer one people read the length."""
-MAX_VALUES = 20
-"""The limit of one call's arguments; of more, people read the number."""
 _MAX_NAME_CHARACTERS = 60
-_MAX_WHOLE_CHARACTERS = 500_000
 _MAX_DEPTH = 8
 
 _SENTENCES: Mapping[str, Sentence] = {
@@ -52,14 +45,6 @@ _STYLING = re.compile(r"([*_~`|#$<])")
 
 def deed(call: ToolCall, spec: ToolSpec | None) -> Deed:
     """Describes what a valid call would do; `spec` is None if there is no such tool now."""
-    intent = _told(call, spec)
-    is_shortened = len(intent.details) > MAX_VALUES or any(
-        len(clean_line(_text(value))) > MAX_VALUE_CHARACTERS for _, value in _leaves(call.arguments)
-    )
-    return replace(intent, whole=_whole(call)) if is_shortened else intent
-
-
-def _told(call: ToolCall, spec: ToolSpec | None) -> Deed:
     if spec is not None and spec.intent is not None:
         try:
             return _sentence(spec.intent(spec.arguments.model_validate(call.arguments)))
@@ -71,12 +56,6 @@ def _told(call: ToolCall, spec: ToolSpec | None) -> Deed:
     else:
         words = say(phrases.DEED_TOOL, name=plain_name(phrases.tool_name(call.name)))
     return Deed(words=words, details=details)
-
-
-def _whole(call: ToolCall) -> str:
-    """All arguments, for a file: one below the other, complete except for hidden characters."""
-    values = (f"{'.'.join(path)}:\n{clean_text(_text(value))}" for path, value in _leaves(call.arguments))
-    return "\n\n".join([call.name, *values])[:_MAX_WHOLE_CHARACTERS]
 
 
 def _leaves(value: object, *path: str, depth: int = 0) -> Iterator[tuple[tuple[str, ...], object]]:
@@ -92,17 +71,9 @@ def _leaves(value: object, *path: str, depth: int = 0) -> Iterator[tuple[tuple[s
             yield path, value
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
 def quote(text: str) -> str:
-    """Foreign words as a quotation in Markdown: on one line, inert, cut if long."""
-    line = clean_line(text).translate(_QUOTATION_MARKS)
-    if len(line) <= MAX_VALUE_CHARACTERS:
-        return quotation(_plain(line))
-    shown = quotation(_plain(line[:MAX_VALUE_CHARACTERS].rstrip() + "…"))
-    return say(phrases.VALUE_CUT, value=shown, count=len(line))
+    """Foreign words as a quotation in Markdown: on one line, inert."""
+    return quotation(_plain(clean_line(text).translate(_QUOTATION_MARKS)))
 
 
 def _plain(line: str) -> str:
@@ -139,17 +110,16 @@ def _value(value: object) -> str:
 
 def _lines(arguments: Mapping[str, object]) -> Iterator[str]:
     """One line per value, however deeply nested."""
-    leaves = list(_leaves(arguments))
-    for path, value in leaves[:MAX_VALUES]:
+    for path, value in _leaves(arguments):
         yield f"{plain_name(' › '.join(path))}: {_shown(value)}"
-    if len(leaves) > MAX_VALUES:
-        yield say(phrases.VALUES_LEFT_OUT, count=len(leaves) - MAX_VALUES)
 
 
 def _shown(value: object) -> str:
     match value:
-        case str() | dict() | list():
-            return quote(_text(cast("object", value)))
+        case str():
+            return quote(value)
+        case dict() | list():
+            return quote(json.dumps(value, ensure_ascii=False))
         case bool() | None:
             return {True: "✔", False: "✘", None: "–"}[value]
         case _:

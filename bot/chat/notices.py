@@ -10,7 +10,7 @@ Left to others: finding (`bot.doctor`, `bot.features.safety_numbers`), when (`bo
 import logging
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Literal
 
 from bot.chat import outgoing, phrases
@@ -130,26 +130,20 @@ class Notices:
         """
         if not (standing or judged):
             return 0
-        known = tuple(contacts)
-        return await self._store.transaction(lambda repos: self._settle(repos, standing, judged, known))
+        known, now = tuple(contacts), self._clock.now()
 
-    def _settle(
-        self,
-        repos: Repositories,
-        standing: Collection[tuple[str, Notice]],
-        judged: Collection[str],
-        contacts: tuple[Contact, ...],
-    ) -> int:
-        now: datetime = self._clock.now()
-        repos.notices.prune(before=now - _FORGOTTEN_AFTER)
-        for topic in set(judged):
-            repos.notices.settle(topic, standing=[notice.name for its, notice in standing if its == topic])
-        sent = 0
-        for topic, notice in standing:
-            is_known = repos.notices.is_told(notice.name)
-            if is_known or self.admins.tell(repos, notice.text, contacts):
-                repos.notices.note(topic, notice.name, now=now)
-            if not is_known and repos.notices.is_told(notice.name):
-                sent += 1
-                _log.info("notifying the admins: %s", notice.kind)
-        return sent
+        def transact(repos: Repositories) -> int:
+            repos.notices.prune(before=now - _FORGOTTEN_AFTER)
+            for topic in set(judged):
+                repos.notices.settle(topic, standing=[notice.name for its, notice in standing if its == topic])
+            sent = 0
+            for topic, notice in standing:
+                is_known = repos.notices.is_told(notice.name)
+                if is_known or self.admins.tell(repos, notice.text, known):
+                    repos.notices.note(topic, notice.name, now=now)
+                if not is_known and repos.notices.is_told(notice.name):
+                    sent += 1
+                    _log.info("notifying the admins: %s", notice.kind)
+            return sent
+
+        return await self._store.transaction(transact)

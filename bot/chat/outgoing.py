@@ -58,12 +58,10 @@ async def work_out(text: str, work: Callable[P, T], *arguments: P.args, **named:
     return await asyncio.to_thread(work, *arguments, **named)
 
 
-def replies_to(
-    text: str, answered: Sequence[Incoming], *, ok: bool, talk: Sequence[Incoming] = (), files: tuple[File, ...] = ()
-) -> list[Reply]:
+def replies_to(text: str, answered: Sequence[Incoming], *, ok: bool, talk: Sequence[Incoming] = ()) -> list[Reply]:
     """Returns a Markdown text as the message that answers these; none if it has no visible character.
 
-    A text too long for one message is also attached in full as a file, with the other `files`. In a group the message
+    A text too long for one message is also attached in full as a file. In a group the message
     quotes the newest one; each person who asked, is mentioned in a question or took part in the preceding `talk` is
     mentioned natively where the text names them.
     """
@@ -79,7 +77,7 @@ def replies_to(
             content=replace(content, styles=content.styles[: MAX_RANGES - len(mentions)]),
             quote=quoting(newest),
             mentions=mentions,
-            files=files if is_whole else (text_file(WHOLE_ANSWER, text), *files),
+            files=() if is_whole else (text_file(WHOLE_ANSWER, text),),
             ok=ok,
             answers=tuple(message.sent_at for message in answered),
         )

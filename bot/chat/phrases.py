@@ -61,7 +61,6 @@ NO_WORDS_LEFT = Sentence(
     "NO_WORDS_LEFT", "The answer was too long for me to send. Please ask for something shorter, or for one part of it."
 )
 CUT_OFF = Sentence("CUT_OFF", "… (cut off here: the answer got too long)")
-SHORTENED_IN_FILE = Sentence("SHORTENED_IN_FILE", "(What is shortened here is in the file in full.)")
 REST_IN_FILE = Sentence("REST_IN_FILE", "… (too long for one message: it's all in the file)")
 GAVE_UP = Sentence(
     "GAVE_UP", "I tried several times to answer your last message and couldn't. It's been noted; please ask again."
@@ -137,8 +136,6 @@ DEED_REMEMBER = Sentence("DEED_REMEMBER", "remember this about you: {fact}")
 DEED_FORGET = Sentence("DEED_FORGET", "delete number {number} of what I remember about you (`/memory` shows it)")
 DEED_TOOL = Sentence("DEED_TOOL", "use {name}")
 DEED_TOOL_OF_SERVER = Sentence("DEED_TOOL_OF_SERVER", "use {name} (server: {server})")
-VALUE_CUT = Sentence("VALUE_CUT", "{value} (shortened; {count} characters in all)")
-VALUES_LEFT_OUT = Sentence("VALUES_LEFT_OUT", "… and {count} more")
 WHEN_AT = Sentence("WHEN_AT", "on {day} at {time}")
 WHEN_IN = Sentence("WHEN_IN", "in {duration}")
 WHEN_ON_DAYS = Sentence("WHEN_ON_DAYS", "every {days} at {time}, from {day}")
@@ -197,8 +194,6 @@ class Deed:
     """What follows "May I", in Markdown, on one line."""
     details: tuple[str, ...] = ()
     """The lines below it, also in Markdown."""
-    whole: str = ""
-    """The full text without formatting if anything above is shortened; else empty."""
 
 
 _BY_ERROR: tuple[tuple[type[ProviderError], Sentence], ...] = (

@@ -120,8 +120,6 @@ class Paused:
     """The tool they can allow permanently with their verdict; None if they cannot."""
     question: str = ""
     """The question as Markdown, to be repeated; empty if unknown."""
-    whole: str = ""
-    """The full text of what the question shortens; empty if nothing was shortened."""
     position: int = 0
     """The question's position among the turn's messages, which tells it from earlier questions."""
     step: Literal["paused"] = "paused"

@@ -189,19 +189,9 @@ class Turns:
         calls = tuple(call.id for call in pause.calls)
         always = pause.allowance.tool if pause.allowance is not None else None
         question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always)
-        whole = "\n\n\n".join(deed.whole for deed in pause.deeds if deed.whole)
-        question = f"{question}\n\n{say(phrases.SHORTENED_IN_FILE)}" if whole else question
         texts = (question, f"{question}\n\n{say(phrases.TAKES_PLACE)}")
-        files = question_files(whole)
-        first, again = (outgoing.replies_to(text, turn.incoming, ok=True, files=files) for text in texts)
-        step = Paused(
-            call_ids=calls,
-            until=until,
-            people=(turn.person,),
-            allowance=pause.allowance,
-            question=question,
-            whole=whole,
-        )
+        first, again = (outgoing.replies_to(text, turn.incoming, ok=True) for text in texts)
+        step = Paused(call_ids=calls, until=until, people=(turn.person,), allowance=pause.allowance, question=question)
 
         def put_off(repos: Repositories) -> None:
             if not repos.journal.is_running(turn.id):
@@ -383,11 +373,6 @@ class Turns:
         text, asked = outcome.text, turn.incoming
         replies = await outgoing.work_out(text, outgoing.replies_to, text, asked, ok=outcome.ok, talk=turn.talk)
         return with_enclosures(replies, outcome)
-
-
-def question_files(whole: str) -> tuple[File, ...]:
-    """The full text of a shortened question as a file; none if `whole` is empty."""
-    return (outgoing.text_file("question.txt", whole),) if whole else ()
 
 
 def _question(turn: Turn) -> bytes:

@@ -151,25 +151,6 @@ def test_a_slash_and_a_word_is_a_command(text: str, name: str, rest: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "about"),
-    [
-        ("/?", ""),
-        ("/forget?", "forget"),
-        ("/Forget??", "Forget"),
-        ('"/forget everything"', "forget"),
-        ("`/remind in 5 min tea`", "remind"),
-        ("Aldis, „/forget“", "forget"),
-    ],
-)
-def test_who_asks_about_a_command_is_told_what_it_does(text: str, about: str) -> None:
-    """Nothing is done; in a group only where Aldis is addressed, for people talk to each other there."""
-    directly = replace(DIRECTLY, text=text)
-    assert route(directly, name="Aldis") == Command(message=directly, name="help", rest=about, is_addressed=True)
-    in_group = route(replace(IN_GROUP, text=text), name="Aldis")
-    assert isinstance(in_group, Command if "Aldis" in text else Talk)
-
-
-@pytest.mark.parametrize(
     ("name", "text"),
     [
         ("Aldis /forget everything", "@Aldis /forget everything /weather Oslo"),

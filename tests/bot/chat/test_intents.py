@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.chat import phrases
-from bot.chat.intents import MAX_VALUE_CHARACTERS, MAX_VALUES, deed, quote
+from bot.chat.intents import deed, quote
 from bot.features.reminders.tool import Remind
 from bot.formatting.split import visible
 from bot.i18n.catalogues import say
@@ -128,8 +128,6 @@ def test_other_tools_show_their_arguments_one_by_one() -> None:
         "May I use files_delete?",
         "• path: “/srv/old”\n• also › name: “a”\n• also: “b”\n• sure: ✔\n• size: 3\n• none: –",
     ]
-    many = ToolCall(id=CallId("c"), name="x", arguments={f"n{n}": n for n in range(MAX_VALUES + 5)})
-    assert deed(many, None).details[-1] == "… and 5 more"
 
 
 def test_a_plan_is_a_numbered_list() -> None:
@@ -158,9 +156,3 @@ def test_whatever_is_filled_in_looks_like_a_quotation(text: str) -> None:
     assert not {"“", "”", "\n", "\r", "\u2028", "\u202e", "\u2066"} & set(inner)
     assert shown.spans == ()
     assert "evil.example" not in shown.text
-
-
-def test_what_is_long_is_cut_and_says_so() -> None:
-    """Nobody agrees to what they cannot see without knowing that."""
-    shown = quote("x" * (MAX_VALUE_CHARACTERS + 1))
-    assert shown.endswith(f"x…” (shortened; {MAX_VALUE_CHARACTERS + 1} characters in all)")

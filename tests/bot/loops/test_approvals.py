@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from bot.chat import phrases as turn_phrases
 from bot.clock import SetClock
 from store import Store
 from tests.bot.chat.turn_helpers import Echo, calls, says
@@ -49,22 +48,17 @@ async def test_after_reading_a_page_a_tool_with_effects_asks(store: Store, clock
         assert len(aldis.model.asked) == 3
 
 
-async def test_what_is_shortened_in_a_question_can_be_read_whole(store: Store, clock: SetClock) -> None:
-    """In a file beside it: nobody agrees to what they have not seen. Where nothing is cut there is none."""
+async def test_a_question_shows_what_is_asked_about_whole(store: Store, clock: SetClock) -> None:
+    """Nobody agrees to what they have not seen."""
     look, post = tools()
-    long = "Dear Ben,\n" + "lamp " * 300 + "and send the key to Mallory."
-    for word, is_cut in ((long, True), ("short", False)):
-        async with app_harness(store, clock, tools=(look, post)) as aldis:
-            aldis.model.script = [calls(("look", {"word": "page"})), calls(("post", {"word": word})), says("Done.")]
-            await aldis.deliver(message("Aldis, read the page."))
-            [question] = await aldis.answered(1)
-            assert ("Mallory" in question.content.text) is False
-            assert (turn_phrases.SHORTENED_IN_FILE.text in question.content.text) is is_cut
-            assert [(file.name, file.data.decode()) for file in question.files] == (
-                [("question.txt", f"post\n\nword:\n{long}")] if is_cut else []
-            )
-            await aldis.deliver(message("/stop"))
-            await aldis.quiet()
+    long = "Dear Ben, " + "lamp " * 300 + "and send the key to Mallory."
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        aldis.model.script = [calls(("look", {"word": "page"})), calls(("post", {"word": long})), says("Done.")]
+        await aldis.deliver(message("Aldis, read the page."))
+        [question] = await aldis.answered(1)
+        assert (long in question.content.text, question.files) == (True, ())
+        await aldis.deliver(message("/stop"))
+        await aldis.quiet()
 
 
 async def test_a_no_is_told_to_the_model(store: Store, clock: SetClock) -> None:
