@@ -72,7 +72,8 @@ def join_labels(labels: Iterable[Labels]) -> Labels:
     people: dict[str, Writer] = {}
     sources: dict[Source, None] = {}
     for one in labels:
-        people.update((writer.id, writer) for writer in one.people)
+        for writer in one.people:
+            people[writer.id] = writer
         for source in one.sources:
             sources.pop(source, None)  # a source that is read again moves to the newest
             sources[source] = None

@@ -140,12 +140,12 @@ class AssistantMessage:
     @property
     def text(self) -> str:
         """All text parts, joined by blank lines; empty if there are none."""
-        return "\n\n".join(part.text for part in self.parts if isinstance(part, Text))
+        return "\n\n".join([part.text for part in self.parts if isinstance(part, Text)])
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         """The tool calls in the order asked; empty if the model answered with words alone."""
-        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+        return tuple([part for part in self.parts if isinstance(part, ToolCall)])
 
     def without_opaque(self) -> "AssistantMessage":
         """This message without vendor blocks, as the history keeps it."""

@@ -75,7 +75,8 @@ def may_write(envelope: Envelope, allowed: AccessList, *, is_approved: bool = Fa
         # Any sender can create a group and add Aldis to it, so "every group" lets in no unlisted people.
         is_open = EVERYBODY in allowed.groups and _is_listed(envelope, allowed)
         return is_open or envelope.chat.id in allowed.groups
-    is_welcome = is_approved or _is_listed(envelope, allowed) or _is_welcome_member(envelope, allowed)
+    is_member = allowed.group_members_may_write and envelope.author in allowed.members
+    is_welcome = is_approved or is_member or _is_listed(envelope, allowed)
     return is_welcome and envelope.chat == ChatId.direct(envelope.chat.id)
 
 
@@ -124,10 +125,6 @@ def members_of(groups: Iterable[Group], allowed: AccessList) -> frozenset[Person
 
 def _is_listed(envelope: Envelope, allowed: AccessList) -> bool:
     return EVERYBODY in allowed.persons or not (allowed.persons | allowed.admins).isdisjoint(_names(envelope))
-
-
-def _is_welcome_member(envelope: Envelope, allowed: AccessList) -> bool:
-    return allowed.group_members_may_write and envelope.author in allowed.members
 
 
 def _names(envelope: Envelope) -> frozenset[str]:

@@ -4,10 +4,9 @@
                                |-- 👎: they get no code any more
                                '-- an hour later: they may get another code, but no admin is asked again
 
-All of it is kept in memory, and so is what a stranger with a code writes while they wait: it is answered when they are
-let in, and gone when the code expires. It survives a restart of Aldis within its process. Nothing about a stranger
-reaches the disk. A stranger gets one code an hour, and all strangers together twenty; admins are asked with the first.
-A code does nothing by itself; only an admin can use it, so it need not withstand guessing, only mistakes.
+All of it is kept in memory alone, and so is what a stranger with a code writes while they wait: it is answered when
+they are let in, and gone when the code expires. A stranger gets one code an hour, and all strangers together twenty. A
+code does nothing by itself; only an admin can use it, so it need not withstand guessing, only mistakes.
 
     no page waits for the first admin: nothing is known about callers
     listening --a person writes--> listed with their number, their question held --let in--> it is answered
@@ -89,22 +88,14 @@ class WaitingRoom(ABC):
 
     def release(self, person: PersonId, now: datetime) -> tuple[Envelope, ...]:
         """Returns and forgets what they wrote while they waited, in order, with the time left on their timers."""
-        waited = ((envelope, now - at) for envelope, at in self._held.pop(person, ()))
-        left = ((one, since) for one, since in waited if not 0 < one.expires_in_seconds <= since.total_seconds())
-        return tuple(_after(envelope, since) for envelope, since in left)
-
-
-def _after(envelope: Envelope, waited: timedelta) -> Envelope:
-    """The envelope as it is after that wait."""
-    left = envelope.expires_in_seconds and max(1, envelope.expires_in_seconds - int(waited.total_seconds()))
-    waited_ms = (envelope.waited_ms or 0) + int(waited.total_seconds() * 1000)
-    return replace(envelope, expires_in_seconds=left, waited_ms=waited_ms)
-
-
-@dataclass(slots=True)
-class _Pending:
-    code: str
-    since: datetime
+        released: list[Envelope] = []
+        for envelope, at in self._held.pop(person, ()):
+            waited_ms = int((now - at).total_seconds() * 1000)
+            left = envelope.expires_in_seconds - waited_ms // 1000
+            if left > 0 or not envelope.expires_in_seconds:
+                waited_ms += envelope.waited_ms or 0
+                released.append(replace(envelope, expires_in_seconds=max(0, left), waited_ms=waited_ms))
+        return tuple(released)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,7 +116,8 @@ class Pairing(WaitingRoom):
 
     def __init__(self) -> None:
         super().__init__()
-        self._pending: OrderedDict[PersonId, _Pending] = OrderedDict()
+        self._pending: OrderedDict[PersonId, tuple[str, datetime]] = OrderedDict()
+        """The valid codes, and when they were given."""
         self.strangers: OrderedDict[PersonId, Stranger] = OrderedDict()
         """The strangers that the admins were asked about."""
         self._refused: set[PersonId] = set()
@@ -142,14 +134,14 @@ class Pairing(WaitingRoom):
         if not self.has_room(person, now):
             return None
         code = "".join(secrets.choice(ALPHABET) for _ in range(2 * _HALF_CHARS))
-        self._pending[person] = _Pending(code, now)
+        self._pending[person] = code, now
         return f"{code[:_HALF_CHARS]}-{code[_HALF_CHARS:]}"
 
     def approve(self, code: str, now: datetime) -> PersonId | None:
         """The person who got this code, as often as it is asked for; None: it is unknown, or older than an hour."""
         self.forget(now)
         wanted = "".join(character for character in code.upper() if character.isalnum())
-        return next((person for person, pending in self._pending.items() if pending.code == wanted), None)
+        return next((person for person, (known, _) in self._pending.items() if known == wanted), None)
 
     def put(self, person: PersonId, name: str | None, code: str) -> Stranger | None:
         """Returns the stranger for the admins to judge; None if they were asked about this person before."""
@@ -193,7 +185,7 @@ class Pairing(WaitingRoom):
 
     def forget(self, now: datetime) -> None:
         """Drops codes older than an hour."""
-        while self._pending and now - next(iter(self._pending.values())).since >= GOOD_FOR:
+        while self._pending and now - next(iter(self._pending.values()))[1] >= GOOD_FOR:
             person, _ = self._pending.popitem(last=False)
             self._held.pop(person, None)
 

@@ -228,7 +228,8 @@ def _message(message: Incoming, name: str, answers_always: bool) -> Question | C
         return Question(message=message, is_bare=True)
     if not (message.text.strip() or message.attachments or message.sticker or message.extras or message.view_once):
         return Ignore(reason="empty")
-    is_addressed = not message.chat.is_group or _addressed(message, name)
+    is_called = message.mentions_me or message.quotes_me or _called(_own_text(message), name)
+    is_addressed = is_called or not message.chat.is_group
     command = _command(message.text, name)
     if command is not None and _command(_own_text(message), name):
         return Command(message=message, name=command[0], rest=command[1], is_addressed=is_addressed)
@@ -241,8 +242,9 @@ def _message(message: Incoming, name: str, answers_always: bool) -> Question | C
 
 
 def _command(text: str, name: str) -> tuple[str, str] | None:
-    """The command's name and what follows it; None if this is not a command."""
-    command = _COMMAND.fullmatch(plain_command(_without_name(text, name)))
+    """The command's name and what follows it, `Aldis, /help` included; None if this is not a command."""
+    called = rf"^\s*@?{re.escape(name)}\s*[,:]?\s+(?=[\"“„«'‘`*_~]{{0,4}}[/\uff0f\u2044\u2215])"
+    command = _COMMAND.fullmatch(plain_command(re.sub(called, "", text, flags=re.IGNORECASE).strip()))
     return None if command is None else (command[1].lower(), (command[2] or "").strip())
 
 
@@ -259,22 +261,12 @@ def _is_bare(message: Incoming, name: str) -> bool:
     return message.chat.is_group and is_called and only_name
 
 
-def _addressed(message: Incoming, name: str) -> bool:
-    return message.mentions_me or message.quotes_me or _called(_own_text(message), name)
-
-
 def _own_text(message: Incoming) -> str:
     """The text without the names of people it mentions, who could choose names that call Aldis or give commands."""
     text = message.text
     for named in sorted((one.name for one in message.mentioned), key=len, reverse=True):
         text = text.replace(f"@{named}", "@")
     return text
-
-
-def _without_name(text: str, name: str) -> str:
-    """The text without the name that may precede a command: `Aldis, /help`."""
-    called = rf"^\s*@?{re.escape(name)}\s*[,:]?\s+(?=[\"“„«'‘`*_~]{{0,4}}[/\uff0f\u2044\u2215])"
-    return re.sub(called, "", text, flags=re.IGNORECASE).strip()
 
 
 def _called(text: str, name: str) -> bool:
@@ -287,7 +279,9 @@ def _called(text: str, name: str) -> bool:
 
 def parse_word(text: str) -> Word | None:
     """The meaning of words that mean nothing else; None if they may mean more, or anything else."""
-    words = _said(text)
+    plain = unicodedata.normalize("NFC", text).lower().translate(SKIN_TONES).replace("’", "'")
+    # Everything after the first of them is one piece, which matches none of our words.
+    words = {*_BETWEEN.split(_THUMBS.sub(r" \g<0> ", plain).strip(), maxsplit=_MAX_SAID)} - {""}
     if len(words) > _MAX_WORDS:
         return None
     if words & _YES and words <= _YES | _BESIDE_YES:
@@ -295,10 +289,3 @@ def parse_word(text: str) -> Word | None:
     if words & _NO and words <= _NO | _BESIDE_NO:
         return "no"
     return "always" if words & _ALWAYS and words <= _ALWAYS | _BESIDE_ALWAYS else None
-
-
-def _said(text: str) -> frozenset[str]:
-    """The words in a text; everything after the first `_MAX_SAID` is one piece, which matches none of our words."""
-    plain = unicodedata.normalize("NFC", text).lower().translate(SKIN_TONES).replace("’", "'")
-    words = _BETWEEN.split(_THUMBS.sub(r" \g<0> ", plain).strip(), maxsplit=_MAX_SAID)
-    return frozenset(word for word in words if word)

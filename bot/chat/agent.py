@@ -275,8 +275,8 @@ class _Answering:
         tokens = room.history_tokens(most, size, self.model, beside_tokens=self._beside_tokens())
         shown = prompt.window(past, max_tokens=tokens)
         self.history: tuple[Message, ...] = tuple(chain.from_iterable(shown))
-        self.history_tokens = sum(past.tokens for past in shown)
-        self.labels = join_labels([self.labels, *(past.labels for past in shown)])
+        self.history_tokens = sum([past.tokens for past in shown])
+        self.labels = join_labels([self.labels, *[past.labels for past in shown]])
 
     def _beside_tokens(self) -> int:
         """Roughly how many tokens a request has apart from the earlier turns, including room for its answer."""
@@ -389,9 +389,9 @@ class _Answering:
         causes = self.toolbox.approval(
             call, self.labels, self.turn.person, self.words, in_group=self.turn.group is not None
         )
-        # In a scheduled run no person sees the result, so a standing permission does not apply.
-        is_allowed = not self.turn.is_unattended and self.toolbox.allowance(call, self.labels) in self.turn.allowed
-        return None if is_allowed else causes
+        if causes is None or self.turn.is_unattended:
+            return causes  # in a scheduled run no person sees the result, so a standing permission does not apply
+        return None if self.toolbox.allowance(call, self.labels) in self.turn.allowed else causes
 
     async def _ran(self, call: ToolCall) -> ToolRun:
         """Runs one call and journals it, unless the journal already has it."""

@@ -155,7 +155,14 @@ def number_pages(data: Mapping[str, Any], pages: CitedPages) -> Mapping[str, Any
     results = data.get("results")
     if not isinstance(results, list | tuple):
         return data
-    rows = [_numbered(row, pages) for row in cast("Sequence[Any]", results)]
+    rows: list[object] = []
+    for row in cast("Sequence[Any]", results):
+        match row:
+            case {"url": str(url)}:
+                others = {name: value for name, value in cast("dict[str, Any]", row).items() if name != "number"}
+                rows.append({"number": pages.find(url), **others})
+            case _:
+                rows.append(row)
     return {**data, "results": rows}
 
 
@@ -175,7 +182,10 @@ def cite(text: str, pages: CitedPages, shows: Callable[[str], bool]) -> Assistan
     pieces = _CODE.split(text)  # the odd ones are code
     found: dict[int, Page] = {}
     if any(_CITATION.search(piece) for piece in pieces[::2]):
-        found = _meant(pieces[::2], pages, shows)
+        # The cited pages by the numbers the answer uses, in order of appearance.
+        written = dict.fromkeys(n for piece in pieces[::2] for one in _CITATION.finditer(piece) for n in _numbers(one))
+        meant = {number: pages.page(number, written.keys()) for number in written}
+        found = {number: page for number, page in meant.items() if page is not None and shows(page.url)}
         if found or pages.has_found:
             pieces[::2] = [_kept(piece, found) for piece in pieces[::2]]
     words = "".join(pieces).strip()
@@ -191,7 +201,7 @@ def visible_words(message: AssistantMessage) -> str:
     if not pages:
         return message.text
     places = {page.number: place for place, page in enumerate(pages, 1)}
-    answer = _placed(message.text, places)
+    answer = _replaced(message.text, lambda number: f"[{places[number]}]" if number in places else None)
     lines = [f"[{places[page.number]}] {page.url}" for page in pages if page.url not in answer]
     return "\n\n".join([answer, *(["\n".join(lines)] if lines else [])])
 
@@ -223,28 +233,12 @@ def _in_round_brackets(found: re.Match[str]) -> str:
     return f"({numbers})" if is_ours else found[0]
 
 
-def _numbered(row: object, pages: CitedPages) -> object:
-    match row:
-        case {"url": str(url)}:
-            others = {name: value for name, value in cast("dict[str, Any]", row).items() if name != "number"}
-            return {"number": pages.find(url), **others}
-        case _:
-            return row
-
-
 def _key(url: str) -> str:
     return canonical_url(url) or url
 
 
 def _numbers(citation: re.Match[str]) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", citation["plain"] or citation["odd"])]
-
-
-def _meant(pieces: Sequence[str], pages: CitedPages, shows: Callable[[str], bool]) -> dict[int, Page]:
-    """The cited pages by the numbers the answer uses, in order of appearance."""
-    written = dict.fromkeys(n for piece in pieces for found in _CITATION.finditer(piece) for n in _numbers(found))
-    meant = {number: pages.page(number, written.keys()) for number in written}
-    return {number: page for number, page in meant.items() if page is not None and shows(page.url)}
 
 
 def _kept(piece: str, pages: Mapping[int, Page]) -> str:
@@ -261,10 +255,6 @@ def _kept(piece: str, pages: Mapping[int, Page]) -> str:
         return "" if not before and begins_line else after
 
     return _CITATION.sub(kept, piece)
-
-
-def _placed(text: str, places: Mapping[int, int]) -> str:
-    return _replaced(text, lambda number: f"[{places[number]}]" if number in places else None)
 
 
 def _replaced(text: str, instead: Callable[[int], str | None]) -> str:

@@ -1,4 +1,5 @@
-"""What surrounds a question: settings, facts and a summary, the answers it quotes, open questions, the talk of a group.
+"""What surrounds a question: earlier turns, settings, facts and a summary, the answers it quotes, open questions, the
+talk of a group.
 
 Facts and the summary are in a note before the first message of the request: so the system prompt is the same for
 everybody, and the beginning of a conversation is stable as long as nothing new is remembered or summarised.
@@ -9,27 +10,31 @@ None of the talk is written down: not with the question, not in the journal, not
 it. The last message of a group is always remembered, for people who mention Aldis without a word: they mean that
 message. Talk disappears with its message's timer, its deletion, an edit of it, and when a person asks Aldis to forget.
 For the model it is data that others wrote, whatever it says.
-Left to others: the earlier turns (`bot.chat.past_turns`), what goes into a request (`bot.chat.agent`).
+The earlier turns of the recently active conversations are cached; which of them go into a request is decided by
+`bot.chat.prompt`, and what else by `bot.chat.agent`. What people take back or change: `bot.chat.edits`.
 """
 
 import json
-from collections import defaultdict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 
 from bot import messages
 from bot.access import chat_settings
 from bot.access.chat_settings import ChatSettings
+from bot.chat import prompt
 from bot.chat.journal import OpenQuestion, Turn, open_question
-from bot.chat.prompt import safe_name
+from bot.chat.prompt import PastTurn, safe_name
 from bot.chat.steps import Allowance, Asked, journaled_steps
 from bot.clock import Clock
 from bot.events import ChatId, Incoming, PersonId, SentId
 from bot.labels import UNKNOWN, Labels, join_labels, load_labels
-from bot.messages import AssistantMessage, Message, UserMessage
+from bot.messages import AssistantMessage, CallId, Message, ToolMessage, UserMessage
 from bot.trust import provenance
-from store import Claim, ConversationId, Fact, Repositories, TurnId
+from store import Claim, ConversationId, Fact, Repositories, Store, StoredMessage, TurnId
 
 _FACTS = (
     "(A note from Aldis: what this person has asked to be remembered about them. Use it where it matters, without"
@@ -250,3 +255,138 @@ def _of_quoted(
     line = None if turn is None else repos.history.answer(conversation, turn)
     found = () if line is None else messages.load_messages(line)
     return next((said.labels for said in found if isinstance(said, AssistantMessage) and said.labels), UNKNOWN)
+
+
+_REMEMBERED_CONVERSATIONS = 32
+_REMEMBERED_MEDIA_BYTES = 4_000_000
+"""The cached pictures and documents of one conversation; with more, its turns are read again each time."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoredTurn:
+    """One turn of the history."""
+
+    turn: TurnId
+    messages: PastTurn
+    expires_at: datetime | None
+
+
+class PastTurns:
+    """The last turns of all conversations, `max_turns` each."""
+
+    def __init__(self, store: Store, *, max_turns: int) -> None:
+        self._store = store
+        self._max_turns = max_turns
+        self._recent: OrderedDict[ConversationId, tuple[StoredTurn, ...]] = OrderedDict()
+        """The recently active conversations: decrypting and reading them again costs a tenth of a turn.
+        `Turns.keep` alone adds to the history; what removes from it or changes it calls `forget`."""
+        self._changes = 0
+        """How often the history was changed: anything read before the last change is not cached."""
+
+    async def load(self, conversation: ConversationId) -> tuple[StoredTurn, ...]:
+        """The last turns, oldest first, with the pictures and documents that are still shown."""
+        past, changes = self._recent.get(conversation), self._changes
+        if past is None:
+            rows = await self._store.read(lambda repos: repos.history.last(conversation, self._max_turns))
+            past = await self._lightened(conversation, turns_of(rows))
+            self._remember(conversation, past, changes)
+        return past
+
+    def take(self, conversation: ConversationId) -> Callable[..., None]:
+        """Removes a conversation from the cache until it is clear whether another turn was kept in it.
+
+        Returns what caches it again, with the turns kept meanwhile.
+        """
+        turns, changes = self._recent.pop(conversation, None), self._changes
+
+        def put_back(*more: StoredTurn) -> None:
+            if turns is not None:
+                # In the order in which they began, as in the store.
+                whole = sorted((*turns, *more), key=attrgetter("turn"))
+                last = whole[-self._max_turns :] if self._max_turns else []
+                self._remember(conversation, _light(last), changes)
+
+        return put_back
+
+    def forget(self, conversation: ConversationId | None = None) -> None:
+        """Drops a conversation (None: all) whose stored history has changed, so that it is read again."""
+        self._changes += 1
+        if conversation is None:
+            self._recent.clear()
+        else:
+            self._recent.pop(conversation, None)
+
+    async def _lightened(self, conversation: ConversationId, past: tuple[StoredTurn, ...]) -> tuple[StoredTurn, ...]:
+        """The turns with only the pictures and documents that are still shown; the others are deleted."""
+        light = _light(past)
+        changed = [now.turn for now, before in zip(light, past, strict=True) if now.messages != before.messages]
+
+        def lighten(repos: Repositories) -> None:
+            for turn in changed:
+                # Read again, because it may have been edited.
+                asked = messages.load_question(repos.history.question(conversation, turn))
+                if asked is not None:
+                    repos.history.correct(
+                        conversation, turn, messages.dump_messages((prompt.with_media_in_words(asked),))
+                    )
+
+        if changed:
+            await self._store.transaction(lighten)
+        return light
+
+    def _remember(self, conversation: ConversationId, past: tuple[StoredTurn, ...], changes: int) -> None:
+        """Caches what was read after that many changes, unless there was another since."""
+        is_large = sum([turn.messages.media_bytes for turn in past]) > _REMEMBERED_MEDIA_BYTES
+        if changes != self._changes or is_large:
+            return
+        self._recent[conversation] = past
+        self._recent.move_to_end(conversation)
+        if len(self._recent) > _REMEMBERED_CONVERSATIONS:
+            self._recent.popitem(last=False)
+
+
+def turns_of(rows: Iterable[StoredMessage]) -> tuple[StoredTurn, ...]:
+    """The turns made of these rows, in their order."""
+    grouped = groupby(rows, key=lambda row: (row.turn, row.expires_at))
+    return tuple(
+        StoredTurn(turn=turn, messages=PastTurn(_joined(group)), expires_at=expires_at)
+        for (turn, expires_at), group in grouped
+    )
+
+
+def rows_of(turn: TurnId, kept: Iterable[Message]) -> list[StoredMessage]:
+    """The messages of a turn as rows of the history: one per tool answer."""
+    rows: list[StoredMessage] = []
+    for message in kept:
+        if isinstance(message, ToolMessage):
+            rows += [_row(turn, ToolMessage(answers=(answer,)), answer.call_id) for answer in message.answers]
+        else:
+            rows.append(_row(turn, message, None))
+    return rows
+
+
+def _row(turn: TurnId, message: Message, call_id: CallId | None) -> StoredMessage:
+    return StoredMessage(turn=turn, role=message.role, call_id=call_id, message=messages.dump_messages((message,)))
+
+
+def _light(turns: Sequence[StoredTurn]) -> tuple[StoredTurn, ...]:
+    """The turns with only the pictures and documents that are still shown."""
+    if not sum([turn.messages.media_bytes for turn in turns]):
+        return tuple(turns)
+    said = prompt.without_old_media([turn.messages for turn in turns])
+    return tuple(
+        turn if shown is turn.messages else replace(turn, messages=shown)
+        for turn, shown in zip(turns, said, strict=True)
+    )
+
+
+def _joined(rows: Iterable[StoredMessage]) -> Iterable[Message]:
+    """The messages of one turn: consecutive rows of tool answers become one message."""
+    for is_tool, group in groupby(rows, key=lambda row: row.role == "tool"):
+        read = [message for row in group for message in messages.load_messages(row.message)]
+        if is_tool:
+            yield ToolMessage(
+                answers=tuple(a for message in read if isinstance(message, ToolMessage) for a in message.answers)
+            )
+        else:
+            yield from read

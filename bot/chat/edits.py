@@ -313,7 +313,10 @@ class Revisions:
     def _asked_again(self, change: _Change, turn: TurnId, message: Incoming) -> tuple[TurnId, ...]:
         """Asks a question again in its new words; the new answer will replace the old one."""
         repos, known = change.repos, change.known
-        asked = _question(repos, change.conversation, turn)
+        steps = journaled_steps(repos, change.conversation, turn) or ()
+        questions = (step.question for step in steps if isinstance(step, Asked))
+        kept = repos.history.question(change.conversation, turn)
+        asked = next(questions, None) or messages.load_question(kept)  # None: it is no longer kept
         stops = self._ended(change)
         planned = self._undo(change)
         replaces = repos.turns.replaces(turn) if stops else turn  # what was stopped has no answer to replace
@@ -366,10 +369,3 @@ class Revisions:
             text = say(phrases.ANSWER_EXPIRED)
         notice = Reply(chat=replies[0].chat, content=Styled(text=text), ok=False)
         outgoing.add_message(repos, conversation, turn, notice, now, replaces=repos.statuses.current(turn))
-
-
-def _question(repos: Repositories, conversation: ConversationId, turn: TurnId) -> messages.UserMessage | None:
-    """The question that a turn has answered, or that it asks again; None if it is no longer kept."""
-    steps = journaled_steps(repos, conversation, turn) or ()
-    asked = (step.question for step in steps if isinstance(step, Asked))
-    return next(asked, None) or messages.load_question(repos.history.question(conversation, turn))

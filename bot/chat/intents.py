@@ -24,7 +24,7 @@ from bot.i18n.phrases import duration
 from bot.logs import describe_error
 from bot.messages import ToolCall
 from bot.trust.links import inert
-from tools import Intent, ToolSpec, Weekday, Wish, clean_line
+from tools import ToolSpec, Weekday, Wish, clean_line
 
 _log = logging.getLogger(__name__)
 
@@ -47,7 +47,9 @@ def deed(call: ToolCall, spec: ToolSpec | None) -> Deed:
     """Describes what a valid call would do; `spec` is None if there is no such tool now."""
     if spec is not None and spec.intent is not None:
         try:
-            return _sentence(spec.intent(spec.arguments.model_validate(call.arguments)))
+            intent = spec.intent(spec.arguments.model_validate(call.arguments))
+            values = {name: _value(value) for name, value in intent.values.items()}
+            return Deed(words=say(_SENTENCES[intent.sentence], **values), details=tuple(_lines(intent.details)))
         except Exception as error:  # noqa: BLE001  (what is missing or wrong in it the call itself will say)
             _log.debug("no sentence for a call of %s: %s", spec.name, describe_error(error))
     details = tuple(_lines(call.arguments))
@@ -85,11 +87,6 @@ def _plain(line: str) -> str:
 def plain_name(name: str) -> str:
     """A chosen name as Markdown in which nothing is styled, a link or a formula; on one line, and cut."""
     return _plain(clean_line(name)[:_MAX_NAME_CHARACTERS])
-
-
-def _sentence(intent: Intent) -> Deed:
-    values = {name: _value(value) for name, value in intent.values.items()}
-    return Deed(words=say(_SENTENCES[intent.sentence], **values), details=tuple(_lines(intent.details)))
 
 
 def _value(value: object) -> str:

@@ -56,13 +56,14 @@ class MultimodalAgent:
         asked = await self._asked(turn, journal)
         left_seconds = ends_at - margin_seconds - now()
         outcome = await self._agent.answer(asked, journal, on_progress, seconds=left_seconds)
-        if self._speech is None or isinstance(outcome, Pause) or not (outcome.ok and _is_spoken(turn)):
+        is_spoken = any(attachment.is_voice_note for attachment in turn.incoming[-1].attachments)
+        if self._speech is None or isinstance(outcome, Pause) or not (outcome.ok and is_spoken):
             return outcome
         return await self._spoken(outcome, journal, self._speech, ends_at - _MARGIN_SECONDS - now())
 
     async def _asked(self, turn: Turn, journal: Journal) -> Turn:
         """The turn with its files opened, unless an earlier attempt already asked."""
-        attached = _attached(turn)
+        attached = {one.id: one for message in turn.incoming for one in message.files}.values()  # each once
         if not attached or journal.is_asked:
             return turn
         await side_by_side(
@@ -91,7 +92,8 @@ class MultimodalAgent:
         # Nothing else holds the last completion until the turn is kept, and speaking takes a while.
         await journal.keep_answer()
         if journal.spoken is None and left_seconds > _WORTHWHILE_SECONDS:
-            text = _plain(outcome.text)
+            # Without style marks, up to what a voice accepts at once.
+            text = "".join(part.text for part in parts(outcome.text, limit_bytes=MAX_SPOKEN_CHARACTERS, max_parts=1))
             await journal.reserve_fee(SPEAKING, speech.speaking_fee(text), is_limited=False)
             sound, fee = await speech.speak(text, timeout_seconds=left_seconds)
             if sound is None:
@@ -100,18 +102,3 @@ class MultimodalAgent:
             await journal.keep_spoken(Spoken(file=file, fee=fee))
         voice = journal.spoken.file if journal.spoken else None
         return replace(outcome, voice=voice, bills=journal.bills)
-
-
-def _attached(turn: Turn) -> tuple[Attachment, ...]:
-    """The files that came with the question or its quotes, each once."""
-    return tuple({one.id: one for message in turn.incoming for one in message.files}.values())
-
-
-def _is_spoken(turn: Turn) -> bool:
-    """Whether the person's last message was spoken rather than written."""
-    return any(attachment.is_voice_note for attachment in turn.incoming[-1].attachments)
-
-
-def _plain(text: str) -> str:
-    """The words without style marks, up to what a voice accepts at once."""
-    return "".join(part.text for part in parts(text, limit_bytes=MAX_SPOKEN_CHARACTERS, max_parts=1))

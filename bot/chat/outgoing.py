@@ -108,7 +108,9 @@ def put(repos: Repositories, turn: Turn, replies: Sequence[Reply], now: datetime
     if status is not None:
         replaced = ((status, None),)
     for position, (reply, old) in enumerate(zip_longest(replies, replaced), first):
-        value = reply or _removal(turn.chat, old)
+        sent = old[1] if old else None
+        # A part of the old answer that the new one does not need; it may not have reached the chat.
+        value = reply or (None if sent is None else Removal(chat=turn.chat, target=SentId(sent.sent_at)))
         if value is not None:
             replaces = old[0] if old and reply else None
             add_message(repos, turn.conversation, turn.id, value, now, position=position, replaces=replaces)
@@ -207,21 +209,10 @@ def _by_name(people: Iterable[NamedPerson]) -> dict[str, PersonId]:
     return {name: persons.pop() for name, persons in holders.items() if name and len(persons) == 1}
 
 
-def _people(answered: Iterable[Incoming]) -> tuple[NamedPerson, ...]:
+def _people(answered: Sequence[Incoming]) -> tuple[NamedPerson, ...]:
     """The people who wrote these messages or are mentioned in them, by the names used there."""
-    people: list[NamedPerson] = []
-    for message in answered:
-        people += [
-            *message.mentioned,
-            *([NamedPerson(name=message.name, person=message.author)] if message.name else []),
-        ]
-    return tuple(people)
-
-
-def _removal(chat: ChatId, old: tuple[OutboxId, SentMessage | None] | None) -> Removal | None:
-    """The removal of a part of the old answer that the new one does not need; None if it is not in the chat."""
-    sent = old[1] if old else None
-    return None if sent is None else Removal(chat=chat, target=SentId(sent.sent_at))
+    named = [NamedPerson(name=message.name, person=message.author) for message in answered if message.name]
+    return (*named, *(one for message in answered for one in message.mentioned))
 
 
 MAX_FILES = 4

@@ -299,7 +299,10 @@ def may_i(deeds: Sequence[Deed], cost_usd: Decimal, causes: Sequence[Source] = (
     """Asks whether all this may be done, and says why it asks. Without `causes`, the operator or the tool requires it.
     `always` is the tool that can be allowed permanently; None: none can.
     """
-    asked = _asked(deeds[0]) if len(deeds) == 1 else [say(_MAY_I), "", *_numbered(deeds)]
+    asked = [say(_MAY_I), "", *_numbered(deeds)]
+    if len(deeds) == 1:
+        below = ["", *(f"- {line}" for line in deeds[0].details)] if deeds[0].details else []
+        asked = [say(_MAY_I_DO, deed=deeds[0].words), *below]
     why = ["", say(_BECAUSE, causes=_causes(causes))] if causes else []
     cost = ["", say(_CALLS_COST, cost=money(cost_usd))] if cost_usd else []
     hint = say(_YES_OR_NO) if always is None else say(_YES_NO_ALWAYS, tool=tool_name(always))
@@ -315,11 +318,6 @@ def left_undone(deeds: Sequence[Deed], causes: Sequence[Source]) -> str:
     """Returns what a scheduled run left undone."""
     why = ["", say(_BECAUSE, causes=_causes(causes))] if causes else []
     return "\n".join([say(UNATTENDED), "", *_numbered(deeds), *why])
-
-
-def _asked(deed: Deed) -> list[str]:
-    below = ["", *(f"- {line}" for line in deed.details)] if deed.details else []
-    return [say(_MAY_I_DO, deed=deed.words), *below]
 
 
 def _numbered(deeds: Sequence[Deed]) -> list[str]:

@@ -84,7 +84,6 @@ _RECALLED_CHARACTERS = 4000
 _NOT_AGAIN = "what came with this message is not shown again"
 
 _CLIP = "📎 "
-_ANSWERS = "(in answer to"
 CALLED_BARE = "(They call you without a word: answer what was said last here, or the message that they quote.)"
 PLANNED = "(The person planned earlier that this be asked now, and has not written just now.)"
 PLANNED_LATE = "(The person planned earlier that this be asked at {when}; it is late, say so.)"
@@ -211,17 +210,9 @@ def media_bytes(turn: Iterable[Message]) -> int:
 
 
 def words_of_question(asked: UserMessage) -> str:
-    """Returns what people wrote in a question, without the lines Aldis added; may be empty."""
-    written: list[str] = []
-    is_clipped = False
-    for line in asked.text.split("\n"):
-        stamped = _STAMP.match(line)
-        words = line[stamped.end() :] if stamped else line
-        is_clipped = line.startswith(_CLIP) or (is_clipped and line.startswith("> "))
-        is_preface = stamped is not None and words.startswith(PREFACES)
-        if not (is_clipped or is_preface or line.startswith(_ANSWERS)):
-            written.append(words.removeprefix("\\") if words.startswith(("\\[", "\\📎")) else words)
-    return "\n".join(written).strip()
+    """Returns the first line that a person wrote in a question, without what Aldis added; may be empty."""
+    words = _STAMP.sub("", asked.text.partition("\n")[0], count=1)
+    return "" if words.startswith(PREFACES) else words.strip()
 
 
 def without_tools(turn: Sequence[Message]) -> tuple[Message, ...]:

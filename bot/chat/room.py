@@ -183,7 +183,11 @@ async def complete(provider: Provider, request: Request, budget: Budget) -> Comp
         error.attempts = _with_costs(failed_attempts(error), request, budget)
         raise
     completion = replace(completion, attempts=_with_costs(completion.attempts, request, budget))
-    completion = _counted(completion, request, budget)
+    usage, message = completion.usage, completion.message
+    if not usage.input_tokens or not (usage.output_tokens or message is None):
+        written = 0 if message is None else prompt.estimated_tokens(message)
+        asked = usage.input_tokens or _tokens(request)
+        completion = budget.with_estimate(completion, input_tokens=asked, written_tokens=written)
     budget.complain(completion)
     return completion
 
@@ -205,17 +209,6 @@ def answer_progress(completion: Completion) -> ModelAnswered:
         cost_usd="unknown" if cost is None else f"{cost:f}",
         latency_seconds=completion.latency_seconds,
         instead_of=next((one for one in tried if one != answered_by), ""),
-    )
-
-
-def _counted(completion: Completion, request: Request, budget: Budget) -> Completion:
-    usage, message = completion.usage, completion.message
-    if usage.input_tokens and (usage.output_tokens or message is None):
-        return completion
-    return budget.with_estimate(
-        completion,
-        input_tokens=usage.input_tokens or _tokens(request),
-        written_tokens=0 if message is None else prompt.estimated_tokens(message),
     )
 
 

@@ -3,20 +3,16 @@
     a turn runs --some seconds--> status put --it arrived--> edited, now and then --> the answer takes its place
 
 A status is an item of the outbox, put in a transaction of its own and only while the turn runs. So it survives a crash,
-the turn's next attempt continues it, and whatever the turn ends with takes its place: the answer, a question whether
-something may be done, the sentence that it was stopped or failed. A question that is taken back while its turn runs
-takes the status with it (`bot.chat.outgoing`).
-A status whose send is in doubt is not edited further: the outbox never sends it again, gives its receipt some seconds,
-and sends the answer as a new message if none came; the status then stays where it is, if it went out.
+and whatever the turn ends with takes its place: the answer, a question, the sentence that it was stopped or failed. One
+whose send is in doubt is not edited further: if no receipt comes, the answer is a new message.
 A turn that repeats another after an edit shows no status: it will edit the earlier answer instead.
-Left to others: the rows and what is in doubt (`store.outbox`), how an edit is sent (`bot.loops.sender`).
+Left to others: the rows (`store.outbox`), how an edit is sent (`bot.loops.sender`).
 
 Reactions: an emoji on each message being answered, while it waits and while its turn runs.
 
     a message waits or is taken --a moment--> marked --its turn has ended, however--> the mark is removed
 
 Best effort: nothing waits for a mark, a slow bridge delays no answer, and a message that is answered at once gets none.
-Only this process knows its marks; one that an earlier process may have left is removed with the others (`may_stand`).
 Phones acknowledge a mark like a message. To keep its receipt from being taken for that of an answer in doubt, a mark
 waits while something is being sent to its chat, and the store remembers each for a while (`store.attempts`).
 """

@@ -17,7 +17,6 @@ from dataclasses import replace
 from decimal import Decimal
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from bot.access.limits import CallRate
 from bot.chat.citations import CitedPages, number_pages, without_numbers
@@ -174,7 +173,7 @@ class Toolbox:
             labels=labels,
             person=person,
             is_named=is_named,
-            known_to=self._tools_of(spec) if effects != "none" else (),
+            known_to=() if effects == "none" else self._tools_of(spec),
             shows_group=shows_group,
         )
         return causes if causes or is_wanted or (approval == "unless_named" and not is_named) else None
@@ -247,11 +246,14 @@ class Toolbox:
         `labels` are those of what the call was made from, None if unknown; `words` are the person's own; `pages` are
         those of the conversation, for numbering what is found. Raises nothing but cancellation.
         """
+        tool = self._tools.get(call.name)  # by the time of the answer there may be another, or none
+        if tool is None:
+            names = ", ".join(self._tools) or "none"
+            return self.refuse(call, NotFound.code, f"there is no tool {call.name!r} now; there are: {names}")
         began = time.monotonic()
         try:
             context = self._context(call, person, chat, turn, timezone)
             context = replace(context, origin=dump_labels(labels or UNKNOWN).decode(), addresses=addresses_in(words))
-            tool = self._known(call)  # by the time of the answer there may be another, or none
             result = await self._result(tool, call, context)
             return self._answered(call, tool.spec, result, time.monotonic() - began, pages)
         except ToolError as error:
@@ -280,12 +282,6 @@ class Toolbox:
     def refuse(self, call: ToolCall, error: str, message: str) -> ToolRun:
         """The answer to a call that is not run."""
         return self._failed(call, error, message, 0.0)
-
-    def _known(self, call: ToolCall) -> Tool:
-        tool = self._tools.get(call.name)
-        if tool is None:
-            raise NotFound(f"there is no tool {call.name!r} now; there are: {', '.join(self._tools) or 'none'}")
-        return tool
 
     async def _result(self, tool: Tool, call: ToolCall, context: ToolContext) -> Result:
         arguments = parse_arguments(tool.spec.arguments, call)
@@ -383,13 +379,9 @@ def parse_arguments(model: type[Arguments], call: ToolCall) -> Arguments:
     try:
         return model.model_validate(call.arguments)
     except ValidationError as error:
-        problems = [_problem(problem) for problem in error.errors(include_url=False, include_input=False)]
-        raise BadArguments("; ".join(problems[:_SHOWN_PROBLEMS])) from error
-
-
-def _problem(problem: ErrorDetails) -> str:
-    place = ".".join(map(str, problem["loc"]))
-    return f"{place}: {problem['msg']}" if place else problem["msg"]
+        found = error.errors(include_url=False, include_input=False)[:_SHOWN_PROBLEMS]
+        problems = [": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"]))) for one in found]
+        raise BadArguments("; ".join(problems)) from error
 
 
 def outline_arguments(arguments: Mapping[str, object], known: Collection[str]) -> str:

@@ -4,7 +4,7 @@
 
 A turn interrupted by a crash is claimed again with the same messages; its journal then has everything already done and
 paid, and the agent continues from there. A turn whose question was taken back meanwhile keeps nothing.
-Left to others: the turns before it (`past_turns`), what else surrounds a question (`context`), what to ask and
+Left to others: the turns before it and what else surrounds a question (`context`), what to ask and
 when to stop (`bot.chat.agent`), the steps (`bot.chat.journal`), what people take back or change (`bot.chat.edits`),
 how an answer is cut and styled (`bot.formatting.split`).
 """
@@ -17,12 +17,11 @@ from bot import messages
 from bot.access import chat_settings
 from bot.access.chat_settings import Askers, ChatSettings
 from bot.chat import outgoing, phrases, prompt
-from bot.chat.context import read_surroundings
+from bot.chat.context import PastTurns, StoredTurn, read_surroundings, rows_of
 from bot.chat.journal import Journal, Outcome, Pause, Turn, origin_of
 from bot.chat.outgoing import with_enclosures
-from bot.chat.past_turns import PastTurns, StoredTurn, rows_of
 from bot.chat.prompt import PastTurn
-from bot.chat.steps import Asked, Decided, Paused, Step, dump_step, has_acted, journaled_steps
+from bot.chat.steps import Asked, Decided, Paused, dump_step, has_acted, journaled_steps
 from bot.clock import Clock
 from bot.events import ChatId, File, Incoming, Reply
 from bot.i18n.catalogues import Sentence, say
@@ -92,7 +91,11 @@ class Turns:
         """The turn of a claim, with the history before it and the steps of earlier attempts."""
         now, wall = self._clock.now(), self._clock.wall()
         past = await self._past_turns.load(claim.conversation)
-        earlier = () if claim.is_new else await self._steps(claim)
+        earlier = (
+            ()
+            if claim.is_new
+            else await self._store.read(lambda repos: journaled_steps(repos, claim.conversation, claim.turn))
+        )
         asked = next((step for step in earlier or () if isinstance(step, Asked)), None)
         known = await self._store.read(
             lambda repos: read_surroundings(repos, claim, incoming, asked and asked.settings, now=self._clock.now())
@@ -101,7 +104,11 @@ class Turns:
         set_language(settings.language or heard or chat_settings.language_of(settings, self._language))
         read_after = max(settings.starts_after, known.summed_up or 0)
         # A turn that waited for an approval continues where it began: anything said meanwhile comes after it.
-        past = tuple(turn for turn in past if read_after < turn.turn < claim.turn)
+        past = [
+            turn.messages
+            for turn in past
+            if read_after < turn.turn < claim.turn and (turn.expires_at is None or turn.expires_at > now)
+        ]
         return Turn(
             id=claim.turn,
             conversation=claim.conversation,
@@ -112,7 +119,7 @@ class Turns:
             question=asked.question
             if asked
             else prompt.question(incoming, now=wall, timezone=known.zone or self._timezone),
-            history=tuple(turn.messages for turn in past if turn.expires_at is None or turn.expires_at > now),
+            history=tuple(past),
             steps=earlier or (),
             is_damaged=earlier is None,
             expires_at=claim.expires_at,
@@ -175,12 +182,12 @@ class Turns:
             return True
 
         # Out of the cache until it is known to be stored: after a failure or a cancellation that is unclear.
-        past = self._past_turns.take(turn.conversation)
+        put_back = self._past_turns.take(turn.conversation)
         if not await self._store.transaction(transact):
             return False
         if turn.replaces is None:
             more = (StoredTurn(turn=turn.id, messages=PastTurn(kept), expires_at=turn.expires_at),) if kept else ()
-            self._past_turns.put_back(past, *more)
+            put_back(*more)
         return True
 
     async def pause(self, turn: Turn, pause: Pause, *, until: datetime) -> None:
@@ -365,9 +372,6 @@ class Turns:
     def forget(self, conversation: ConversationId | None = None) -> None:
         """Drops a conversation (None: all) whose stored history has changed, so that it is read again."""
         self._past_turns.forget(conversation)
-
-    async def _steps(self, claim: Claim) -> tuple[Step, ...] | None:
-        return await self._store.read(lambda repos: journaled_steps(repos, claim.conversation, claim.turn))
 
     async def _replies(self, turn: Turn, outcome: Outcome) -> list[Reply]:
         text, asked = outcome.text, turn.incoming

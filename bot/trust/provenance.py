@@ -32,9 +32,8 @@ from bot.messages import AssistantMessage, Message, ToolAnswer, ToolCall, UserMe
 from bot.trust.rules import MESSAGE_END, addresses_in, private
 from tools import ToolSpec, canonical_url
 
-_MAX_NAME_CHARACTERS = 32
-_NAME = re.compile(r"[^\W\d_]*[\d.:+_-]*[^\W\d_]*")
-"""At most two words without a space: `general`, `random_2`, `2026-11-27T10:00Z`, `DE02120300000000202051`."""
+_NAME = re.compile(r"(?!.{33})[^\W\d_]*[\d.:+_-]*[^\W\d_]*", re.DOTALL)
+"""At most two words, 32 characters, no space: `general`, `random_2`, `2026-11-27T10:00Z`, `DE02120300000000202051`."""
 _TELLING = ('"error": "not_found"', '"error": "too_large"')
 """The beginnings of failed answers that nevertheless reveal something about what exists."""
 
@@ -61,16 +60,9 @@ def of_answer(answer: ToolAnswer, spec: ToolSpec | None, *, address: str | None,
         return Labels(sources=(_source(answer.name, spec, address, is_trusted=True),)) if is_telling else Labels()
     if spec is not None and spec.is_own:
         return join_labels(map(load_labels, origins))
-    return Labels(sources=(_source(answer.name, spec, address, is_trusted=_is_plain(answer, spec)),))
-
-
-def _is_plain(answer: ToolAnswer, spec: ToolSpec | None) -> bool:
-    """Whether an answer of a server holds nothing but numbers, days, ids and names of one word, which order nothing."""
-    return answer.ok and spec is not None and bool(spec.server) and all(map(_is_name, _texts(answer.data)))
-
-
-def _is_name(text: str) -> bool:
-    return len(text) <= _MAX_NAME_CHARACTERS and _NAME.fullmatch(text) is not None
+    # An answer of a server that holds nothing but numbers, days, ids and names of one word orders nothing.
+    is_plain = answer.ok and spec is not None and bool(spec.server) and all(map(_NAME.fullmatch, _texts(answer.data)))
+    return Labels(sources=(_source(answer.name, spec, address, is_trusted=is_plain),))
 
 
 def _texts(data: Any) -> Iterator[str]:
@@ -255,18 +247,14 @@ def sources_of(incoming: Iterable[Incoming], history: Sequence[Message], labels:
 
     `incoming` is what it answers, `history` what was said before; `labels` are those of everything.
     """
-    said = "\n".join(map(_own, incoming))
-    return Sources(said, _last_cited(history), has_read_private=bool(private(labels)))
+    # A search found the pages under the last answer that cited any, and the person sees them.
+    cited = (message.pages for message in reversed(history) if isinstance(message, AssistantMessage) and message.pages)
+    urls = (page.url for page in next(cited, ()))
+    return Sources("\n".join(map(_own, incoming)), urls, has_read_private=bool(private(labels)))
 
 
 def _canonical(urls: Iterable[str]) -> frozenset[str]:
     return frozenset(filter(None, map(canonical_url, urls)))
-
-
-def _last_cited(history: Sequence[Message]) -> Iterator[str]:
-    """The pages under the last answer that cited any: a search found them, and the person sees them."""
-    cited = (message.pages for message in reversed(history) if isinstance(message, AssistantMessage) and message.pages)
-    return (page.url for page in next(cited, ()))
 
 
 def _own(message: Incoming) -> str:

@@ -31,7 +31,7 @@ naming, but never suffices alone. Everything else needs a question.
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
@@ -103,13 +103,9 @@ def approval_causes(
     causes = () if effects == "none" else untrusted_sources(labels, person)
     news = [source for source in private(labels) if source.kind != "tool" or source.name not in known_to]
     shown = news if discloses else ()
-    led = filter(_may_lead, labels.sources) if shows_group else ()
-    return tuple(dict.fromkeys((*causes, *shown, *led)))
-
-
-def _may_lead(source: Source) -> bool:
-    """Whether a stranger could make a group see something with this source; a private tool's answer was only shown."""
-    return not source.is_trusted and not (source.is_private and source.kind == "tool")
+    # What a stranger could make a group see something with; a private tool's answer was only shown.
+    led = (one for one in labels.sources if not (one.is_trusted or (one.is_private and one.kind == "tool")))
+    return tuple(dict.fromkeys((*causes, *shown, *(led if shows_group else ()))))
 
 
 def urls_in(text: str) -> tuple[str, ...]:
@@ -178,7 +174,8 @@ def names_all(words: str, arguments: Mapping[str, object], schema: Mapping[str, 
     properties = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties", {}))
     given = {name: value for name, value in arguments.items() if value not in (None, "", [], {})}
     free = [value for name, value in given.items() if not _is_fixed(value, properties.get(name, {}))]
-    return bool(free) and any(_names(_own_part(message), free) for message in words.split(MESSAGE_END))
+    said = map(_own_part, words.split(MESSAGE_END))
+    return bool(free) and any(all(_stands_in(one, value) for value in free) for one in said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,10 +202,6 @@ def _own_part(message: str) -> _Said:
     first = _CITED_LINE.sub(" ", first)
     quotations = frozenset(_plain(found[0].strip(_MARKS)) for found in _QUOTED.finditer(first) if found[0][:3] != "```")
     return _Said(_plain(_QUOTED.sub(" ", first)), quotations)
-
-
-def _names(said: _Said, values: Iterable[object]) -> bool:
-    return all(_stands_in(said, value) for value in values)
 
 
 def _stands_in(said: _Said, value: object) -> bool:

@@ -24,12 +24,6 @@ def test_no_more_than_so_many_a_minute() -> None:
     assert rate.admits("anna", NOON + 61 * SECOND)
 
 
-def test_the_minute_slides() -> None:
-    """Calls at the end of one minute count at the beginning of the next: no double burst."""
-    rate = CallRate(2)
-    assert [rate.admits("anna", NOON + n * SECOND) for n in (58, 59, 61, 62)] == [True, True, False, False]
-
-
 def test_a_clock_that_was_set_back_does_not_open_the_gate() -> None:
     """Calls from the future still count."""
     rate = CallRate(1)

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from bot.chat.context import turns_of
 from bot.chat.journal import PastTurn
-from bot.chat.past_turns import turns_of
 from bot.chat.steps import Asked, Completed, ToolRun, load_step
 from store import ConversationId, Repositories, Store, TurnId
 from tests.campaigns.simulation import app, disk, timeline
