@@ -237,9 +237,3 @@ class Quotas(Repository):
             (service, period, amount, amount, limit, limit),
         )
         return taken.rowcount > 0
-
-    def give_back(self, service: str, period: str, *, amount: int) -> None:
-        """Counts `amount` fewer uses in the period; does nothing once another period has begun."""
-        self.execute(
-            "UPDATE quotas SET used = max(0, used - ?) WHERE service = ? AND period = ?", (amount, service, period)
-        )

@@ -42,7 +42,6 @@ from .errors import ToolError as ToolError
 from .errors import Unavailable as Unavailable
 from .errors import UnknownOutcome as UnknownOutcome
 from .errors import Unreachable as Unreachable
-from .evidence.sources import Excerpt as Excerpt
 from .evidence.sources import Judge as Judge
 from .evidence.sources import Judgement as Judgement
 from .evidence.sources import Stance as Stance
@@ -55,6 +54,7 @@ from .images import ImagesOptions as ImagesOptions
 from .mcp.options import McpOptions as McpOptions
 from .news import MAX_DAYS as MAX_DAYS
 from .news import NewsOptions as NewsOptions
+from .search.base import Hit as Hit
 from .search.options import SearchOptions as SearchOptions
 from .search.service import clean_query as clean_query
 from .text import clean_line as clean_line

@@ -366,13 +366,6 @@ class Quotas(Protocol):
         """
         ...
 
-    async def give_back(self, service: str, *, amount: int, taken_at: datetime) -> None:
-        """Counts `amount` fewer units, which were taken in advance but not used.
-
-        Does nothing if a new day has begun since `taken_at`.
-        """
-        ...
-
 
 def fit(asked: int, least: int, most: int, what: str) -> tuple[int, Mapping[str, str]]:
     """Returns the number that a service takes in place of the one asked for, and a `note` for the result if it is

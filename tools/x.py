@@ -3,8 +3,8 @@
     query --> within the daily quota? --> X --> posts with author, time, counts, address
                       '- no token, used up, out of credit, down: a web search limited to x.com
 
-Every post and author that X returns costs money, so the requested number of posts is counted in advance, and what X
-does not return is given back.
+Every post and author that X returns costs money, so the requested number of posts is counted in advance, whether or
+not X has so many.
 
 Source: docs.x.com, API v2, recent search, 2026-11-21: 10 to 100 posts a request, of the last seven days; 0.005 dollars
 a post read and 0.010 a user read (pay per use since 2026-02-06). Answers name their fields after tweets or after posts:
@@ -20,7 +20,7 @@ from decimal import Decimal
 from http import HTTPStatus
 from typing import Any, Literal
 
-from pydantic import AliasChoices, BaseModel, Field
+from pydantic import AliasChoices, AliasPath, BaseModel, Field
 
 from tools.base import Arguments, Intent, Key, Options, Quotas, Result, ToolContext, ToolSpec, fit
 from tools.errors import BadArguments, Disabled, RateLimited, ToolError
@@ -71,7 +71,7 @@ class TwitterOptions(Options):
     bearer_token: Key | None = None
     """The bearer token of your X app (app-only); every post read with it costs money."""
     posts_per_day: int = Field(default=100, ge=0, le=1_000_000)
-    """The limit of posts read per day (UTC); one search reads at least ten. Beyond it the web is searched instead."""
+    """The limit of posts asked for per day (UTC), by ten at least. Beyond it the web is searched instead."""
 
     def missing_settings(self) -> str | None:
         """See `Options`: a token, unless a search service can search the web for posts on X."""
@@ -169,13 +169,11 @@ class TwitterSearch:
             timeout_seconds=self._timeout_seconds,
             retries=False,
         )
-        found = answer.parse(_Answer, _SERVICE) if answer.ok else None
-        posts = found.data[:count] if found else ()  # no more were requested, and no more are charged
-        if unread := count - len(posts):
-            await self._quotas.give_back(_SERVICE, amount=unread, taken_at=context.now)
-        if found is None:
+        if not answer.ok:
             raise _refusal(answer)
-        users = {user.id: user for user in found.includes.users}
+        found = answer.parse(_Answer, _SERVICE)
+        posts = found.data[:count]  # no more were requested, and no more are charged
+        users = {user.id: user for user in found.users}
         # At most this much, as X charges no post or author twice in a day.
         authors = users.keys() & {post.author_id for post in posts}
         cost_usd = _POST_COST_USD * len(posts) + _USER_COST_USD * len(authors)
@@ -230,15 +228,11 @@ class _User(BaseModel):
     verified: bool | None = None
 
 
-class _Includes(BaseModel):
-    users: tuple[_User, ...] = ()
-
-
 class _Answer(BaseModel):
     """The answer of X. Errors beside it are about posts that are gone."""
 
     data: tuple[_Post, ...] = ()
-    includes: _Includes = _Includes()
+    users: tuple[_User, ...] = Field(default=(), validation_alias=AliasPath("includes", "users"))
     meta: Mapping[str, Any]
 
 

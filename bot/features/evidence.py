@@ -24,7 +24,7 @@ from bot.models.base import Completion, Provider, Request, Stop, ToolOffer
 from bot.money.budgets import Budget, UsedUp
 from bot.money.ledger import Bill, Payer, attempt_entries, completion_entries
 from store import ConversationId, LedgerEntry, Repositories, Store, TurnId
-from tools import Arguments, Disabled, Excerpt, Judgement, Stance, Tone, ToolContext, Unavailable
+from tools import Arguments, Disabled, Hit, Judgement, Stance, Tone, ToolContext, Unavailable
 
 MAX_REPORTS = 24
 """In one request; of more, the first ones."""
@@ -78,7 +78,7 @@ class ReportJudge:
         self._clock = clock
         self._provider = provider
 
-    async def judge(self, claim: str, reports: Sequence[Excerpt], context: ToolContext) -> tuple[Judgement, ...]:
+    async def judge(self, claim: str, reports: Sequence[Hit], context: ToolContext) -> tuple[Judgement, ...]:
         """See `tools.Judge`."""
         if self._provider is None:
             raise Disabled("no model is set up that could read the reports")
@@ -134,7 +134,7 @@ class ReportJudge:
         return payer, request
 
 
-def _sheet(claim: str, reports: Sequence[Excerpt]) -> str:
+def _sheet(claim: str, reports: Sequence[Hit]) -> str:
     """Returns the text for the model: the claim and every report on a line, as JSON."""
     most = MAX_EXCERPT_CHARACTERS
     rows: list[Mapping[str, object]] = [{"claim": claim}]

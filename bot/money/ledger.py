@@ -122,12 +122,3 @@ class Quotas:
         """
         day = f"{self._clock.settled_now():%Y-%m-%d}"
         return await self._store.transaction(lambda repos: repos.quotas.take(service, day, amount=amount, limit=limit))
-
-    async def give_back(self, service: str, *, amount: int, taken_at: datetime) -> None:
-        """See `tools.base.Quotas`.
-
-        Raises:
-            StoreError: it could not be stored.
-        """
-        day = f"{taken_at:%Y-%m-%d}"
-        await self._store.transaction(lambda repos: repos.quotas.give_back(service, day, amount=amount))

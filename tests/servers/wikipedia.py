@@ -71,7 +71,7 @@ class Wikipedia(Server):
 
     def _row(self, article: dict[str, Any], query: dict[str, str]) -> dict[str, Any]:
         page = {"pageid": article["index"], "ns": 0, **article}
-        page["fullurl"] = f"https://en.wikipedia.example/wiki/{article['fullurl']}"
+        page["fullurl"] = f"https://en.wikipedia.org/wiki/{article['fullurl']}"
         if "extracts" not in query.get("prop", "") or "exintro" not in query or "explaintext" not in query:
             page.pop("extract", None)
         if query.get("inprop") != "url":
@@ -106,7 +106,7 @@ class MediaWiki(Wikipedia):
         page: dict[str, Any] = {"pageid": 1, "ns": 0, "title": title}
         asked = query["prop"].split("|")
         if "info" in asked and query.get("inprop") == "url":
-            page["fullurl"] = f"https://en.wikipedia.example/wiki/{title.replace(' ', '_')}"
+            page["fullurl"] = f"https://en.wikipedia.org/wiki/{title.replace(' ', '_')}"
         if "extracts" in asked and query.get("explaintext") and query.get("exsectionformat") == "wiki":
             page["extract"] = self.texts.get(title, f"{title} may refer to:")
         if "pageprops" in asked and query.get("ppprop") == "disambiguation" and title in MEANINGS:

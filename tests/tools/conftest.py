@@ -40,9 +40,6 @@ class Plenty:
     async def take(self, service: str, *, limit: int, amount: int) -> bool:
         return True
 
-    async def give_back(self, service: str, *, amount: int, taken_at: datetime) -> None:
-        """Nothing is counted."""
-
 
 class Repository:
     """Opens pages as Aldis does, but in this process, and PDFs that say what they are: their text in UTF-8 behind the

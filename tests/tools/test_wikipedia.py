@@ -36,7 +36,7 @@ async def test_an_article_is_told_by_introduction_and_headings(ask: Asked, media
         assert await ask(title) == {
             "title": "Aldis lamp",
             "language": "en",
-            "url": "https://en.wikipedia.example/wiki/Aldis_lamp",
+            "url": "https://en.wikipedia.org/wiki/Aldis_lamp",
             "introduction": "An Aldis lamp is a signal lamp.\n\nShips carry it.",
             "sections": ["History", "First use", "See also"],
             "licence": LICENCE,

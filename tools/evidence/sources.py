@@ -17,7 +17,7 @@ encyclopaedias are shown but not counted. Words do not tell what a page says abo
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Literal, Protocol
@@ -133,14 +133,6 @@ class VerifyNewsOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Excerpt:
-    """The known part of a report: a title and some text, both by strangers."""
-
-    title: str
-    snippet: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Judgement:
     """A model's reading of what a report says about a claim."""
 
@@ -153,7 +145,7 @@ class Judgement:
 class Judge(Protocol):
     """Reads reports and tells what they say about a claim, never whether it is true."""
 
-    async def judge(self, claim: str, reports: Sequence[Excerpt], context: ToolContext) -> tuple[Judgement, ...]:
+    async def judge(self, claim: str, reports: Sequence[Hit], context: ToolContext) -> tuple[Judgement, ...]:
         """Returns one judgement per report, in order; the implementation records the cost.
 
         Raises:
@@ -221,19 +213,17 @@ def sources(
     options: VerifyNewsOptions,
     now: datetime,
     *,
-    articles: Collection[str] = (),
     judgements: Mapping[Hit, Judgement] | None = None,
 ) -> tuple[EvidenceSource, ...]:
     """Returns the pages about the claim, the most significant first: contradiction, then agreement; officials first.
 
-    `judgements` are those of the pages that were read; None: none was. `articles` are addresses of pages of an
-    encyclopaedia, whatever their host.
+    `judgements` are those of the pages that were read; None: none was.
     """
     unread = None if judgements is None else Judgement(stance="mentions", tone="neutral", cites_official=False)
     found = [
         EvidenceSource(
             hit=hit,
-            kind="reference" if hit.url in articles else kind(hit.site, official_sites=options.official_sites),
+            kind=kind(hit.site, official_sites=options.official_sites),
             judgement=(judgements or {}).get(hit, unread),
             report=report,
             day=parse_age(hit.age, now),

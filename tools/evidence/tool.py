@@ -15,7 +15,7 @@ search does not affect the others; the answer then says that the data are incomp
 import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -27,7 +27,6 @@ from tools.errors import RateLimited, ToolError
 from tools.evidence.sources import (
     Evidence,
     EvidenceSource,
-    Excerpt,
     Judge,
     Judgement,
     VerifyNewsOptions,
@@ -135,37 +134,6 @@ def plan(
     return tuple(step for step in wanted if step not in tried)[:SEARCHES_PER_ROUND]
 
 
-@dataclass
-class _Case:
-    """The state of one check."""
-
-    wordings: tuple[str, ...]
-    """The claim as given, then in other words."""
-    language: str | None
-    tried: list[Step] = field(default_factory=list)
-    rounds: int = 0
-    answers: dict[Step, CachedHits | ToolError] = field(default_factory=dict)
-    is_out_of_time: bool = False
-    judgements: Mapping[Hit, Judgement] | None = None
-    """What the pages say about the claim; None: they were not read."""
-    unread_because: str = ""
-
-    @property
-    def found(self) -> list[CachedHits]:
-        """The results of the searches, in the order of planning."""
-        answers = [self.answers.get(step) for step in self.tried]
-        return [answer for answer in answers if isinstance(answer, CachedHits)]
-
-    @property
-    def failures(self) -> Iterator[ToolError]:
-        """Yields why no service answered, or the encyclopaedia in place of another."""
-        for answer in map(self.answers.get, self.tried):
-            if isinstance(answer, ToolError):
-                yield answer
-            elif answer is not None and answer.source == WIKIPEDIA:
-                yield from answer.failures
-
-
 class VerifyNews:
     """Gathers evidence for and against a claim by several searches and one call of the model."""
 
@@ -198,102 +166,19 @@ class VerifyNews:
         Raises:
             BadArguments: the claim contains nothing readable.
         """
-        case = _Case(tuple(map(clean_query, (arguments.claim, *arguments.other_words))), arguments.language)
+        check = _Check(arguments, self._options, self._search, context.now)
         try:
             async with asyncio.timeout(self._options.timeout_seconds):
-                await self._examine(case, context.now)
+                await check.search()
         except TimeoutError:
-            case.is_out_of_time = True
-        await self._judge_pages(case, context)
-        cost_usd = sum((found.cost_usd for found in case.found), Decimal(0))
-        return Result(data=self._answer(case, context.now), cost_usd=cost_usd)
-
-    async def _examine(self, case: _Case, now: datetime) -> None:
-        for _ in range(self._options.max_rounds):
-            planned = plan(case.wordings, case.language, self._options, self._sources(case, now), case.tried)
-            able = [step for step in planned if self._search.takes(step.query)]
-            steps = able[: self._options.max_searches - len(case.tried)]
-            if not steps:
-                return
-            case.rounds += 1
-            case.tried += steps
-            async with asyncio.TaskGroup() as searches:
-                for step in steps:
-                    searches.create_task(self._take(step, case, now))
-
-    async def _judge_pages(self, case: _Case, context: ToolContext) -> None:
-        """Has the pages judged, or only the first ones if there are many."""
-        hits = [source.hit for source in self._sources(case, context.now)][:_MAX_READ]
-        excerpts = [Excerpt(title=hit.title, snippet=hit.snippet) for hit in hits]
+            check.lacking.append("time_ran_out")
+        hits = [source.hit for source in check.sources()][:_MAX_READ]
         try:
-            judged = await self._judge.judge(case.wordings[0], excerpts, context) if hits else ()
+            judged = await self._judge.judge(check.wordings[0], hits, context) if hits else ()
+            check.judgements = dict(zip(hits, judged, strict=True))
         except ToolError as error:
-            case.unread_because = str(error)
-            return
-        case.judgements = dict(zip(hits, judged, strict=True))
-
-    async def _take(self, step: Step, case: _Case, now: datetime) -> None:
-        try:
-            case.answers[step] = await self._search.search(step.query, now)
-        except ToolError as error:
-            case.answers[step] = error
-
-    def _sources(self, case: _Case, now: datetime) -> tuple[EvidenceSource, ...]:
-        by_address: dict[str, Hit] = {}
-        for hit in (hit for found in case.found for hit in found.hits):
-            if is_about(case.wordings, hit.title, hit.snippet):
-                by_address.setdefault(canonical_url(hit.url) or hit.url, hit)
-        articles = {hit.url for found in case.found if found.source == WIKIPEDIA for hit in found.hits}
-        about = tuple(by_address.values())
-        return sources(about, self._options, now, articles=articles, judgements=case.judgements)
-
-    def _answer(self, case: _Case, now: datetime) -> Mapping[str, Any]:
-        found = self._sources(case, now)
-        evidence, lacking = Evidence(found), list(_lacking(case, Evidence(found)))
-        more: dict[str, Any] = {
-            "incomplete_because": lacking,
-            "not_read_because": case.unread_because,
-            "failed": list(dict.fromkeys(map(str, case.failures))),
-            "more_pages": len(found[_MAX_SOURCES:]),
-        }
-        days = sorted(source.day for source in found if source.day is not None and source.stance != "contradicts")
-        dates = {"first_reported": days[0].isoformat(), "last_reported": days[-1].isoformat()} if days else {}
-        if case.judgements is None:  # what can be said about pages that were not read
-            counted: dict[str, Any] = {
-                "independent_reports": evidence.reports.total(),
-                "independent_needed": INDEPENDENT_SOURCES,
-                "official_site_found": "official" in evidence.kinds,
-                "fact_check_found": "fact_check" in evidence.kinds,
-            }
-        else:
-            counted = {
-                "independent_agreeing": evidence.reports["agrees"],
-                "independent_contradicting": evidence.reports["contradicts"],
-                "independent_mentioning": evidence.reports["mentions"],
-                "independent_needed": INDEPENDENT_SOURCES,
-                "several_agree": evidence.reports["agrees"] >= INDEPENDENT_SOURCES,
-                "official_confirms": evidence.says("agrees", "official"),
-                "official_confirmation_is_cited": evidence.cites("agrees"),
-                "official_contradicts": evidence.says("contradicts", "official"),
-                "official_denial_is_cited": evidence.cites("contradicts"),
-                "fact_check_contradicts": evidence.says("contradicts", "fact_check"),
-                "tone": Counter(source.judgement.tone for source in found if source.judgement is not None),
-                "confidence": evidence.confidence(needed=INDEPENDENT_SOURCES, is_incomplete=bool(lacking)),
-            }
-        return {
-            "claim": case.wordings[0],
-            "asked_at": now.isoformat(timespec="seconds"),
-            "evidence": counted | dates,
-            "data_incomplete": bool(lacking),
-            **{name: item for name, item in more.items() if item},
-            "rounds": case.rounds,
-            "searched": [
-                {"for": step.aim, "in": "news" if step.query.is_news else "web", "words": step.query.text}
-                for step in case.tried
-            ],
-            "note": NOTE_UNREAD if case.judgements is None else NOTE,
-            "results": list(map(_row, found[:_MAX_SOURCES])),
-        }
+            check.unread_because = str(error)
+        return Result(data=check.answer(), cost_usd=sum((found.cost_usd for found in check.found), Decimal(0)))
 
 
 def evidence_tools(options: VerifyNewsOptions, search: SearchService, judge: Judge) -> tuple[VerifyNews, ...]:
@@ -301,25 +186,134 @@ def evidence_tools(options: VerifyNewsOptions, search: SearchService, judge: Jud
     return (VerifyNews(options, search, judge),) if search.is_open else ()
 
 
-def _lacking(case: _Case, evidence: Evidence) -> Iterator[str]:
-    """Yields the reasons why the data are incomplete."""
-    if case.is_out_of_time:
-        yield "time_ran_out"
-    was_limited = {isinstance(failure, RateLimited) for failure in case.failures}
-    if True in was_limited:
-        yield "quota_used_up"
-    if False in was_limited:
-        yield "searches_failed"
-    if case.found and all(found.source == WIKIPEDIA for found in case.found):
-        yield "only_the_encyclopaedia_answered"
-    if evidence.reports.total() < INDEPENDENT_SOURCES:
-        yield "too_few_sources"
-    if case.judgements is None:
-        yield "not_read"
+class _Check:
+    """One check of a claim: what was searched, what was found, and what it comes to."""
+
+    def __init__(
+        self, arguments: VerifyNewsArguments, options: VerifyNewsOptions, search: SearchService, now: datetime
+    ) -> None:
+        self.wordings = tuple(map(clean_query, (arguments.claim, *arguments.other_words)))
+        """The claim as given, then in other words."""
+        self.lacking: list[str] = []
+        """Why the data are incomplete."""
+        self.judgements: Mapping[Hit, Judgement] | None = None
+        """What the pages say about the claim; None: they were not read."""
+        self.unread_because = ""
+        self._language = arguments.language
+        self._options, self._search, self._now = options, search, now
+        self._rounds = 0
+        self._tried: list[Step] = []
+        self._answers: dict[Step, CachedHits | ToolError] = {}
+
+    async def search(self) -> None:
+        """Searches in rounds until nothing is missing, or nothing is left to try."""
+        for _ in range(self._options.max_rounds):
+            planned = plan(self.wordings, self._language, self._options, self.sources(), self._tried)
+            able = [step for step in planned if self._search.takes(step.query)]
+            steps = able[: self._options.max_searches - len(self._tried)]
+            if not steps:
+                return
+            self._rounds += 1
+            self._tried += steps
+            async with asyncio.TaskGroup() as searches:
+                for step in steps:
+                    searches.create_task(self._take(step))
+
+    async def _take(self, step: Step) -> None:
+        try:
+            self._answers[step] = await self._search.search(step.query, self._now)
+        except ToolError as error:
+            self._answers[step] = error
+
+    @property
+    def found(self) -> list[CachedHits]:
+        """The results of the searches, in the order of planning."""
+        answers = map(self._answers.get, self._tried)
+        return [answer for answer in answers if isinstance(answer, CachedHits)]
+
+    @property
+    def _failures(self) -> Iterator[ToolError]:
+        """Yields why no service answered, or the encyclopaedia in place of another."""
+        for answer in map(self._answers.get, self._tried):
+            if isinstance(answer, ToolError):
+                yield answer
+            elif answer is not None and answer.source == WIKIPEDIA:
+                yield from answer.failures
+
+    def sources(self) -> tuple[EvidenceSource, ...]:
+        """Returns the pages about the claim that were found so far, each address once."""
+        by_address: dict[str, Hit] = {}
+        for hit in (hit for found in self.found for hit in found.hits):
+            if is_about(self.wordings, hit.title, hit.snippet):
+                by_address.setdefault(canonical_url(hit.url) or hit.url, hit)
+        return sources(tuple(by_address.values()), self._options, self._now, judgements=self.judgements)
+
+    def answer(self) -> Mapping[str, Any]:
+        """Returns what the model reads."""
+        found = self.sources()
+        evidence = Evidence(found)
+        self._find_what_is_lacking(evidence)
+        days = sorted(source.day for source in found if source.day is not None and source.stance != "contradicts")
+        dates = {"first_reported": days[0].isoformat(), "last_reported": days[-1].isoformat()} if days else {}
+        more: dict[str, Any] = {
+            "incomplete_because": self.lacking,
+            "not_read_because": self.unread_because,
+            "failed": list(dict.fromkeys(map(str, self._failures))),
+            "more_pages": len(found[_MAX_SOURCES:]),
+        }
+        return {
+            "claim": self.wordings[0],
+            "asked_at": self._now.isoformat(timespec="seconds"),
+            "evidence": self._counted(evidence, found) | dates,
+            "data_incomplete": bool(self.lacking),
+            **{name: item for name, item in more.items() if item},
+            "rounds": self._rounds,
+            "searched": [
+                {"for": step.aim, "in": "news" if step.query.is_news else "web", "words": step.query.text}
+                for step in self._tried
+            ],
+            "note": NOTE_UNREAD if self.judgements is None else NOTE,
+            "results": list(map(_row, found[:_MAX_SOURCES])),
+        }
+
+    def _find_what_is_lacking(self, evidence: Evidence) -> None:
+        was_limited = {isinstance(failure, RateLimited) for failure in self._failures}
+        reasons = {
+            "quota_used_up": True in was_limited,
+            "searches_failed": False in was_limited,
+            "only_the_encyclopaedia_answered": {found.source for found in self.found} == {WIKIPEDIA},
+            "too_few_sources": evidence.reports.total() < INDEPENDENT_SOURCES,
+            "not_read": self.judgements is None,
+        }
+        self.lacking += [reason for reason, is_so in reasons.items() if is_so]
+
+    def _counted(self, evidence: Evidence, found: Sequence[EvidenceSource]) -> dict[str, Any]:
+        if self.judgements is None:  # what can be said about pages that were not read
+            return {
+                "independent_reports": evidence.reports.total(),
+                "independent_needed": INDEPENDENT_SOURCES,
+                "official_site_found": "official" in evidence.kinds,
+                "fact_check_found": "fact_check" in evidence.kinds,
+            }
+        return {
+            "independent_agreeing": evidence.reports["agrees"],
+            "independent_contradicting": evidence.reports["contradicts"],
+            "independent_mentioning": evidence.reports["mentions"],
+            "independent_needed": INDEPENDENT_SOURCES,
+            "several_agree": evidence.reports["agrees"] >= INDEPENDENT_SOURCES,
+            "official_confirms": evidence.says("agrees", "official"),
+            "official_confirmation_is_cited": evidence.cites("agrees"),
+            "official_contradicts": evidence.says("contradicts", "official"),
+            "official_denial_is_cited": evidence.cites("contradicts"),
+            "fact_check_contradicts": evidence.says("contradicts", "fact_check"),
+            "tone": Counter(source.judgement.tone for source in found if source.judgement is not None),
+            "confidence": evidence.confidence(needed=INDEPENDENT_SOURCES, is_incomplete=bool(self.lacking)),
+        }
 
 
 def _row(source: EvidenceSource) -> Mapping[str, Any]:
-    found, judgement = row(source.hit), source.judgement
+    """Describes a source as a result, with what was read of it."""
+    judgement = source.judgement
     more: Mapping[str, Any] = {
         "date": source.day.isoformat() if source.day else None,
         "stance": judgement and judgement.stance,
@@ -327,10 +321,6 @@ def _row(source: EvidenceSource) -> Mapping[str, Any]:
         "cites_official": judgement is not None and judgement.cites_official,
         "preferred": source.is_preferred,
     }
-    return {
-        **found,
-        "snippet": shorten(found["snippet"], _MAX_SNIPPET_CHARS),
-        "kind": source.kind,
-        "report": source.report,
-        **{name: value for name, value in more.items() if value},
-    }
+    found = row(replace(source.hit, snippet=shorten(source.hit.snippet, _MAX_SNIPPET_CHARS)))
+    counted = {"kind": source.kind, "report": source.report}
+    return {**found, **counted, **{name: value for name, value in more.items() if value}}

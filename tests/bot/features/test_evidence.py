@@ -16,12 +16,18 @@ from tests.bot.models import vendors
 from tests.bot.models.vendors import NAMES, Vendor
 from tests.conftest import NOON
 from tests.servers.script import Heard, call, cut_off, say
-from tools import Excerpt, Judgement, ToolContext, Unavailable
+from tools import Hit, Judgement, ToolContext, Unavailable
 
 CLAIM = "A bridge in Larkhaven collapsed"
-TOLD = Excerpt(title="Larkhaven bridge collapsed", snippet="The ministry confirms it.")
-DENIED = Excerpt(title="No bridge collapsed in Larkhaven, says the mayor", snippet="Panic for nothing!")
-ASKED = Excerpt(title="Did a bridge collapse?", snippet="Nobody knows.")
+
+
+def report(title: str, snippet: str) -> Hit:
+    return Hit(title=title, url="https://a.example", site="a.example", snippet=snippet)
+
+
+TOLD = report(title="Larkhaven bridge collapsed", snippet="The ministry confirms it.")
+DENIED = report(title="No bridge collapsed in Larkhaven, says the mayor", snippet="Panic for nothing!")
+ASKED = report(title="Did a bridge collapse?", snippet="Nobody knows.")
 REPORTS = (TOLD, DENIED, ASKED)
 CONTEXT = ToolContext(now=NOON, timezone="UTC", person="alice", chat="direct:alice", turn=1, call="call_1")
 
@@ -65,7 +71,7 @@ def judge_of(store: Store, clock: SetClock, vendor: Vendor | None) -> ReportJudg
 
 
 async def judged(
-    store: Store, clock: SetClock, vendor: Vendor, reports: Sequence[Excerpt] = REPORTS
+    store: Store, clock: SetClock, vendor: Vendor, reports: Sequence[Hit] = REPORTS
 ) -> tuple[Judgement, ...]:
     return await judge_of(store, clock, vendor).judge(CLAIM, reports, CONTEXT)
 
@@ -119,7 +125,7 @@ async def test_what_is_not_in_the_form_is_not_believed(store: Store, clock: SetC
 async def test_it_is_capped(store: Store, clock: SetClock, anthropic: Vendor) -> None:
     """In reports, in their length, in the length of the answer; no tool but the one, no history, no cache."""
     anthropic.server.reply = judging()
-    long = Excerpt(title="collapsed", snippet="x" * 9000)
+    long = report(title="collapsed", snippet="x" * 9000)
     assert len(await judged(store, clock, anthropic, [long] * 99)) == MAX_REPORTS
     body = anthropic.sent
     assert len(json.dumps(body)) < (MAX_REPORTS + 4) * (MAX_EXCERPT_CHARACTERS + 100) + 4000

@@ -13,7 +13,7 @@ from tests.servers.fixtures import fixture_of
 from tests.servers.tavily import KEY, Tavily
 from tests.servers.wikipedia import Wikipedia
 from tests.waiting import DEADLINE_SECONDS, with_enough_time
-from tools import Disabled, Excerpt, Http, Judgement, Result, Stance, Tone, ToolContext, ToolError
+from tools import Disabled, Hit, Http, Judgement, Result, Stance, Tone, ToolContext, ToolError
 from tools.evidence.sources import VerifyNewsOptions
 from tools.evidence.tool import NOTE_UNREAD, VerifyNews, VerifyNewsArguments
 from tools.search.options import SearchOptions
@@ -75,15 +75,15 @@ class Reading:
     """Stands behind the port `Judge`: reads by a word that stands in the title, and remembers what it was asked."""
 
     fails: ToolError | None = None
-    asked: list[tuple[str, tuple[Excerpt, ...]]] = field(default_factory=list[tuple[str, tuple[Excerpt, ...]]])
+    asked: list[tuple[str, tuple[Hit, ...]]] = field(default_factory=list[tuple[str, tuple[Hit, ...]]])
 
-    async def judge(self, claim: str, reports: Sequence[Excerpt], context: ToolContext) -> tuple[Judgement, ...]:
+    async def judge(self, claim: str, reports: Sequence[Hit], context: ToolContext) -> tuple[Judgement, ...]:
         self.asked.append((claim, tuple(reports)))
         if self.fails is not None:
             raise self.fails
         return tuple(map(self._judgement, reports))
 
-    def _judgement(self, report: Excerpt) -> Judgement:
+    def _judgement(self, report: Hit) -> Judgement:
         stance: Stance = "contradicts" if "hoax" in report.title else "agrees"
         tone: Tone = "panic" if "!" in report.title else "neutral"
         return Judgement(stance=stance, tone=tone, cites_official="ministry" in report.snippet)
