@@ -31,7 +31,7 @@ HOMES = {
     "asyncpg": ["tools.databases.postgres"],
     "babel": ["bot.i18n.catalogues", "bot.i18n.locale"],
     "cryptography": ["store.sealing", "bot.web.admin.guard"],
-    "dateutil": ["bot.features.reminders.schedules", "tools.calculator", "tools.evidence.sources"],
+    "dateutil": ["bot.features.reminders.schedules", "tools.calculator"],
     "dotenv": ["bot.settings.load"],
     "httpcore": ["tools.web.fetch"],
     "httpx": [

@@ -2,10 +2,8 @@
 
 The confidence says how well the findings support the claim. It is not the probability that the claim is true.
 
-    support     = 0.7 x min(agreeing / needed, 1)
-                + 0.3 if an official site says it, else 0.1 if a report says that an authority confirmed it
-    opposition  = 0.7 x min(contradicting / needed, 1)
-                + 0.3 if an official site or a fact-checker contradicts, else 0.1 if a report cites an official denial
+    support     = 0.7 x min(agreeing / needed, 1) + 0.3 if an official site says it
+    opposition  = 0.7 x min(contradicting / needed, 1) + 0.3 if an official site or a fact-checker contradicts
     confidence  = support x (1 - opposition), at most 0.5 while data are incomplete; to two places
 
 `agreeing` and `contradicting` count reports, not pages. Pages belong to one report if they have the same publisher,
@@ -19,10 +17,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Literal, Protocol
 
-from dateutil import parser
 from pydantic import Field
 
 from tools.base import CommaList, Options, ToolContext
@@ -40,8 +36,6 @@ platform where everybody can write."""
 
 BY_REPORTS = 0.7
 BY_OFFICIALS = 0.3
-BY_HEARSAY = 0.1
-"""The weight of a report that cites an authority, if no authority was found itself."""
 MAX_INCOMPLETE = 0.5
 """The highest confidence while data are incomplete."""
 
@@ -51,7 +45,7 @@ _MIN_TITLE_WORDS = 5
 _MIN_TEXT_WORDS = 8  # that begin alike; fewer can do so by chance
 _STEM_CHARS = 5
 
-_STANCES: tuple[Stance | None, ...] = ("contradicts", "agrees", "mentions", None)
+_STANCES: tuple[Stance, ...] = ("contradicts", "agrees", "mentions")
 _KINDS: tuple[Kind, ...] = ("official", "fact_check", "site", "reference", "platform")
 _WITNESSES: frozenset[Kind] = frozenset({"official", "fact_check", "site"})
 
@@ -61,10 +55,6 @@ _TERM = re.compile(r"[0-9]|.{4}")
 
 # After the last of these, a title names its site.
 _SITE_IN_TITLE = re.compile(r"\s[|\u2013\u2014-]\s[^|\u2013\u2014]{1,40}$")
-
-_AGO = re.compile(r"\b(\d{1,3}|an?|one) (min|hour|day|week|month|year)[a-z]* ago\b")
-_SPAN_HOURS = {"min": 0, "hour": 1, "day": 24, "week": 7 * 24, "month": 30 * 24, "year": 365 * 24}
-_YEAR = re.compile(r"\b(19|20)[0-9]{2}\b")
 
 # Second-level labels under which names are registered in some countries, as in example.co.uk.
 _SHARED = frozenset(
@@ -85,8 +75,8 @@ _STATES = frozenset((label, country) for label, countries in _STATE_LABELS.items
 _HOSTS: Mapping[Kind, str] = {
     "fact_check": """
         snopes.com politifact.com factcheck.org fullfact.org leadstories.com checkyourfact.com science.feedback.org
-        factcheck.afp.com factual.afp.com factuel.afp.com faktencheck.afp.com correctiv.org mimikama.org dpa-
-        factchecking.com maldita.es newtral.es chequeado.com factchequeado.com africacheck.org boomlive.in
+        factcheck.afp.com factual.afp.com factuel.afp.com faktencheck.afp.com correctiv.org mimikama.org
+        dpa-factchecking.com maldita.es newtral.es chequeado.com factchequeado.com africacheck.org boomlive.in
         altnews.in pesacheck.org euvsdisinfo.eu hoaxbuster.com
     """,
     "reference": "wikipedia.org wikimedia.org wiktionary.org wikidata.org britannica.com fandom.com",
@@ -108,7 +98,6 @@ _HOSTS: Mapping[Kind, str] = {
     """,
 }
 """Hosts and endings that are not ordinary sites; the tables are short and our own."""
-
 
 Sites = Annotated[tuple[Site, ...], CommaList, Field(max_length=30)]
 
@@ -138,8 +127,6 @@ class Judgement:
 
     stance: Stance
     tone: Tone
-    cites_official: bool
-    """Whether it says that an authority confirmed or denied the claim."""
 
 
 class Judge(Protocol):
@@ -161,18 +148,13 @@ class EvidenceSource:
 
     hit: Hit
     kind: Kind
-    judgement: Judgement | None
-    """What it says about the claim; None: it was not read."""
+    stance: Stance
+    """What it says about the claim; `mentions` also if it was not read."""
+    tone: Tone | None
+    """None: it was not read."""
     report: int
     """The number of its report; sources with the same number are not independent of each other."""
-    day: date | None
-    """When it was published, in UTC; None if the search service did not tell."""
     is_preferred: bool
-
-    @property
-    def stance(self) -> Stance | None:
-        """What it says about the claim; None: it was not read."""
-        return None if self.judgement is None else self.judgement.stance
 
 
 class Evidence:
@@ -181,21 +163,16 @@ class Evidence:
     def __init__(self, found: Sequence[EvidenceSource]) -> None:
         """`found` as `sources` returns it."""
         self._witnesses = [source for source in found if source.kind in _WITNESSES]
-        stances: dict[int, Stance | None] = {}
+        stances: dict[int, Stance] = {}
         for source in sorted(self._witnesses, key=lambda one: _STANCES.index(one.stance)):
             stances.setdefault(source.report, source.stance)
         self.reports = Counter(stances.values())
-        """Independent reports about the claim by what they say; None: not read."""
-        self.kinds = {source.kind for source in found}
-        """The kinds of the pages, whatever they say."""
+        """Independent reports about the claim by what they say."""
+        self.has_official = any(source.kind == "official" for source in found)
 
     def says(self, stance: Stance, *kinds: Kind) -> bool:
         """Whether a site of one of these kinds says this."""
         return any(source.stance == stance and source.kind in kinds for source in self._witnesses)
-
-    def cites(self, stance: Stance) -> bool:
-        """Whether a report that says this cites an authority for it."""
-        return any(one.judgement and one.stance == stance and one.judgement.cites_official for one in self._witnesses)
 
     def confidence(self, *, needed: int, is_incomplete: bool) -> float:
         """Returns how well the findings support the claim, 0 to 1, by the formula at the head of this module."""
@@ -204,29 +181,24 @@ class Evidence:
         return round(min(carried, MAX_INCOMPLETE) if is_incomplete else carried, 2)
 
     def _weight(self, stance: Stance, needed: int, *authorities: Kind) -> float:
-        official = BY_OFFICIALS if self.says(stance, *authorities) else BY_HEARSAY if self.cites(stance) else 0
+        official = BY_OFFICIALS if self.says(stance, *authorities) else 0
         return BY_REPORTS * min(self.reports[stance] / needed, 1) + official
 
 
 def sources(
-    hits: Sequence[Hit],
-    options: VerifyNewsOptions,
-    now: datetime,
-    *,
-    judgements: Mapping[Hit, Judgement] | None = None,
+    hits: Sequence[Hit], options: VerifyNewsOptions, judgements: Mapping[Hit, Judgement]
 ) -> tuple[EvidenceSource, ...]:
     """Returns the pages about the claim, the most significant first: contradiction, then agreement; officials first.
 
-    `judgements` are those of the pages that were read; None: none was.
+    `judgements` are those of the pages that were read.
     """
-    unread = None if judgements is None else Judgement(stance="mentions", tone="neutral", cites_official=False)
     found = [
         EvidenceSource(
             hit=hit,
             kind=kind(hit.site, official_sites=options.official_sites),
-            judgement=(judgements or {}).get(hit, unread),
+            stance=judgements[hit].stance if hit in judgements else "mentions",
+            tone=judgements[hit].tone if hit in judgements else None,
             report=report,
-            day=parse_age(hit.age, now),
             is_preferred=lies_in(hit.site, options.preferred_sites),
         )
         for hit, report in zip(hits, reports(hits), strict=True)
@@ -250,24 +222,6 @@ def is_about(wordings: Sequence[str], title: str, snippet: str) -> bool:
 def _words(text: str) -> tuple[str, ...]:
     """Returns the words and numbers in order, in lower case without accents."""
     return tuple(re.findall(r"\w+", _ACCENTS.sub("", unicodedata.normalize("NFKD", text).casefold())))
-
-
-def parse_age(age: str | None, now: datetime) -> date | None:
-    """Returns the day in UTC of a date or "2 days ago", as search services write it; None if there is none, or one in
-    the future.
-    """
-    if not age:
-        return None
-    if found := _AGO.search(age.lower()):
-        count = int(found[1]) if found[1].isdigit() else 1
-        return (now - timedelta(hours=count * _SPAN_HOURS[found[2]])).astimezone(UTC).date()
-    if not _YEAR.search(age):
-        return None
-    try:
-        day = parser.parse(age.partition(", +")[0], ignoretz=True).date()
-    except (ValueError, OverflowError):
-        return None
-    return None if day > now.astimezone(UTC).date() + timedelta(days=1) else day
 
 
 def reports(hits: Sequence[Hit]) -> tuple[int, ...]:

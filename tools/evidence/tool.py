@@ -8,8 +8,7 @@
               preferred sites, unless one is among the sources; and, with too few reports, other wordings of the claim
 
 `tools.evidence.sources` has the rules by which pages are counted. A model judges once, at the end, what the reports say
-about the claim. Without a model or a reliable judgement there is everything else, and the answer says so. A failed
-search does not affect the others; the answer then says that the data are incomplete.
+about the claim. A failed search does not affect the others; the answer then says that the data are incomplete.
 """
 
 import asyncio
@@ -44,10 +43,6 @@ NOTE = (
     "This is evidence, not a verdict. A model has read only titles and snippets and may be wrong; a rewritten copy"
     " counts as a separate report. Before you rely on a source, fetch it; say what agrees, what contradicts and what is"
     " missing."
-)
-NOTE_UNREAD = (
-    "These are pages about the claim, not a verdict: nothing has read whether they agree or contradict. A rewritten"
-    " copy counts as a separate report. Fetch the important pages before you say what they say."
 )
 INDEPENDENT_SOURCES = 3
 """How many independent reports have to agree for full weight."""
@@ -125,7 +120,7 @@ def plan(
     key = " ".join([word for word in wordings[0].split() if terms(word)][:_MAX_KEY_WORDS])
     wanted = [step("denials", f"{key} {_DENIALS.get(language or '', _DENIALS['en'])}")]
     evidence = Evidence(found)
-    if "official" not in evidence.kinds:
+    if not evidence.has_official:
         wanted.append(step("official word", f"{key} {_OFFICIAL.get(language or '', _OFFICIAL['en'])}"))
     if options.preferred_sites and not any(source.is_preferred for source in found):
         wanted.append(step("preferred sites", key, sites=options.preferred_sites))
@@ -146,7 +141,7 @@ class VerifyNews:
             seldom="evidence on whether a claim in the news is true",
             description=(
                 "Gathers evidence on a claim about the world by several rounds of web searches: how many independent"
-                " reports agree, which contradict, whether an official source confirms or denies it, dates, tone, a"
+                " reports agree, which contradict, whether an official source confirms or denies it, tone, a"
                 " confidence from 0 to 1 that says how well the evidence supports the claim (not how true it is), and"
                 " `data_incomplete` if the search fell short. Use it when somebody asks whether something is true, real"
                 " or happened. It gives no verdict: explain the evidence with its dates, name what contradicts and what"
@@ -165,6 +160,7 @@ class VerifyNews:
 
         Raises:
             BadArguments: the claim contains nothing readable.
+            Disabled, Unavailable: no model read what was found.
         """
         check = _Check(arguments, self._options, self._search, context.now)
         try:
@@ -173,12 +169,14 @@ class VerifyNews:
         except TimeoutError:
             check.lacking.append("time_ran_out")
         hits = [source.hit for source in check.sources()][:_MAX_READ]
+        cost_usd = sum((found.cost_usd for found in check.found), Decimal(0))
         try:
             judged = await self._judge.judge(check.wordings[0], hits, context) if hits else ()
-            check.judgements = dict(zip(hits, judged, strict=True))
         except ToolError as error:
-            check.unread_because = str(error)
-        return Result(data=check.answer(), cost_usd=sum((found.cost_usd for found in check.found), Decimal(0)))
+            error.cost_usd = cost_usd
+            raise
+        check.judgements = dict(zip(hits, judged, strict=True))
+        return Result(data=check.answer(), cost_usd=cost_usd)
 
 
 def evidence_tools(options: VerifyNewsOptions, search: SearchService, judge: Judge) -> tuple[VerifyNews, ...]:
@@ -196,9 +194,8 @@ class _Check:
         """The claim as given, then in other words."""
         self.lacking: list[str] = []
         """Why the data are incomplete."""
-        self.judgements: Mapping[Hit, Judgement] | None = None
-        """What the pages say about the claim; None: they were not read."""
-        self.unread_because = ""
+        self.judgements: Mapping[Hit, Judgement] = {}
+        """What the pages that were read say about the claim."""
         self._language = arguments.language
         self._options, self._search, self._now = options, search, now
         self._rounds = 0
@@ -246,25 +243,22 @@ class _Check:
         for hit in (hit for found in self.found for hit in found.hits):
             if is_about(self.wordings, hit.title, hit.snippet):
                 by_address.setdefault(canonical_url(hit.url) or hit.url, hit)
-        return sources(tuple(by_address.values()), self._options, self._now, judgements=self.judgements)
+        return sources(tuple(by_address.values()), self._options, self.judgements)
 
     def answer(self) -> Mapping[str, Any]:
         """Returns what the model reads."""
         found = self.sources()
         evidence = Evidence(found)
         self._find_what_is_lacking(evidence)
-        days = sorted(source.day for source in found if source.day is not None and source.stance != "contradicts")
-        dates = {"first_reported": days[0].isoformat(), "last_reported": days[-1].isoformat()} if days else {}
         more: dict[str, Any] = {
             "incomplete_because": self.lacking,
-            "not_read_because": self.unread_because,
             "failed": list(dict.fromkeys(map(str, self._failures))),
             "more_pages": len(found[_MAX_SOURCES:]),
         }
         return {
             "claim": self.wordings[0],
             "asked_at": self._now.isoformat(timespec="seconds"),
-            "evidence": self._counted(evidence, found) | dates,
+            "evidence": self._counted(evidence, found),
             "data_incomplete": bool(self.lacking),
             **{name: item for name, item in more.items() if item},
             "rounds": self._rounds,
@@ -272,7 +266,7 @@ class _Check:
                 {"for": step.aim, "in": "news" if step.query.is_news else "web", "words": step.query.text}
                 for step in self._tried
             ],
-            "note": NOTE_UNREAD if self.judgements is None else NOTE,
+            "note": NOTE,
             "results": list(map(_row, found[:_MAX_SOURCES])),
         }
 
@@ -283,18 +277,10 @@ class _Check:
             "searches_failed": False in was_limited,
             "only_the_encyclopaedia_answered": {found.source for found in self.found} == {WIKIPEDIA},
             "too_few_sources": evidence.reports.total() < INDEPENDENT_SOURCES,
-            "not_read": self.judgements is None,
         }
         self.lacking += [reason for reason, is_so in reasons.items() if is_so]
 
     def _counted(self, evidence: Evidence, found: Sequence[EvidenceSource]) -> dict[str, Any]:
-        if self.judgements is None:  # what can be said about pages that were not read
-            return {
-                "independent_reports": evidence.reports.total(),
-                "independent_needed": INDEPENDENT_SOURCES,
-                "official_site_found": "official" in evidence.kinds,
-                "fact_check_found": "fact_check" in evidence.kinds,
-            }
         return {
             "independent_agreeing": evidence.reports["agrees"],
             "independent_contradicting": evidence.reports["contradicts"],
@@ -302,25 +288,16 @@ class _Check:
             "independent_needed": INDEPENDENT_SOURCES,
             "several_agree": evidence.reports["agrees"] >= INDEPENDENT_SOURCES,
             "official_confirms": evidence.says("agrees", "official"),
-            "official_confirmation_is_cited": evidence.cites("agrees"),
             "official_contradicts": evidence.says("contradicts", "official"),
-            "official_denial_is_cited": evidence.cites("contradicts"),
             "fact_check_contradicts": evidence.says("contradicts", "fact_check"),
-            "tone": Counter(source.judgement.tone for source in found if source.judgement is not None),
+            "tone": Counter(source.tone for source in found if source.tone is not None),
             "confidence": evidence.confidence(needed=INDEPENDENT_SOURCES, is_incomplete=bool(self.lacking)),
         }
 
 
 def _row(source: EvidenceSource) -> Mapping[str, Any]:
     """Describes a source as a result, with what was read of it."""
-    judgement = source.judgement
-    more: Mapping[str, Any] = {
-        "date": source.day.isoformat() if source.day else None,
-        "stance": judgement and judgement.stance,
-        "tone": judgement and judgement.tone,
-        "cites_official": judgement is not None and judgement.cites_official,
-        "preferred": source.is_preferred,
-    }
+    more = {"tone": source.tone, "preferred": source.is_preferred}
     found = row(replace(source.hit, snippet=shorten(source.hit.snippet, _MAX_SNIPPET_CHARS)))
-    counted = {"kind": source.kind, "report": source.report}
+    counted = {"kind": source.kind, "report": source.report, "stance": source.stance}
     return {**found, **counted, **{name: value for name, value in more.items() if value}}

@@ -46,7 +46,7 @@ def read(row: dict[str, Any]) -> dict[str, Any]:
     is_told = "collapsed" in title
     stance = "contradicts" if denies else "agrees" if is_told else "mentions"
     tone = "panic" if "!" in row["text"] else "neutral"
-    return {"report": row["report"], "stance": stance, "tone": tone, "cites_official": "ministry" in row["text"]}
+    return {"report": row["report"], "stance": stance, "tone": tone}
 
 
 def judging(change: Callable[[Rows], Rows] = lambda rows: rows) -> Callable[[Heard], Any]:
@@ -80,9 +80,9 @@ async def test_reports_are_read_over_every_wire(store: Store, clock: SetClock, v
     """One request, one call with every report once; what it says comes in the order of the reports."""
     vendor.server.reply = judging(lambda rows: rows[::-1])
     assert await judged(store, clock, vendor) == (
-        Judgement(stance="agrees", tone="neutral", cites_official=True),
-        Judgement(stance="contradicts", tone="panic", cites_official=False),
-        Judgement(stance="mentions", tone="neutral", cites_official=False),
+        Judgement(stance="agrees", tone="neutral"),
+        Judgement(stance="contradicts", tone="panic"),
+        Judgement(stance="mentions", tone="neutral"),
     )
     assert len(vendor.server.requests) == 1
 

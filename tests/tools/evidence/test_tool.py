@@ -15,7 +15,7 @@ from tests.servers.wikipedia import Wikipedia
 from tests.waiting import DEADLINE_SECONDS, with_enough_time
 from tools import Disabled, Hit, Http, Judgement, Result, Stance, Tone, ToolContext, ToolError
 from tools.evidence.sources import VerifyNewsOptions
-from tools.evidence.tool import NOTE_UNREAD, VerifyNews, VerifyNewsArguments
+from tools.evidence.tool import VerifyNews, VerifyNewsArguments
 from tools.search.options import SearchOptions
 from tools.search.service import SearchService
 
@@ -86,7 +86,7 @@ class Reading:
     def _judgement(self, report: Hit) -> Judgement:
         stance: Stance = "contradicts" if "hoax" in report.title else "agrees"
         tone: Tone = "panic" if "!" in report.title else "neutral"
-        return Judgement(stance=stance, tone=tone, cites_official="ministry" in report.snippet)
+        return Judgement(stance=stance, tone=tone)
 
 
 class Newsroom:
@@ -125,13 +125,9 @@ async def test_a_claim_that_many_tell(press: Press, newsroom: Newsroom) -> None:
         "independent_needed": 3,
         "several_agree": True,
         "official_confirms": True,
-        "official_confirmation_is_cited": True,
         "official_contradicts": False,
-        "official_denial_is_cited": False,
         "fact_check_contradicts": False,
         "tone": {"neutral": 5},
-        "first_reported": "2026-11-18",
-        "last_reported": "2026-11-19",
         "confidence": 1.0,
     }
     assert (data["data_incomplete"], data["rounds"], result.cost_usd) == (False, 2, 4 * PRICE)
@@ -146,7 +142,7 @@ async def test_a_claim_that_many_tell(press: Press, newsroom: Newsroom) -> None:
     row = data["results"][1]
     assert (row["title"], row["url"], row["age"]) == (DAILY["title"], DAILY["url"], AGO)
     assert (row["snippet"], row["score"], row["kind"]) == (DAILY["content"], 0.5, "site")
-    assert (row["tone"], row["date"]) == ("neutral", "2026-11-19")
+    assert row["tone"] == "neutral"
 
 
 async def test_a_claim_that_is_debunked(press: Press, newsroom: Newsroom) -> None:
@@ -161,24 +157,13 @@ async def test_a_claim_that_is_debunked(press: Press, newsroom: Newsroom) -> Non
     assert not data["data_incomplete"]
 
 
-async def test_without_a_model_the_sources_are_told_and_no_agreement(press: Press, newsroom: Newsroom) -> None:
-    """What can be known without one: reports, publishers, dates, official sites; and why nothing else is."""
+async def test_without_a_model_there_is_no_evidence(press: Press, newsroom: Newsroom) -> None:
+    """The error says so, and what the searches cost all the same."""
     press.news = [DAILY]
-    press.findings = {"official statement": [OFFICIAL], "fact check": [DENIAL], "": [EVENING, REPRINT, ORIGINAL]}
     newsroom.reading.fails = Disabled("no model is set up")
-    data: Any = (await newsroom.check()).data
-    assert data["evidence"] == {
-        "independent_reports": 5,
-        "independent_needed": 3,
-        "official_site_found": True,
-        "fact_check_found": True,
-        "first_reported": "2026-11-18",
-        "last_reported": "2026-11-19",
-    }
-    assert (data["data_incomplete"], data["incomplete_because"]) == (True, ["not_read"])
-    assert (data["not_read_because"], data["note"]) == ("no model is set up", NOTE_UNREAD)
-    assert len(data["results"]) == 6
-    assert not any({"stance", "tone", "cites_official"} & row.keys() for row in data["results"])
+    with pytest.raises(Disabled, match="no model is set up") as failed:
+        await newsroom.check(max_rounds=1)
+    assert failed.value.cost_usd == 2 * PRICE
 
 
 async def test_a_model_reads_all_pages_once_and_no_more_than_its_share(press: Press, newsroom: Newsroom) -> None:
