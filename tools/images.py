@@ -9,13 +9,14 @@ picture takes 20 to 120 seconds.
 """
 
 import base64
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
 from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultFile, ToolContext, ToolSpec
 from tools.errors import (
@@ -29,7 +30,7 @@ from tools.errors import (
     Unavailable,
     UnknownOutcome,
 )
-from tools.http import BytesAnswer, Http, JsonAnswer, bearer
+from tools.http import Http, JsonAnswer, bearer
 from tools.text import clean_text
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -51,6 +52,12 @@ _LOST_BEHIND_GATEWAYS = frozenset({502, 504, 520, 524})  # a gateway does not kn
 _MAYBE_PAID = "The picture may have been charged all the same: do not repeat this unasked."
 _FORBIDDEN = frozenset({"moderation_blocked", "content_policy_violation", "content_filter"})
 _UNPAID = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+_KINDS = {
+    "png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "jpeg": re.compile(rb"\xff\xd8\xff"),
+    "webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
+}
+"""The formats of pictures, and how they begin."""
 _SIZE = "1024x1024"
 _TIMEOUT_SECONDS = 180.0  # WORKER__TURN_TIMEOUT_SECONDS must leave room for it
 _WITH_FORMAT_ALWAYS = "gpt-image"  # in the names of models that refuse `response_format`
@@ -126,19 +133,6 @@ class ImageGenerate:
         prompt = clean_text(arguments.prompt).strip()
         if not prompt:
             raise BadArguments("The description is empty.")
-        made = await self._ask(prompt)
-        try:
-            picture = _picture(made)
-            if (kind := _kind(picture)) is None:
-                raise Unavailable(f"{_SERVICE} returned something other than PNG, JPEG or WebP.")
-        except ToolError as error:
-            error.cost_usd = self.spec.cost_usd
-            raise
-        file = ResultFile(name=f"picture.{kind}", content_type=f"image/{kind}", data=picture)
-        return Result(data={"format": kind, "size_bytes": len(picture)}, files=(file,))
-
-    async def _ask(self, prompt: str) -> BytesAnswer:
-        """Returns the answer with the picture."""
         try:
             answer = await self._http.post(
                 self._url,
@@ -157,26 +151,13 @@ class ImageGenerate:
             raise UnknownOutcome(f"{_SERVICE} lost the request (status {answer.status}). {_MAYBE_PAID}")
         if not answer.ok:
             raise _refusal(answer.as_json(_SERVICE))
-        return answer
-
-
-class _Made(BaseModel):
-    b64_json: str | None = None
-
-
-class _Answer(BaseModel):
-    data: tuple[_Made, ...] = Field(min_length=1)
-
-
-class _Error(BaseModel):
-    """Why the service refuses a request."""
-
-    param: str | None = None
-    code: str | int | None = None
-
-
-class _Refused(BaseModel):
-    error: _Error = _Error()
+        try:
+            kind, picture = _picture(answer.as_json(_SERVICE))
+        except ToolError as error:
+            error.cost_usd = self.spec.cost_usd
+            raise
+        file = ResultFile(name=f"picture.{kind}", content_type=f"image/{kind}", data=picture)
+        return Result(data={"format": kind, "size_bytes": len(picture)}, files=(file,))
 
 
 def _request_body(options: ImagesOptions) -> Mapping[str, Any]:
@@ -187,42 +168,40 @@ def _request_body(options: ImagesOptions) -> Mapping[str, Any]:
     return {"n": 1, **{name: value for name, value in wanted.items() if value is not None}}
 
 
-def _picture(answer: BytesAnswer) -> bytes:
-    encoded = answer.as_json(_SERVICE).parse(_Answer, _SERVICE).data[0].b64_json
-    if not encoded:
-        raise Unavailable(f"{_SERVICE} returned no picture, or only its address.")
+def _picture(answer: JsonAnswer) -> tuple[str, bytes]:
+    """Returns the format of the picture, by its bytes, and these."""
+    match answer.body:
+        case {"data": [{"b64_json": str(encoded)}, *_]} if encoded:
+            pass
+        case _:
+            raise Unavailable(f"{_SERVICE} returned no picture, or only its address.")
     try:
         picture = base64.b64decode(encoded)
     except ValueError as error:
         raise Unavailable(f"{_SERVICE} returned an unreadable picture.") from error
     if len(picture) > MAX_PICTURE_BYTES:
         raise TooLarge(f"The picture is larger than {MAX_PICTURE_BYTES / 1_000_000:g} MB.")
-    return picture
-
-
-def _kind(picture: bytes) -> str | None:
-    """Returns the format of the bytes themselves; None for any other."""
-    if picture.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "png"
-    if picture.startswith(b"\xff\xd8\xff"):
-        return "jpeg"
-    return "webp" if picture[:4] == b"RIFF" and picture[8:12] == b"WEBP" else None
+    for kind, pattern in _KINDS.items():
+        if pattern.match(picture):
+            return kind, picture
+    raise Unavailable(f"{_SERVICE} returned something other than PNG, JPEG or WebP.")
 
 
 def _refusal(answer: JsonAnswer) -> ToolError:
     """Returns the error for a refusal, without any of the service's words."""
-    try:
-        error = _Refused.model_validate(answer.body).error
-    except ValidationError:
-        error = _Error()
-    if error.code in _FORBIDDEN:
+    match answer.body:
+        case {"error": {"code": code, "param": param}}:
+            pass
+        case _:
+            code = param = None
+    if str(code) in _FORBIDDEN:
         return Denied("The rules of the image service forbid this picture: tell the person, or describe another one.")
-    if error.code in _UNPAID or answer.status == HTTPStatus.PAYMENT_REQUIRED:
+    if str(code) in _UNPAID or answer.status == HTTPStatus.PAYMENT_REQUIRED:
         return Disabled(f"{_SERVICE} wants to be paid first: the operator has to check the account.")
     match answer.status:
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
             return Disabled(f"{_SERVICE} refuses the key: the operator has to check {_GROUP}API_KEY.")
-        case HTTPStatus.BAD_REQUEST | HTTPStatus.UNPROCESSABLE_ENTITY if error.param == "prompt":
+        case HTTPStatus.BAD_REQUEST | HTTPStatus.UNPROCESSABLE_ENTITY if param == "prompt":
             return BadArguments(f"{_SERVICE} does not accept this description: make it shorter and simpler.")
         case HTTPStatus.BAD_REQUEST | HTTPStatus.UNPROCESSABLE_ENTITY | HTTPStatus.NOT_FOUND:
             return Disabled(f"{_SERVICE} refuses the request: the operator has to check {_GROUP}MODEL, BASE_URL.")

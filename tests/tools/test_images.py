@@ -103,7 +103,7 @@ REFUSALS: list[tuple[Answer, type[ToolError], str]] = [
     (answer_json({"error": "SECRET"}, 429, {"Retry-After": "30"}), RateLimited, "30 seconds"),
     (BROKEN, Unavailable, "status 500"),
     (answer_json({"data": [{"url": "http://127.0.0.1:9/made.png"}]}), Unavailable, "only its address"),
-    (answer_json({"data": []}), Unavailable, "cannot be read"),
+    (answer_json({"data": []}), Unavailable, "no picture"),
     (answer_json({"data": [{"b64_json": ""}]}), Unavailable, "picture"),
     (answer_json({"data": [{"b64_json": "Ä" * 8}]}), Unavailable, "picture"),
     # A gateway does not know what was done: its refusal is none of the service's own.
