@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import AliasPath, BaseModel, Field, StringConstraints
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, NotFound, RateLimited, Unavailable
@@ -72,12 +72,8 @@ class _Page(BaseModel):
         return not (self.missing or self.invalid)
 
 
-class _Query(BaseModel):
-    pages: tuple[_Page, ...] = ()
-
-
 class _Answer(BaseModel):
-    query: _Query = _Query()
+    pages: tuple[_Page, ...] = Field(default=(), validation_alias=AliasPath("query", "pages"))
     """Missing if nothing matches."""
 
 
@@ -103,13 +99,7 @@ class Wikipedia:
     )
 
     async def run(self, arguments: WikipediaArguments, context: ToolContext) -> Result:
-        """Returns the article, or the articles that an ambiguous title may mean.
-
-        Raises:
-            NotFound: nothing is found, or the article has no such section; the error lists those it has.
-            BadArguments: the title contains nothing that can be looked up.
-            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: there is no readable answer.
-        """
+        """Returns the article, or the articles that an ambiguous title may mean."""
         del context
         title = _NOT_IN_TITLES.sub(" ", clean_text(arguments.article)).strip()
         if not title:
@@ -152,7 +142,7 @@ class Wikipedia:
             raise RateLimited("Wikipedia wants fewer requests.")
         if code:
             raise Unavailable(f"Wikipedia refuses the request ({shorten(clean_text(code), 60)}).")
-        return answer.parse(_Answer, _SERVICE).query.pages
+        return answer.parse(_Answer, _SERVICE).pages
 
 
 def _answer(page: _Page, language: str, wanted: str | None, others: Sequence[str]) -> Result:

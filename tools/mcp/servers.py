@@ -21,11 +21,10 @@ of at most 0.2 s (measured 2026-11-29). So a command is bounded in seconds alone
 import asyncio
 import hashlib
 import logging
-import math
 import os
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -133,6 +132,13 @@ class McpServer:
         if self._owner is None and not self._scope.cancel_called:
             self._owner = asyncio.create_task(self._live(), name=f"mcp server {self.options.name}")
 
+    async def aclose(self) -> None:
+        """Ends it and waits until it has ended."""
+        # Not the task: what ends a command may be under way already, and must not be interrupted itself.
+        self._scope.cancel()
+        if self._owner is not None:
+            await asyncio.wait([self._owner], timeout=_END_SECONDS)
+
     async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
         """Returns the result of a call; `shown_as` is the tool's name here. A cancelled call is cancelled there, too.
 
@@ -152,41 +158,30 @@ class McpServer:
         except asyncio.CancelledError:
             self._doubt.set()
             raise
-        except MCPError as error:
-            self._look_after_it()
+        except (MCPError, ValueError, RuntimeError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
+            # The next calls wait until it has answered again, or was restarted.
+            self.settled.clear()
+            self._doubt.set()
             raise self._translate(error) from error
-        except (ValueError, RuntimeError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
-            self._look_after_it()
-            raise UnknownOutcome("the server's answer cannot be read") from error
         if isinstance(answer, types.InputRequiredResult):
             raise Unavailable("it wants to ask something, which is not possible here; nothing happened")
         if answer.is_error:
             raise Unavailable("the tool says that it failed; what it says is quoted", quoted=failure_of(answer))
         return result_of(answer, tool=shown_as)
 
-    async def aclose(self) -> None:
-        """Ends it and waits until it has ended."""
-        # Not the task: what ends a command may be under way already, and must not be interrupted itself.
-        self._scope.cancel()
-        if self._owner is not None:
-            await asyncio.wait([self._owner], timeout=_END_SECONDS)
-
-    def _translate(self, error: MCPError) -> ToolError:
-        code, message = error.error.code, error.error.message
+    def _translate(self, error: Exception) -> ToolError:
+        if not isinstance(error, MCPError):
+            return UnknownOutcome("the server's answer cannot be read")
+        code = error.error.code
         if code == types.INTERNAL_ERROR and self._status in _REFUSALS:
             return Unavailable(f"the server refuses the call (HTTP {self._status})")
         if code in _UNKNOWN:
             return UnknownOutcome("the server failed meanwhile")
         refused = BadArguments if code == types.INVALID_PARAMS else Unavailable
-        return refused("the server refuses the call", quoted=quotable(message))
-
-    def _look_after_it(self) -> None:
-        """Has the next calls wait until it has answered again, or was restarted."""
-        self.settled.clear()
-        self._doubt.set()
+        return refused("the server refuses the call", quoted=quotable(error.error.message))
 
     async def _live(self) -> None:
-        """Starts it, and restarts it whenever it ends."""
+        """Starts it, and restarts it whenever it ends, after growing pauses."""
         pause = self._timeouts.first_pause_seconds
         with self._scope:
             while True:
@@ -200,22 +195,21 @@ class McpServer:
         """Runs one connection from start to end; returns for how many seconds it was up."""
         now = asyncio.get_running_loop().time
         up_at: float | None = None
-        self._status, why = None, ""
+        self._status, why = None, "it went away"
         self._doubt.clear()
         try:
-            with anyio.fail_after(self._timeouts.start_seconds) as start:
-                async with AsyncExitStack() as stack:
+            async with AsyncExitStack() as stack:
+                async with asyncio.timeout(self._timeouts.start_seconds):
                     client = await self._open(stack)
                     await self._list(client)
-                    up_at, start.deadline = now(), math.inf
-                    await self._keep(client)
+                up_at = now()
+                await self._keep(client)
         except Exception as error:  # noqa: BLE001 - no list of what a server, or a damaged SDK, can cause exists
-            why = ", ".join(dict.fromkeys(_kinds(error)))
+            kinds = dict.fromkeys(_kinds(error))
+            why = "it does not answer in time" if "TimeoutError" in kinds else ", ".join(kinds)
         finally:
             self._client = None
-        if "TimeoutError" in why:
-            why = "it does not answer in time"
-        self.why_down = f"HTTP {self._status}" if self._status else "it went away" if up_at and not why else why
+        self.why_down = f"HTTP {self._status}" if self._status else why
         _log.warning("the MCP server %s is down (%s); it is started again", self.options.name, self.why_down)
         if up_at is not None:
             # Its tools stay on offer: it is back in a moment, and a list that changes costs every prompt's cache.
@@ -233,7 +227,7 @@ class McpServer:
                 with anyio.move_on_after(self._timeouts.relist_seconds):
                     await self._doubt.wait()
                 self._doubt.clear()
-                with anyio.fail_after(self._timeouts.answer_seconds):
+                async with asyncio.timeout(self._timeouts.answer_seconds):
                     await self._list(client)
         except MCPError:
             return  # it went away
@@ -243,34 +237,32 @@ class McpServer:
             self.settled.clear()
 
     async def _list(self, client: Client) -> None:
-        """Reads its tools: those that the operator wants become `tools`, as far as they can be offered."""
+        """Reads its tools."""
         page = await client.list_tools()
         found = page.tools
         while page.next_cursor is not None:
             page = await client.list_tools(cursor=page.next_cursor)
             found += page.tools
-        if self._client is None:
-            _log.info("the MCP server %s is up with %d tools", self.options.name, len(found))
         if found != self._listed:
+            _log.info("the MCP server %s has %d tools", self.options.name, len(found))
             self._listed = found
-            fit: dict[str, tuple[types.Tool, type[GivenArguments]]] = {}
-            unfit: list[str] = []
-            for tool in found:
-                if self.options.tools is None or tool.name in self.options.tools:
-                    try:
-                        fit.setdefault(tool.name, (tool, arguments_of(tool.input_schema)))
-                    except UnfitSchema:
-                        unfit.append(tool.name)
-            wanted = [*fit][:MAX_TOOLS_OF_ONE]
-            unfit += [*fit][MAX_TOOLS_OF_ONE:]
-            names = names_of(self.options.name, wanted, servers=self._servers, taken=self._taken)
-            self.tools = tuple(McpTool(here, self, *fit[raw]) for here, raw in names.items())
-            if unfit:
-                text = ", ".join(map(spell_name, unfit[:_MAX_NAMED]))
-                _log.warning("the MCP server %s: tools that cannot be offered: %s", self.options.name, text)
+            self._offer([tool for tool in found if self.options.tools is None or tool.name in self.options.tools])
         self._client = client
         if not self._doubt.is_set():
             self.settled.set()
+
+    def _offer(self, wanted: Sequence[types.Tool]) -> None:
+        """Makes those that models can be offered its `tools`, and logs which are left out."""
+        fit: dict[str, tuple[types.Tool, type[GivenArguments]]] = {}
+        for tool in wanted:
+            with suppress(UnfitSchema):
+                fit.setdefault(tool.name, (tool, arguments_of(tool.input_schema)))
+        offered = [*fit][:MAX_TOOLS_OF_ONE]
+        names = names_of(self.options.name, offered, servers=self._servers, taken=self._taken)
+        self.tools = tuple(McpTool(here, self, *fit[raw]) for here, raw in names.items())
+        if left_out := [spell_name(tool.name) for tool in wanted if tool.name not in offered]:
+            text = ", ".join(left_out[:_MAX_NAMED])
+            _log.warning("the MCP server %s: tools that cannot be offered: %s", self.options.name, text)
 
     async def _open(self, stack: AsyncExitStack) -> Client:
         """Opens a connection, which ends with the stack. Any error may come out of it."""
