@@ -90,6 +90,7 @@ _UNITS = {
         "temperature": "celsius fahrenheit",
         "speed": "kilometer-per-hour mile-per-hour",
         "duration": "week day hour minute second",
+        "digital": "kilobit kilobyte megabit megabyte gigabit gigabyte",
     }.items()
     for name in names.split()
 }
@@ -152,8 +153,7 @@ def people_words(text: str) -> str:
 
 def asked_at(text: str) -> datetime | None:
     """Returns when and in which zone a user message was written, according to its header; None without one."""
-    found = _STAMP.search(text)
-    if found is None or not is_zone(found["zone"]):
+    if not (found := _STAMP.search(text)) or not is_zone(found["zone"]):
         return None
     try:
         return datetime.fromisoformat(found["at"]).replace(tzinfo=ZoneInfo(found["zone"]))
@@ -187,8 +187,7 @@ def _looked_up(text: str) -> _Asked | None:
 
 def _reminder(text: str, now: datetime | None, read_time: ReadTime) -> _Asked | None:
     """A reminder, with its time before its text or behind it."""
-    found = _REMIND.fullmatch(text)
-    if found is None or now is None:
+    if not (found := _REMIND.fullmatch(text)) or now is None:
         return None
     rest = found["rest"]
     turned = (f"{rest[gap.end() :]} {rest[: gap.start()]}" for gap in _TIME_LAST.finditer(rest))
@@ -223,12 +222,13 @@ def _conversion_words(data: Data) -> str:
 
 def _measured(text: str, *, is_long: bool = False) -> str:
     """An amount as people write it, `16.09 km` for `16.09344 kilometer`; as it is with a unit that CLDR lacks."""
-    number, _, name = text.partition(" ")
-    code = _UNITS.get(name.removeprefix("degree ").lower().replace("/", " per ").replace(" ", "-"))
+    number, _, name = text.replace("/", " per ").partition(" ")
+    rate = " per second" if name.endswith(" per second") else ""
+    code = _UNITS.get(name.removeprefix("degree ").removesuffix(rate).lower().replace(" ", "-"))
     value = Decimal() if code is None else _FOUR_DIGITS.plus(Decimal(number))
     if code is None or (value and not _MIN_SHOWN < abs(value) < _MAX_SHOWN):
         return text
-    return amount(value, code, is_long=is_long)
+    return amount(value, code, is_long=is_long or bool(rate)) + rate
 
 
 def _time_words(data: Data) -> str:
