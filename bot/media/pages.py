@@ -49,6 +49,7 @@ _GROUPS = frozenset({"ol", "tbody", "thead", "ul"})
 _LINKS = "a[href], frame[src], iframe[src]"
 _SPANS = "sup, sub, del, s, strike, math, msup, msub, msubsup, mfrac, mroot, msqrt, annotation"
 """What is written out before reading, because without its markup a number or a word would mean something else."""
+_FORMS = {"msup": "{}^{}", "msub": "{}_{}", "msubsup": "{}_{}^{}", "mfrac": "{}/{}", "mroot": "{}^(1/{})"}
 _ORDINAL = re.compile(r"st|nd|rd|th|er|re|ère|ème|tm|sm|[\[(].*", re.IGNORECASE | re.DOTALL)
 """A raised ending that changes no number, or the mark of a footnote."""
 _SINGLE = re.compile(r"[+\u2212-]?[\w.,]+")
@@ -163,24 +164,12 @@ def _in_words(node: LexborNode) -> str:
             return _lowered(inner)
         case "del" | "s" | "strike":
             return words.replace(inner, f"~~{inner}~~", 1) if inner else words
-        case _:
-            return _formula(node.tag or "", [part.text().strip() for part in node.iter()])
-
-
-def _formula(name: str, parts: list[str]) -> str:
-    match name, parts:
-        case "msup", [base, raised]:
-            return f"{base}^{_grouped(raised)}"
-        case "msub", [base, lowered]:
-            return base + _lowered(lowered)
-        case "msubsup", [base, lowered, raised]:
-            return f"{base}{_lowered(lowered)}^{_grouped(raised)}"
-        case "mfrac", [above, below]:
-            return f"{_grouped(above)}/{_grouped(below)}"
-        case "mroot", [base, degree]:
-            return f"{_grouped(base)}^(1/{degree})"
-        case _:
-            return ("√" if name == "msqrt" else "") + _grouped("".join(parts))
+        case name:  # a part of a formula
+            parts = [_grouped(part.text().strip()) for part in node.iter()]
+            form = _FORMS.get(name or "", "")
+            if form.count("{}") != len(parts):
+                form, parts = "√{}" if name == "msqrt" else "{}", [_grouped(inner)]
+            return form.format(*parts)
 
 
 def _grouped(words: str) -> str:
