@@ -7,7 +7,6 @@ not declared end the reading of no feed; tags that do not match do, at that plac
 """
 
 import hashlib
-import json
 import re
 import sys
 from collections import defaultdict
@@ -58,7 +57,7 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
     """See `bot.media.cell`; the arguments are the address at which the feed was found, the base of relative ones in it,
     and what its server says of its encoding, or "".
 
-    Returns no facts, and as JSON the `title`, `ttl_minutes` (0: not given) and `entries`: objects with `key`, `url`,
+    Returns no bytes. The facts are `title`, `ttl_minutes` (0: not given) and `entries`: objects with `key`, `url`,
     `title`, `summary`, `published_at`. Texts are still HTML; `url` and `published_at` (seconds since 1970) can be None.
 
     Raises:
@@ -73,12 +72,12 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
         raise FileRefused("it is no feed")
     channel = _children(next(root.iter("channel"), root))
     ttl = _text(channel, ("ttl",), sys.maxsize)
-    content = {
+    facts = {
         "title": _text(channel, ("title",), _MAX_TITLE_CHARS),
         "ttl_minutes": int(ttl) if re.fullmatch("[0-9]{1,6}", ttl) else 0,
         "entries": _entries(found, urljoin(url, root.get("xml:base", ""))),
     }
-    return {}, json.dumps(content).encode()
+    return facts, b""
 
 
 def _written(found: re.Match[str], own: frozenset[str]) -> str:

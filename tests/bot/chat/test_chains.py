@@ -7,7 +7,7 @@ that lead to doubles on loopback.
 import json
 import re
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from itertools import cycle
 from typing import Any
@@ -87,8 +87,7 @@ async def table(
         names = Names({"site.example": [[HERE]]})
         fetcher = Fetcher(USER_AGENT, reach=only_here(site.port), resolve=names)
         await stack.enter_async_context(fetcher)
-        sandbox = stack.enter_context(closing(Sandbox()))
-        tools = build(given, replace(alone(http, fetcher, idle_features()), papers=Library(sandbox)))
+        tools = build(given, replace(alone(http, fetcher, idle_features()), papers=Library(Sandbox())))
         here = {tool.spec.name: tool for tool in asking(http, given, site.url, **box)}
         tools = [here.get(tool.spec.name, tool) for tool in tools]
         agent = agent_of(vendor.provider, toolbox(clock, *tools, **box), unlimited(store, clock), settings=SETTINGS)

@@ -17,7 +17,7 @@ URL = "https://lamp.example/news/feed.xml"
 
 
 def read(data: bytes, charset: str = "") -> dict[str, Any]:
-    return json.loads(serve(data, (URL, charset))[1])
+    return dict(serve(data, (URL, charset))[0])
 
 
 def entries(data: bytes, charset: str = "") -> list[dict[str, Any]]:

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 
 from tests.bot.media.hostile import say
 
-ENTRIES = [{"key": "", "url": 7, "title": "x" * 9_000_000, "summary": None, "published_at": "now"}]
-CONTENT = json.dumps({"title": "Taken", "ttl_minutes": 1, "entries": ENTRIES})
+ENTRIES = [{"key": "", "url": 7, "title": "x" * 9_000, "summary": None, "published_at": "now"}]
+CONTENT = {"title": "Taken", "ttl_minutes": 1, "entries": ENTRIES}
 ANSWERS = {
-    "/feed": f"[{{}}, {len(CONTENT)}]\n{CONTENT}",
+    "/feed": json.dumps([CONTENT, 0]) + "\n",
     "/number": "7\n",
     "/deep": "[" * 1_000_000 + "\n",
     "/refused": json.dumps([{"refused": {"words": "x" * 1000}}, 0]) + "\n",
