@@ -5,7 +5,7 @@
     POST /export      {"person": "Alice"}         --> {"json": "{...}"}; by uuid, number, name or label
     POST /captcha     {"captcha": "signalcaptcha://..."}  --> {}
     POST /restart                                 --> {"run": 1}: the number of the run that ends, see `state`
-    GET  /state                                   --> whatever the running Aldis reports about itself
+    POST /state                                   --> whatever the running Aldis reports about itself
 
 On a socket of its own, which is there from the first second if the administration pages are on (`bot.web.admin`):
 
@@ -17,7 +17,6 @@ owner (mode 0600): permission to read the store is permission to ask.
 
 import asyncio
 import errno
-import json
 import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -25,7 +24,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import aiohttp
 from aiohttp import web
@@ -41,26 +40,14 @@ from bot.signal.protocol import Identities, Transport
 from bot.web.listening import serving
 from store import NOT_INCLUDED, Repositories, Store, StoreError
 
-State = Callable[[], Awaitable[Mapping[str, Any]]]
-"""The answer to `GET /state`: a JSON object."""
+Verb = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+"""Does what it is asked with what was sent along, both as in the table above."""
 
 ANSWER_SECONDS = 600.0
 """How many seconds a verb waits for the running Aldis: as long as the backup of a very large store can take."""
 
-_BODY_SECONDS = 15.0
-"""How many seconds a verb can take to send its request."""
-
-_MAX_PATH_BYTES = 107
-"""`sun_path` has 108 bytes with the zero at its end. Source: unix(7), Linux man-pages 6.9 (2024)."""
-
-_NOT_RUNNING = (errno.ENOENT, errno.ECONNREFUSED)
-"""There is no socket, or only the one left behind by a killed process."""
-
-_UNTIMED = aiohttp.ClientTimeout()
-"""The caller applies a deadline to all of it."""
-
-Given = Mapping[str, Any]
-"""What a verb sends along, as in the table above."""
+_NOT_RUNNING = (errno.ENOENT, errno.ECONNREFUSED, None)
+"""There is no socket, or only the one left behind by a killed process; or its path is too long for one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +56,7 @@ class Control:
 
     store: Store
     clock: Clock
-    state: State
+    state: Callable[[], Awaitable[Mapping[str, Any]]]
     transport: Transport
     captchas: Captchas
     restarts: Restarts | None = None
@@ -79,30 +66,27 @@ class Control:
     def app(self) -> web.Application:
         """All paths."""
         app = web.Application()
-        app.add_routes(
-            [
-                web.post("/backup", _verb(self._backup)),
-                web.post("/rotate-key", _verb(self._rotate_key)),
-                web.post("/export", _verb(self._export)),
-                web.post("/captcha", _verb(self._solve)),
-                web.post("/restart", _verb(self._restart)),
-                web.get("/state", _verb(lambda _: self.state())),
-            ]
-        )
+        verbs: Mapping[str, Verb] = {
+            "/backup": self._backup,
+            "/rotate-key": self._rotate_key,
+            "/export": self._export,
+            "/captcha": self._solve,
+            "/restart": self._restart,
+            "/state": lambda _: self.state(),
+        }
+        for path, verb in verbs.items():
+            app.router.add_post(path, partial(_answer, verb))
         return app
 
-    async def _backup(self, given: Given) -> Mapping[str, Any]:
-        # Whole, because the running Aldis can have another working directory than the caller.
-        folder = Path(given["folder"])
-        if not folder.is_absolute() or "\0" in str(folder):
-            raise ConfigError(f"the folder of a backup has to be a whole path, not {folder}")
-        copy = await self.store.backup(folder, now=self.clock.wall())
+    async def _backup(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        # The folder is a whole path, because the running Aldis can have another working directory than the caller.
+        copy = await self.store.backup(Path(given["folder"]), now=self.clock.wall())
         return {"file": str(copy), "note": NOT_INCLUDED}
 
-    async def _rotate_key(self, _: Given) -> Mapping[str, Any]:
+    async def _rotate_key(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"keys": await self.store.rotate_key()}
 
-    async def _export(self, given: Given) -> Mapping[str, Any]:
+    async def _export(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         person = uuid_of(given["person"]) or await self._find_person(given["person"])
         found = await gather_export(self.store, person, ChatId.direct(person), now=self.clock.now())
         return {"json": await asyncio.to_thread(found.as_json)}
@@ -123,35 +107,22 @@ class Control:
             raise CallRefused(f"export: several or no contacts are called that: {known}; name the person by UUID")
         return found[0]
 
-    async def _solve(self, given: Given) -> Mapping[str, Any]:
+    async def _solve(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         await self.captchas.solve(given["captcha"])
         return {}
 
-    async def _restart(self, _: Given) -> Mapping[str, Any]:
+    async def _restart(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
         if self.restarts is None:
             raise ConfigError("what runs here is no Aldis that can be restarted")
         return {"run": await self.restarts.request()}
 
 
-def _verb(
-    answer: Callable[[Given], Awaitable[Mapping[str, Any]]],
-) -> Callable[[web.Request], Awaitable[web.Response]]:
-    """The handler of a verb, which answers with a sentence if it is refused."""
-
-    async def handle(request: web.Request) -> web.Response:
-        try:
-            async with asyncio.timeout(_BODY_SECONDS):
-                body = await request.read()
-        except (TimeoutError, ConnectionError):  # the verb has gone away; aiohttp would log that at great length
-            return _refused("what it is asked for with has not come")
-        try:
-            return web.json_response(await answer(json.loads(body or b"{}")))
-        except KeyError:
-            return _refused(f"the running Aldis does not understand this {request.path}: is it of another version?")
-        except (StoreError, CallRefused, Disconnected, ConfigError) as error:
-            return _refused(str(error))
-
-    return handle
+async def _answer(verb: Verb, request: web.Request) -> web.Response:
+    """What a verb answers, or a sentence if it is refused."""
+    try:
+        return web.json_response(await verb(await request.json()))
+    except (StoreError, CallRefused, Disconnected, ConfigError) as error:
+        return web.json_response({"error": str(error)}, status=409)
 
 
 def uuid_of(text: str) -> PersonId | None:
@@ -184,12 +155,15 @@ async def ask_running(
 
     Raises:
         StoreError: it refused, with its message; or it did not answer in time, or not intelligibly.
-        ConfigError: the path is too long for a socket.
     """
+    path = admin_socket_path(store_path) if verb == "admin-link" else socket_path(store_path)
     try:
-        async with asyncio.timeout(within_seconds):
-            path = admin_socket_path(store_path) if verb == "admin-link" else socket_path(store_path)
-            return await _answer(path, verb, body)
+        async with (
+            asyncio.timeout(within_seconds),
+            aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(path)), timeout=aiohttp.ClientTimeout()) as http,
+            http.post(f"http://aldis/{verb}", json=body or {}) as response,
+        ):
+            answer: dict[str, Any] = await response.json()
     except TimeoutError as error:
         raise StoreError(f"the running Aldis has not answered within {within_seconds:.0f} s") from error
     except FileNotFoundError:
@@ -200,6 +174,9 @@ async def ask_running(
         raise StoreError(f"the running Aldis cannot be asked ({error.os_error.strerror})") from error
     except (aiohttp.ClientError, ValueError) as error:
         raise StoreError(f"the running Aldis gave no answer that can be understood ({type(error).__name__})") from error
+    if response.status != web.HTTPOk.status_code:
+        raise StoreError(str(answer.get("error", f"the running Aldis refused ({response.status})")))
+    return answer
 
 
 def socket_path(store_path: Path) -> Path:
@@ -212,43 +189,18 @@ def admin_socket_path(store_path: Path) -> Path:
     return store_path.with_name(store_path.name + "-admin")
 
 
-async def _answer(path: Path, verb: str, body: Mapping[str, object] | None) -> dict[str, Any]:
-    async with (
-        aiohttp.ClientSession(connector=aiohttp.UnixConnector(_checked(path)), timeout=_UNTIMED) as http,
-        http.request("GET" if verb == "state" else "POST", f"http://aldis/{verb}", json=body) as response,
-    ):
-        answer = await response.json()
-    if not isinstance(answer, dict):
-        raise ValueError("no JSON object")  # noqa: TRY004  (it is what was read, not what was called with)
-    found = cast("dict[str, Any]", answer)
-    if response.status != web.HTTPOk.status_code:
-        raise StoreError(str(found.get("error", f"the running Aldis refused ({response.status})")))
-    return found
-
-
 def _bound(path: Path) -> socket.socket:
     """A socket at this path for the owner alone, replacing one left behind by a killed process."""
-    name, endpoint = _checked(path), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    endpoint = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         # Only the process that has the store open is entitled to a socket here, so this one is left over.
         path.unlink(missing_ok=True)
         former = os.umask(0o177)  # for its owner alone from the first moment; a chmod would be a moment too late
         try:
-            endpoint.bind(name)
+            endpoint.bind(str(path))
         finally:
             os.umask(former)
     except OSError as error:
         endpoint.close()
-        raise ConfigError(f"STORE__PATH: the control socket {path} cannot be made ({error.strerror})") from error
+        raise ConfigError(f"STORE__PATH: the control socket {path} cannot be made ({error})") from error
     return endpoint
-
-
-def _checked(path: Path) -> str:
-    """The path, if it fits into the address of a socket."""
-    if len(os.fsencode(path)) > _MAX_PATH_BYTES:
-        raise ConfigError(f"STORE__PATH: {path} is too long for a socket; choose a shorter path")
-    return str(path)
-
-
-def _refused(sentence: str) -> web.Response:
-    return web.json_response({"error": sentence}, status=409)

@@ -1,9 +1,9 @@
-"""The control socket: the running Aldis does what the command line asks; nobody waits in vain."""
+"""The control socket: the running Aldis does what the command line asks; no verb waits in vain."""
 
 import asyncio
 import socket
 import stat
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -12,56 +12,53 @@ import pytest
 
 from bot.chat.captchas import Captchas
 from bot.clock import SetClock
+from bot.errors import ConfigError
 from bot.metrics import Counts
-from bot.web.control import Control, State, answering, ask_running, socket_path
-from store import Store
+from bot.web.control import Control, answering, ask_running, socket_path
+from store import Store, StoreError
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
 
 
-def control_of(store: Store, clock: SetClock, state: State, transport: FakeTransport | None = None) -> Control:
-    transport = transport or FakeTransport()
-    captchas = Captchas(transport, store, clock, Counts())
-    return Control(store=store, clock=clock, state=state, transport=transport, captchas=captchas)
-
-
-async def well() -> Mapping[str, Any]:
-    return {"ok": True}
-
-
-def listening(control: Control, path: Path) -> AbstractAsyncContextManager[None]:
+def listening(store: Store, clock: SetClock, path: Path) -> AbstractAsyncContextManager[None]:
     """Answer beside the store."""
+
+    async def state() -> Mapping[str, Any]:
+        return {"ok": True}
+
+    transport = FakeTransport()
+    captchas = Captchas(transport, store, clock, Counts())
+    control = Control(store=store, clock=clock, state=state, transport=transport, captchas=captchas)
     return answering(control.app, socket_path(path))
 
 
-@pytest.fixture
-async def running(store: Store, path: Path, clock: SetClock) -> AsyncGenerator[Path]:
-    """The path of a store that an Aldis with a control socket has open."""
-    leave_behind(socket_path(path))  # it is replaced: only one process can have the store open
-    async with listening(control_of(store, clock, well), path):
-        assert await ask_running(path, "state") == {"ok": True}
-        yield path
-
-
-async def test_where_nobody_runs_the_verb_is_told_so(path: Path) -> None:
-    """No folder, no socket, or one that a killed process left: all the same, nobody is there."""
+async def test_where_no_aldis_runs_the_verb_is_told_so(path: Path) -> None:
+    """No folder, no socket, one that a killed process left, or a path that none can have."""
     assert await ask_running(path, "state") is None
     path.parent.mkdir()
     assert await ask_running(path, "state") is None
     leave_behind(socket_path(path))
     assert await ask_running(path, "state") is None
+    assert await ask_running(path.with_name("x" * 200), "state") is None
 
 
-async def test_it_is_the_owners_alone(running: Path) -> None:
-    """Whoever may not read the store may not ask either."""
-    assert stat.S_ISSOCK(mode(socket_path(running)))
-    assert stat.S_IMODE(mode(socket_path(running))) == 0o600
+async def test_it_is_the_owners_alone(store: Store, path: Path, clock: SetClock) -> None:
+    """What a killed process left is replaced; who may not read the store may not ask, and a refusal is a sentence."""
+    leave_behind(socket_path(path))
+    async with listening(store, clock, path):
+        assert await ask_running(path, "state") == {"ok": True}
+        assert stat.S_ISSOCK(mode(socket_path(path)))
+        assert stat.S_IMODE(mode(socket_path(path))) == 0o600
+        with pytest.raises(StoreError, match="no Aldis that can be restarted"):
+            await ask_running(path, "restart")
+    with pytest.raises(ConfigError, match=r"STORE__PATH: the control socket .* cannot be made"):
+        async with listening(store, clock, path.with_name("x" * 200)):
+            pass
 
 
 async def test_a_backup_that_was_begun_is_finished_when_it_stops(store: Store, path: Path, tmp_path: Path) -> None:
     """Stopping leaves no half of a copy behind."""
-    clock = SetClock(NOON)
-    async with listening(control_of(store, clock, well), path):
+    async with listening(store, SetClock(NOON), path):
         asking = asyncio.create_task(ask_running(path, "backup", {"folder": str(tmp_path / "backups")}))
         while not is_there(tmp_path / "backups"):
             await asyncio.sleep(0.001)
