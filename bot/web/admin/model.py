@@ -3,7 +3,7 @@
 Keys are tried before they are kept, using what servers tell for free; one that lists no models is asked a question.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -11,12 +11,11 @@ from typing import Any
 
 from bot.doctor.findings import Deps, Finding, problem
 from bot.doctor.models import ask, list_models
-from bot.doctor.servers import ServerProbe
 from bot.doctor.tools import inventory
 from bot.errors import ProviderError
 from bot.i18n.locale import dollars
 from bot.models.base import Completion, ToolOffer
-from bot.models.capabilities import NOTHING
+from bot.models.capabilities import NOTHING, Capabilities
 from bot.models.prices import published_prices
 from bot.settings import ProviderName, Settings
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
@@ -42,15 +41,14 @@ async def _check(vendor: ProviderName, settings: Settings, deps: Deps) -> Sequen
     return ()
 
 
-def _vendor(name: str, title: str, text: str, key_page: str, *more: Field, url: str | None = None) -> Form:
-    """The form of a vendor with the API of Anthropic or OpenAI."""
+def _vendor(name: str, title: str, text: str, *fields: Field, url: str | None = None) -> Form:
+    """The form of a vendor, or of a server with the API of OpenAI at an address."""
     vendor: ProviderName = "anthropic" if name == "anthropic" else "openai"
-    setting, hint = f"LLM__{vendor.upper()}__API_KEY", "Tried right away, and never shown."
     return Form(
         name=name,
         title=title,
         text=text,
-        fields=(Field(setting, "The key", "secret", hint, is_required=True, key_page=key_page), *more),
+        fields=fields,
         fixed={
             "LLM__PROVIDERS": vendor,
             f"LLM__{vendor.upper()}__MODEL": None,
@@ -62,26 +60,35 @@ def _vendor(name: str, title: str, text: str, key_page: str, *more: Field, url: 
     )
 
 
+def _key(vendor: str, page: str) -> Field:
+    hint = "Tried right away, and never shown."
+    return Field(f"LLM__{vendor}__API_KEY", "The key", "secret", hint, is_required=True, key_page=page)
+
+
 _MODEL = Field("LLM__OPENAI__MODEL", "The model", is_required=True)
+_ADDRESS_HINT = (
+    "Ollama: http://127.0.0.1:11434/v1. LM Studio has port 1234, vLLM 8000, llama.cpp 8080. "
+    "In a container, host.docker.internal stands for the machine instead of 127.0.0.1."
+)
 # Source: platform.claude.com, ai.google.dev ("OpenAI compatibility") and openrouter.ai ("Quickstart"), 2026-11-28.
-_ANTHROPIC, _OPENAI, _GEMINI, _OPENROUTER = (
+_FORMS = (
     _vendor(
         "anthropic",
         "Claude, by Anthropic",
         "Questions go to Anthropic, who charges for them.",
-        "https://platform.claude.com/settings/keys",
+        _key("ANTHROPIC", "https://platform.claude.com/settings/keys"),
     ),
     _vendor(
         "openai",
         "GPT, by OpenAI",
         "Questions go to OpenAI, who charges for them.",
-        "https://platform.openai.com/api-keys",
+        _key("OPENAI", "https://platform.openai.com/api-keys"),
     ),
     _vendor(
         "gemini",
         "Gemini, by Google",
         "By its address for programs of OpenAI’s kind.",
-        "https://aistudio.google.com/apikey",
+        _key("OPENAI", "https://aistudio.google.com/apikey"),
         replace(_MODEL, hint="As Google lists it, beginning with models/."),
         url="https://generativelanguage.googleapis.com/v1beta/openai",
     ),
@@ -89,30 +96,17 @@ _ANTHROPIC, _OPENAI, _GEMINI, _OPENROUTER = (
         "openrouter",
         "OpenRouter",
         "Models of many vendors behind one key.",
-        "https://openrouter.ai/settings/keys",
+        _key("OPENAI", "https://openrouter.ai/settings/keys"),
         replace(_MODEL, hint="By vendor and name, as in the list there.", key_page="https://openrouter.ai/models"),
         url="https://openrouter.ai/api/v1",
     ),
-)
-_ADDRESS_HINT = (
-    "Ollama: http://127.0.0.1:11434/v1. LM Studio has port 1234, vLLM 8000, llama.cpp 8080. "
-    "In a container, host.docker.internal stands for the machine instead of 127.0.0.1."
-)
-FORMS = (
-    _ANTHROPIC,
-    _OPENAI,
-    _GEMINI,
-    _OPENROUTER,
-    replace(
-        _OPENAI,
-        name="server",
-        title="A server of your own",
-        text="Ollama, LM Studio, vLLM or llama.cpp: questions never leave your home.",
-        fields=(
-            Field("LLM__OPENAI__BASE_URL", "Address", "url", _ADDRESS_HINT, is_required=True),
-            Field("LLM__OPENAI__MODEL", "The model", hint="Empty: the first one that it lists."),
-            Field("LLM__OPENAI__API_KEY", "Key, if the server wants one", "secret"),
-        ),
+    _vendor(
+        "server",
+        "A server of your own",
+        "Ollama, LM Studio, vLLM or llama.cpp: questions never leave your home.",
+        Field("LLM__OPENAI__BASE_URL", "Address", "url", _ADDRESS_HINT, is_required=True),
+        replace(_MODEL, hint="Empty: the first one that it lists.", is_required=False),
+        Field("LLM__OPENAI__API_KEY", "Key, if the server wants one", "secret"),
     ),
     Form(
         name="none",
@@ -126,35 +120,33 @@ FORMS = (
 
 
 async def _values(ask: Ask) -> dict[str, object]:
-    settings = ask.settings
-    vendor = settings.llm.providers_in_order[0]
-    looked = None
+    llm = ask.settings.llm
+    vendor, looked = llm.providers_in_order[0], None
     if vendor != "offline":
         async with (deps := ask.deps).tool_deps.http:
-            looked = await list_models(vendor, settings, deps)
+            looked = await list_models(vendor, ask.settings, deps)
+    model = llm.model_of(vendor).partition("/")[2]
     return {
         "vendor": vendor,
-        "model": settings.llm.model_of(vendor).partition("/")[2],
-        "server": settings.llm.openai.base_url if vendor == "openai" else None,
-        "offers": _offers(looked, settings, vendor),
+        "model": model,
+        "server": llm.openai.base_url if vendor == "openai" else None,
+        "offers": _offers(looked.known, model) if looked and looked.known is not None else [],
         "findings": (looked.finding,) if looked else (),
     }
 
 
-def _offers(looked: ServerProbe | None, settings: Settings, vendor: ProviderName) -> list[dict[str, Any]]:
+def _offers(known: Mapping[str, Capabilities], chosen: str) -> list[dict[str, Any]]:
     """The models that can be chosen, each with its window and its price, which are None if unknown."""
-    if looked is None or looked.known is None:
-        return []
-    chosen = settings.llm.model_of(vendor).partition("/")[2] or next(iter(looked.known), "")
-    listed = {**({chosen: NOTHING} if chosen else {}), **looked.known}
+    chosen = chosen or next(iter(known), "")
+    listed = {**({chosen: NOTHING} if chosen else {}), **known}
     return [
         {
             "name": name,
-            "window_tokens": known.window_tokens,
-            "price": published_prices().of(name) or known.price,
+            "window_tokens": said.window_tokens,
+            "price": published_prices().of(name) or said.price,
             "is_chosen": name == chosen,
         }
-        for name, known in islice(listed.items(), _MAX_LISTED)
+        for name, said in islice(listed.items(), _MAX_LISTED)
     ]
 
 
@@ -200,5 +192,5 @@ PAGE = AdminPage(
     template="model",
     values=_values,
     actions={"choose": _choose, "test": _test},
-    forms=FORMS,
+    forms=_FORMS,
 )
