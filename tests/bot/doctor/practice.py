@@ -9,14 +9,11 @@ from bot.app.tools import idle_features
 from bot.clock import Clock
 from bot.doctor import checkup
 from bot.doctor.findings import Finding
-from tools import Fetcher, ToolDeps, alone
+from tests.cells import sandbox
+from tools import Fetcher, alone
 from tools.http import Http
 
 USER_AGENT = "Aldis-test"
-
-
-def tool_deps(fetcher: Fetcher | None = None) -> ToolDeps:
-    return alone(Http(USER_AGENT), fetcher or Fetcher(USER_AGENT), idle_features())
 
 
 async def examined(
@@ -24,14 +21,15 @@ async def examined(
     given: Mapping[str, str],
     *,
     is_contained: bool = False,
-    fetcher: Fetcher | None = None,
     asks_models: bool = False,
+    clock: Clock | None = None,
 ) -> tuple[Finding, ...]:
     """What the doctor finds, with the product's own parts; the bridge is away unless `given` names one."""
     usual = {"SIGNAL__URL": "http://127.0.0.1:9", "STORE__PATH": str(folder / "aldis.db"), "WEB__PORT": "0"}
     wanted = settings.load_settings({**usual, **given}, env_file=None)
-    deps = replace(app.doctor_deps(wanted), is_contained=is_contained, tool_deps=tool_deps(fetcher))
-    return await checkup.examine(wanted, deps, Clock(), asks_models=asks_models)
+    tool_deps = alone(Http(USER_AGENT), Fetcher(USER_AGENT), idle_features())
+    deps = replace(app.doctor_deps(wanted), is_contained=is_contained, tool_deps=tool_deps, sandbox=sandbox)
+    return await checkup.examine(wanted, deps, clock or Clock(), asks_models=asks_models)
 
 
 def wrong(findings: tuple[Finding, ...]) -> list[str]:

@@ -1,26 +1,32 @@
 """The doctor: every finding over real servers and a real store, the right exit status, and no key in what it prints."""
 
 import asyncio
+import json
+import os
 import re
+import socket
+import sys
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
-from bot import app, settings
+from bot import app
 from bot.app import models
 from bot.clock import Clock, SetClock
-from bot.doctor import checkup, machine
+from bot.doctor import checkup
 from bot.doctor.findings import Finding, exit_status, format_findings
+from bot.doctor.machine import check_cell_level, check_disk, check_pages, check_rights, check_store, is_published
+from bot.doctor.tools import check_tool_sources
 from bot.errors import ConfigError
 from bot.media.confinement import Level
-from bot.settings import Settings
+from bot.settings import load_settings
 from store import open_store
-from tests.bot.doctor.practice import tool_deps
-from tests.cells import sandbox
+from tests.bot.doctor.practice import examined
+from tests.servers import mcp_bad_server
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen, Server
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, message
@@ -35,38 +41,19 @@ OTHER_ACCOUNT = "+15550109999"
 class Practice:
     """A doctor with a bridge, a model and a place for a store."""
 
-    signal: SignalCli | SignalRestApi
+    signal: SignalCli
     model: AnthropicServer
     path: Path
     given: dict[str, str] = field(default_factory=dict[str, str])
 
-    @property
-    def daemon(self) -> SignalCli:
-        """The bridge, where it is signal-cli's own daemon."""
-        assert isinstance(self.signal, SignalCli)
-        return self.signal
-
-    @property
-    def posts(self) -> list[Seen]:
-        """What the model was asked, besides what costs nothing."""
-        return self.model.requests
-
-    @property
-    def settings(self) -> Settings:
+    async def examine(self, clock: Clock | None = None, *, asks_models: bool = False) -> tuple[Finding, ...]:
         usual = {
             "SIGNAL__URL": self.signal.url,
-            "STORE__PATH": str(self.path),
-            "WEB__PORT": "0",
             "ACCESS__ALLOWED": ALICE.uuid,
             "ANTHROPIC_API_KEY": self.model.key or "",
             "LLM__ANTHROPIC__BASE_URL": self.model.url,
         }
-        return settings.load_settings({**usual, **self.given}, env_file=None)
-
-    async def examine(self, clock: Clock | None = None, *, asks_models: bool = False) -> tuple[Finding, ...]:
-        given = self.settings
-        deps = replace(app.doctor_deps(given), is_contained=False, tool_deps=tool_deps(), sandbox=sandbox)
-        return await checkup.examine(given, deps, clock or Clock(), asks_models=asks_models)
+        return await examined(self.path.parent, {**usual, **self.given}, clock=clock, asks_models=asks_models)
 
 
 @pytest.fixture
@@ -125,15 +112,44 @@ async def test_a_clock_from_another_year_is_a_problem(practice: Practice) -> Non
 def test_how_well_cells_hold_and_how_much_room_is_left_is_said() -> None:
     """Which of the layers there are; little room is worth a warning, next to none is a problem."""
     for landlock, seccomp, verdict in ((7, True, "ok"), (0, True, "ok"), (5, False, "warning"), (0, False, "warning")):
-        found = machine.check_cell_level(Level(landlock=landlock, seccomp=seccomp))
+        found = check_cell_level(Level(landlock=landlock, seccomp=seccomp))
         assert found.level == verdict
         assert (f"Landlock {landlock}" in found.what) == bool(landlock)
         assert ("no seccomp" in found.what) == (not seccomp)
-    levels = [machine.check_disk(free_bytes).level for free_bytes in (10**9, 10**8, 10**7)]
+    levels = [check_disk(free_bytes).level for free_bytes in (10**9, 10**8, 10**7)]
     assert levels == ["ok", "warning", "problem"]
 
 
 # The store
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """Whatever is in its place; one that has still to be made is looked at where it would be."""
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    for place, level in (("new/deeper", "ok"), ("file", "problem"), ("/proc/1", "problem")):
+        settings = load_settings({"STORE__PATH": str(tmp_path / place / "aldis.db")}, None)
+        [found] = asyncio.run(check_store(settings))
+        assert (found.level, "cannot write to" in found.what) == (level, level == "problem")
+        assert ("STORE__PATH" in found.advice) == (level == "problem")
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
+def test_keys_that_others_may_read_are_named(tmp_path: Path) -> None:
+    """Every file of the store and the settings file; what Aldis makes is no one else's, a socket holds nothing."""
+    settings = load_settings({"STORE__PATH": str(tmp_path / "aldis.db")}, None)
+    for name in ("aldis.db", "aldis.db-master-key", "settings.env", "other"):
+        (tmp_path / name).write_text("x", encoding="utf-8")
+        (tmp_path / name).chmod(0o600)
+    (tmp_path / "other").chmod(0o644)
+    with socket.socket(socket.AF_UNIX) as control:
+        control.bind(str(tmp_path / "aldis.db-control"))
+    assert list(check_rights(settings)) == []
+    (tmp_path / "aldis.db-master-key").chmod(0o644)
+    (tmp_path / "settings.env").chmod(0o640)
+    [found] = check_rights(settings)
+    assert (found.level, "settings.env, aldis.db-master-key in" in found.what) == ("warning", True)
+    files = f"{tmp_path}/settings.env {tmp_path}/aldis.db-master-key"
+    assert found.advice == f"`chmod go-rwx {files}` removes that permission"
 
 
 async def test_a_store_that_opens_or_not(practice: Practice) -> None:
@@ -167,17 +183,16 @@ async def test_the_doctor_fetches_no_message(practice: Practice) -> None:
     await practice.signal.deliver(message("wait for Aldis"))
     ways: tuple[Way, ...] = ("unix", "tcp")
     for way in ways:
-        practice.daemon.way = way
+        practice.signal.way = way
         assert about(await practice.examine(), "lets Aldis receive").level == "ok"
-    assert (practice.signal.streams_opened, practice.daemon.lost) == (0, [])
-    assert practice.daemon.waiting == 1
+    assert (practice.signal.streams_opened, practice.signal.lost) == (0, [])
+    assert practice.signal.waiting == 1
 
 
 async def test_signal_cli_rest_api_is_known_for_what_it_drops(practice: Practice) -> None:
     """With its version, and its lists."""
     async with SignalRestApi() as signal:
-        practice.signal = signal
-        practice.given = {"ACCESS__GROUPS": GROUP}
+        practice.given = {"SIGNAL__URL": signal.url, "ACCESS__GROUPS": GROUP}
         found = await practice.examine()
     assert about(found, "bridge: signal-cli-rest-api 0.999 at").level == "ok"
     assert about(found, "drops what comes while").level == "warning"
@@ -234,7 +249,7 @@ async def test_a_model_is_asked_where_that_is_wanted(practice: Practice) -> None
     found = about(await practice.examine(asks_models=True), "answered as")
     assert found.level == "ok"
     assert "USD" in found.what
-    assert len(practice.posts) == 1
+    assert len(practice.model.requests) == 1
 
 
 async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
@@ -250,6 +265,21 @@ async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
     assert about(found, "tools: mcp is not offered").advice == "it needs TOOLS__MCP__SERVERS"
     practice.given = {"TOOLS__ENABLED": "false"}
     assert about(await practice.examine(), "tools: all are switched off").advice
+
+
+async def test_servers_that_give_tools_are_looked_at(tmp_path: Path) -> None:
+    """Those that answer are counted, each that does not is named with what to do; afterwards none runs."""
+    where = tmp_path / "pid"
+    rough = {"command": sys.executable, "args": [mcp_bad_server.__file__, "plain", str(where)]}
+    servers = {"club": rough, "none": {"command": "/nonexistent/mcp"}}
+    found = await check_tool_sources(load_settings({"TOOLS__MCP__SERVERS": json.dumps(servers)}, None))
+    assert [(finding.level, finding.what) for finding in found] == [
+        ("ok", "tools: the MCP servers offer 4 tools"),
+        ("problem", "tools: the MCP server none does not answer (FileNotFoundError)"),
+    ]
+    assert found[1].advice == "check it in TOOLS__MCP__SERVERS"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(where.read_text()), 0)
 
 
 # A running Aldis
@@ -319,12 +349,63 @@ def test_a_budget_counts_speech_and_pictures() -> None:
         ({"TOOLS__IMAGES__API_KEY": "k"}, "TOOLS__IMAGES__COST_USD"),
     ):
         with pytest.raises(ConfigError, match=f"^{missing}: must be set where a budget is"):
-            models.budgets(settings.load_settings({**budget, **used}, env_file=None))
-        models.budgets(settings.load_settings({**budget, **used, missing: "0"}, env_file=None))
-        models.budgets(settings.load_settings(used, env_file=None))
+            models.budgets(load_settings({**budget, **used}, env_file=None))
+        models.budgets(load_settings({**budget, **used, missing: "0"}, env_file=None))
+        models.budgets(load_settings(used, env_file=None))
 
 
 async def test_a_check_that_takes_too_long_is_a_finding() -> None:
     """And keeps nobody else waiting."""
     [found] = await checkup._in_time("models", asyncio.Event().wait(), 0.01)  # pyright: ignore[reportArgumentType]
     assert (found.level, "models: not finished" in found.what) == ("warning", True)
+
+
+# The pages
+
+SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+PORT = {"WEB__ADMIN_PORT": "8789"}
+
+
+def found_by(given: dict[str, str], *, is_contained: bool = False) -> list[str]:
+    settings = load_settings({**PORT, **given}, None)
+    return [one.what for one in check_pages(settings, is_contained=is_contained)]
+
+
+PUBLIC = {"WEB__ADMIN_URL": "https://aldis.example.org"}
+TOTP = {"WEB__ADMIN_TOTP": SECRET}
+REFUSED: tuple[tuple[dict[str, str], str], ...] = (
+    (PUBLIC, "WEB__ADMIN_URL publishes the pages"),
+    *(
+        ({"WEB__ADMIN_HOST": host}, "WEB__ADMIN_HOST publishes the pages")
+        for host in ("192.168.1.5", "fd00::5", "aldis.lan")
+    ),
+    ({"WEB__ADMIN_TOTP": "not!base32"}, "base32"),
+    ({"WEB__ADMIN_TOTP": SECRET[:16]}, "must be longer"),
+)
+OPEN = ({"WEB__ADMIN_HOST": "192.168.1.5"}, {"WEB__ADMIN_HOST": "::"}, {"WEB__ADMIN_URL": "http://aldis.example.org"})
+
+
+def test_who_reaches_the_pages() -> None:
+    """Others without a second factor are refused at the start, without https are told; this machine alone is well."""
+    for given, words in REFUSED:
+        with pytest.raises(ConfigError, match=words):
+            app.check_settings(load_settings({**PORT, **given}, None))
+    for given in OPEN:
+        [said] = found_by({**given, **TOTP})
+        assert "without https" in said
+    for given in (
+        {},
+        {"WEB__ADMIN_HOST": "::1"},
+        {"WEB__ADMIN_HOST": "localhost"},
+        {**PUBLIC, **TOTP},
+        {"WEB__ADMIN_URL": "http://localhost:8789"},
+        {**PUBLIC, "WEB__ADMIN_PORT": "0"},
+    ):
+        assert found_by(given) == []
+
+
+def test_a_container_listens_on_every_address() -> None:
+    """That is how it is reached; compose publishes it to the machine alone."""
+    assert found_by({"WEB__ADMIN_HOST": "0.0.0.0"}, is_contained=True) == []
+    everywhere = load_settings({"WEB__ADMIN_HOST": "0.0.0.0"}, None)
+    assert [is_published(everywhere, is_contained=is_contained) for is_contained in (True, False)] == [False, True]
