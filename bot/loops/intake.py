@@ -70,9 +70,6 @@ _QUIET_SHARE = 0.2
 milliseconds apart."""
 _MAX_ASIDE = 64
 """The limit of simultaneous tasks beside the stream; beyond it work is dropped, because nothing depends on it."""
-_UNKNOWN = "other_kind"
-"""The reason for an edit of a message that is not known here: there is no telling what it was about. signal-cli hands
-on those of all who have a group's link, so they must not take anything from its members."""
 _UNTRUSTED_IDENTITY = "UntrustedIdentityException"
 """The reason signal-cli gives for not decrypting messages of a person with a new key."""
 
@@ -504,7 +501,7 @@ class Intake:
                 self._unanswered.note(reason)
             elif not (entry.refusal or envelope.from_self) and self._wants_answer(envelope, answers_always):
                 read.setdefault(envelope.author, []).append(envelope)
-            if reason != _UNKNOWN and entry.refusal is None:
+            if entry.refusal is None:
                 self._quota.count(envelope, entry.received_at)
         for envelopes in read.values():
             self._begin(self._confirm_reading(*envelopes), "read-receipt")
@@ -541,8 +538,6 @@ class Intake:
             raise _Unborn
         if envelope.from_self and self._is_echo(repos, conversation, envelope, entry.received_at):
             return "echo", False
-        if envelope.kind is Kind.EDIT and not self._is_known(repos, conversation, envelope):
-            return _UNKNOWN, False
         # Each kind by itself: a flood of edits or deletions must not keep out the messages of others.
         waiting = repos.inbox.waiting(conversation, urgent=envelope.is_urgent)
         if entry.refusal is None and waiting >= self._quota.max_waiting(envelope):
@@ -552,12 +547,6 @@ class Intake:
         if is_direct(envelope):
             return None, False
         return None, chat_settings.settings_of(repos, conversation, entry.received_at).answers_always
-
-    def _is_known(self, repos: Repositories, conversation: ConversationId, envelope: Envelope) -> bool:
-        """Whether an edit changes a message of its author that came earlier."""
-        event = self._transport.event(envelope)
-        find = repos.revisions.find
-        return isinstance(event, Edited) and find(conversation, str(envelope.author), event.target) is not None
 
     def _is_echo(self, repos: Repositories, conversation: ConversationId, envelope: Envelope, now: datetime) -> bool:
         """Whether Aldis itself wrote it: recognised by its timestamp or, while that is unknown, by its words.

@@ -87,11 +87,6 @@ class AskedMessage:
     """What the person reads instead of an answer; None: it will be answered."""
 
     @property
-    def is_marked(self) -> bool:
-        """Whether it gets an emoji while it is being answered; a reminder, which no person wrote, does not."""
-        return self.excuse is None and self.opened.envelope.kind is Kind.MESSAGE
-
-    @property
     def is_bare(self) -> bool:
         """Whether it is about the last thing said in its group."""
         found = self.opened.route
@@ -147,8 +142,6 @@ class Worker:
         self._is_closing = False
         self._is_more_waiting = False
         """Whether something was left waiting at the last look, so that it looks again when a turn ends."""
-        self._ends = 0
-        """How many turns have ended."""
         self._unread, self._unkept = RepeatedWarning(_log), RepeatedWarning(_log)
 
     async def run(self) -> None:
@@ -194,13 +187,10 @@ class Worker:
     async def _take_all(self, group: asyncio.TaskGroup) -> None:
         """Claims what waits, as long as there is room for it."""
         while (limit := min(self._settings.worker.conversations_at_once - len(self.tasks), _MAX_CLAIMS)) > 0:
-            ends = self._ends
+            self._is_more_waiting = True  # a turn that ends while the store looks makes it look again
             claims, self._is_more_waiting = await self._store.transaction(
                 lambda repos, limit=limit: self._claim(repos, limit)
             )
-            if self._is_more_waiting and self._ends != ends:
-                # It may be waiting for a turn that has ended since, after which nothing else looks again.
-                self._store.wakeups["inbox"].set()
             for claim in claims:
                 task = group.create_task(self._see_through(claim), name=f"turn-{claim.turn}")
                 self.tasks.add(claim, task)
@@ -221,7 +211,6 @@ class Worker:
     def _ended(self, claim: Claim, task: asyncio.Task[bool]) -> None:
         has_ended = task.cancelled() or task.exception() is not None or task.result()
         self.tasks.remove(claim, is_tried_again=not has_ended)
-        self._ends += 1
         if self._is_more_waiting:
             self._store.wakeups["inbox"].set()
 
@@ -266,7 +255,8 @@ class Worker:
             await self._turns.ignore(claim)
             return
         messages = tuple(found.message for found in asked)
-        incoming = tuple(found.message for found in asked if found.excuse is None)
+        answered = [found for found in asked if found.excuse is None]
+        incoming = tuple(found.message for found in answered)
         others = {item.id for item in claim.items} - {found.opened.item.id for found in asked}
         if others:
             await self._turns.set_apart(claim, others)
@@ -284,7 +274,8 @@ class Worker:
             return
         if self._greeting is not None:
             await self._turns.greet(turn, self._greeting())
-        marked = tuple(found.message for found in asked if found.is_marked)
+        # A reminder, which no person wrote, gets no emoji.
+        marked = tuple(found.message for found in answered if found.opened.envelope.kind is Kind.MESSAGE)
         is_from_before = claim.items[0].received_at < self._began_at
         self._reactions.put(marked, may_stand=not claim.is_new or is_from_before)
         try:

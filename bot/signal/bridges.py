@@ -74,13 +74,9 @@ def warnings(release: Release, today: date) -> tuple[Concern, ...]:
     if days is None or days < WARN_DAYS:
         return ()
     is_urgent = days >= MAX_DAYS
-    what = (
-        "Signal may drop it any day, and the account with it"
-        if is_urgent
-        else f"from {MAX_DAYS} on Signal may drop it, and the account with it"
-    )
+    when = ": Signal may drop it any day" if is_urgent else f"; from {MAX_DAYS} on Signal may drop it"
     concern = Concern(
-        words=f"{release.name} is {days} days old or more{':' if is_urgent else ';'} {what}",
+        words=f"{release.name} is {days} days old or more{when}, and the account with it",
         advice=f"install a newer {BRIDGE_NAMES[release.bridge]}; make a copy of its data folder first",
         is_urgent=is_urgent,
     )

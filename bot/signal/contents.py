@@ -44,8 +44,6 @@ _PLACE = re.compile(
 )
 """Signal has no message type for places: Android sends the name, a picture of the map and this address."""
 
-_NAME_PARTS = ("prefix", "given", "middle", "family", "suffix")
-
 Stickers = Mapping[tuple[str, int | None], str]
 """The emoji of stickers, by pack and number."""
 
@@ -194,17 +192,10 @@ def _emoji(sticker: Json) -> str:
 
 def _contact(contact: Json) -> str:
     name = object_in(contact, "name")
-    parts = (
-        " ".join(filter(None, (_short(name, part) for part in _NAME_PARTS))) or _short(name, "nickname"),
-        _short(contact, "organization"),
-        *(
-            f"{what} {value}"
-            for what in ("phone", "email")
-            for item in items_in(contact, what)
-            if (value := _short(as_object(item), "value"))
-        ),
-    )
-    known = "; ".join(list(filter(None, parts))[:_MAX_ITEMS])
+    full = " ".join(filter(None, (_short(name, "given"), _short(name, "family")))) or _short(name, "nickname")
+    items = [(what, as_object(item)) for what in ("phone", "email") for item in items_in(contact, what)]
+    ways = (f"{what} {value}" for what, item in items if (value := _short(item, "value")))
+    known = "; ".join(list(filter(None, (full, _short(contact, "organization"), *ways)))[:_MAX_ITEMS])
     return line_of(f"a contact: {known}", _MAX_LINE_CHARS) if known else ""
 
 

@@ -36,9 +36,13 @@ def entries(answer: object) -> tuple[Json, ...]:
     Raises:
         Disconnected: it is something else; ask again.
     """
+    return tuple(map(as_object, _items(answer)))
+
+
+def _items(answer: object) -> list[object]:
     if not isinstance(answer, list):
         raise Disconnected("the answer of the bridge to Signal cannot be read")
-    return tuple(as_object(item) for item in cast("list[object]", answer))
+    return cast("list[object]", answer)
 
 
 def groups_in(answer: object) -> tuple[Group, ...]:
@@ -82,10 +86,7 @@ def accounts_in(answer: object) -> tuple[Account, ...]:
     Source: signal-cli's `listAccounts`, with `aci` since pull request 2123; signal-cli-rest-api's `/v1/accounts` only
     gives numbers, and lists an account without one as an empty string (commit a08db23, 2026-11-22).
     """
-    if not isinstance(answer, list):
-        raise Disconnected("the bridge's list of accounts cannot be read")
-    items = cast("list[object]", answer)
-    return tuple(account_in({"number": item} if isinstance(item, str) else item) for item in items)
+    return tuple(account_in({"number": item} if isinstance(item, str) else item) for item in _items(answer))
 
 
 def account_in(entry: object) -> Account:
