@@ -279,7 +279,7 @@ async def test_what_comes_while_its_conversation_is_forgotten_comes_in(
     await intake.aclose()
 
 
-async def test_a_full_disk_holds_all_of_it(store: Store, clock: SetClock) -> None:
+async def test_a_full_disk_holds_all_of_it(store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture) -> None:
     """What came together was taken from the stream: all of it is written down before the next stream is opened."""
 
     async def rename(one: str, other: str) -> None:
@@ -290,7 +290,7 @@ async def test_a_full_disk_holds_all_of_it(store: Store, clock: SetClock) -> Non
         streams=[[envelope("one", 1), envelope("two", 2)], [envelope("three", 3)]], come_together=True
     )
     async with running(intake_of(transport, store, clock)):
-        await eventually(lambda: transport.closed)
+        await eventually(lambda: "the inbox cannot be written" in caplog.text)
         await rename("away", "inbox")
         await transport.until(lambda: transport.read == [1, 2, 3])
     assert [kept.sent_at for kept in await kept(store)] == [1, 2, 3]
@@ -318,7 +318,9 @@ async def test_a_stop_takes_in_what_is_under_way(store: Store, clock: SetClock) 
     assert (transport.opened, transport.closed) == (1, 1)
 
 
-async def test_a_stop_tries_once_more_to_write_down_what_it_holds(store: Store, clock: SetClock) -> None:
+async def test_a_stop_tries_once_more_to_write_down_what_it_holds(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
     """Nobody else has it any more."""
     await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
     transport = FakeTransport(
@@ -327,7 +329,7 @@ async def test_a_stop_tries_once_more_to_write_down_what_it_holds(store: Store, 
     )
     intake = intake_of(transport, store, clock)
     async with running(intake) as task:
-        await eventually(lambda: transport.closed)
+        await eventually(lambda: "the inbox cannot be written" in caplog.text)
         await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE away RENAME TO inbox"))
         intake.stop()
         await task

@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 import os
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from dataclasses import replace
@@ -90,46 +89,34 @@ async def bridge(request: pytest.FixtureRequest) -> AsyncIterator[Bridge]:
 
 
 class Listening:
-    """A transport whose stream is open: `next` takes envelopes from it one by one.
+    """A transport whose stream is open and read as the intake reads it: `next` takes what came, one by one."""
 
-    `reads_on`: the next is asked for as soon as one has come, as the intake does. A bridge may wait for that before it
-    answers anything else.
-    """
-
-    def __init__(self, transport: Transport, *, reads_on: bool = False) -> None:
+    def __init__(self, transport: Transport) -> None:
         self.transport = transport
-        self._envelopes = transport.envelopes()
-        self._reads_on = reads_on
-        self._came: deque[asyncio.Task[Envelope]] = deque()
-        self._ask()
+        self._came = asyncio.Queue[Envelope | Exception]()
+        self._reading = asyncio.create_task(self._read())
 
     async def next(self) -> Envelope:
-        if not self._came:
-            self._ask()
-        envelope = await self._came[0]
-        self._came.popleft()
-        return envelope
+        found = await self._came.get()
+        if isinstance(found, Exception):
+            raise found
+        return found
 
-    def _ask(self) -> None:
-        asking = asyncio.ensure_future(anext(self._envelopes))
-        self._came.append(asking)
-        if self._reads_on:
-            asking.add_done_callback(self._read_on)
-
-    def _read_on(self, asked: asyncio.Task[Envelope]) -> None:
-        is_next = all(other.done() for other in self._came)
-        if self._reads_on and is_next and not asked.cancelled() and asked.exception() is None:
-            self._ask()
+    async def _read(self) -> None:
+        try:
+            async with aclosing(self.transport.envelopes()) as envelopes:
+                async for envelope in envelopes:
+                    self._came.put_nowait(envelope)
+            self._came.put_nowait(StopAsyncIteration())
+        except TransportError as error:
+            self._came.put_nowait(error)
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._reads_on = False
-        for asking in self._came:
-            asking.cancel()
-        await asyncio.gather(*self._came, return_exceptions=True)
-        await self._envelopes.aclose()
+        self._reading.cancel()
+        await asyncio.wait([self._reading])
 
 
 def outcome_over(bridge: Bridge, plan: Plan, outcome: type[Exception]) -> type[Exception]:
@@ -247,7 +234,7 @@ async def test_everybody_in_a_group_gets_the_first_message(bridge: Bridge) -> No
 async def test_who_joins_a_group_gets_the_next_message(bridge: Bridge) -> None:
     """A change of the group makes the next message begin anew with an indicator, once; other messages make it none."""
     transport = bridge.transport()
-    async with Listening(transport, reads_on=True) as stream:
+    async with Listening(transport) as stream:
         await bridge.server.connected()
         await bridge.server.deliver(message("hi", group=GROUP))
         await stream.next()
@@ -293,7 +280,7 @@ async def test_a_removed_message_is_gone(bridge: Bridge, chat: str) -> None:
     first = await transport.send(reply("In April.", chat=chat))
     await transport.send(reply("Anything else?", chat=chat))
     second = await transport.send(reply("In May.", chat=chat, edits=first))
-    async with Listening(transport, reads_on=True) as stream:
+    async with Listening(transport) as stream:
         await bridge.server.connected()
         removed = await transport.remove(Removal(chat=ChatId(chat), target=second))
         confirmed = {second}
@@ -308,6 +295,14 @@ async def test_a_removed_message_is_gone(bridge: Bridge, chat: str) -> None:
 
 
 TOKEN = "c0ffee00-0000-4000-8000-00000000cafe"
+
+
+async def test_a_quote_that_signal_cli_cannot_carry_is_refused(bridge: Bridge) -> None:
+    """Phones choose the times of their messages; the sender tries again without what stands around the words."""
+    quote = QuoteTarget(author=PersonId(ALICE.uuid), sent_at=SentId(5), text="when?")
+    with pytest.raises(Undeliverable) as told:
+        await bridge.transport().send(reply(quote=quote))
+    assert told.value.reason == "refused"
 
 
 async def test_a_captcha_that_is_wanted_is_told_until_a_send_goes_well(bridge: Bridge) -> None:
@@ -491,7 +486,7 @@ async def test_typing_and_receipts_go_out(bridge: Bridge) -> None:
     transport = bridge.transport()
     await transport.typing(ChatId(ALICE.chat), started=True)
     await transport.typing(ChatId(IN_GROUP), started=False)
-    async with Listening(transport, reads_on=True) as stream:
+    async with Listening(transport) as stream:
         await bridge.server.connected()
         await bridge.server.deliver(message("hi", author=CAROL, group=GROUP), undecryptable(None))
         for _ in range(2):
@@ -593,7 +588,7 @@ async def test_an_account_without_a_number(bridge: Bridge) -> None:
     bridge.server.accounts, bridge.server.own = [ALDIS.uuid], replace(ALDIS, number=None)
     transport = bridge.transport(NUMBERLESS)
     mention = {"uuid": ALDIS.uuid, "number": None, "name": "Aldis", "start": 0, "length": 1}
-    async with Listening(transport, reads_on=True) as stream:
+    async with Listening(transport) as stream:
         await bridge.server.connected()
         assert await transport.is_linked()
         await bridge.server.deliver(message(f"{MENTION_SIGN} hi", group=GROUP, mentions=[mention]))
@@ -771,7 +766,7 @@ async def test_a_picture_that_may_be_seen_only_once_leaves_no_copy_at_the_bridge
 async def test_a_note_to_self_comes_in_and_is_answered_there(bridge: Bridge) -> None:
     """The answer goes to the account alone, can be edited and deleted, and can have a reaction."""
     transport = bridge.transport(takes_notes=True)
-    async with Listening(transport, reads_on=True) as stream:
+    async with Listening(transport) as stream:
         await bridge.server.connected()
         await bridge.server.deliver(envelopes.note("when do I sow beans?"))
         envelope = await stream.next()
@@ -798,7 +793,7 @@ async def test_nothing_ever_goes_to_the_persons_other_chats(bridge: Bridge, chat
     transport, at = bridge.transport(takes_notes=True), SentId(frame["envelope"]["timestamp"])
     with pytest.raises(Undeliverable):  # also before the stream is opened
         await transport.send(reply(chat=chat))
-    async with Listening(transport, reads_on=True) as stream:
+    async with Listening(transport) as stream:
         await bridge.server.connected()
         await bridge.server.deliver(frame)
         envelope = await stream.next()
@@ -817,16 +812,6 @@ async def test_nothing_ever_goes_to_the_persons_other_chats(bridge: Bridge, chat
 
 async def test_a_cancelled_stream_is_closed(bridge: Bridge) -> None:
     """Shutting down cancels the intake: the connection is gone with it, and nothing is fetched any more."""
-    transport = bridge.transport()
-
-    async def listen() -> None:
-        async with aclosing(transport.envelopes()) as envelopes:
-            async for _ in envelopes:
-                pass
-
-    listening = asyncio.ensure_future(listen())
-    await bridge.server.connected()
-    listening.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await listening
+    async with Listening(bridge.transport()):
+        await bridge.server.connected()
     await bridge.server.disconnected()
