@@ -38,7 +38,6 @@ NOT_SUSPECT = Sentence("NOT_SUSPECT", "Nobody with that label has a new safety n
 TRUST_CHANGED_AGAIN = Sentence(
     "TRUST_CHANGED_AGAIN", "The safety number has changed again since I told you. `/trust` shows the newest one."
 )
-TRUST_OWN = Sentence("TRUST_OWN", "That's your own safety number; somebody else has to trust it.")
 TRUST_REFUSED = Sentence(
     "TRUST_REFUSED", "The bridge to Signal refused. If you gave me the number, it isn't the one I see."
 )
@@ -89,8 +88,8 @@ class Suspect:
 class TrustResult:
     """The result of trusting a new safety number."""
 
-    kind: Literal["trusted", "nobody", "changed_again", "own"]
-    """Done; no one of that name has a new one; it is not the one that was reported; it is the asker's own."""
+    kind: Literal["trusted", "nobody", "changed_again"]
+    """Done; no one of that name has a new one; it is not the one that was reported."""
     suspect: Suspect | None = None
 
 
@@ -99,15 +98,22 @@ class _Known:
     """The bridge's knowledge."""
 
     keys: Mapping[PersonId, Identity] = field(default_factory=dict[PersonId, Identity])
-    trusted: frozenset[PersonId] = frozenset()
+    untrusted: frozenset[PersonId] = frozenset()
+    """The people whose keys are not trusted."""
     contacts: Mapping[PersonId, Contact] = field(default_factory=dict[PersonId, Contact])
     members: Mapping[ChatId, frozenset[PersonId]] = field(default_factory=dict[ChatId, frozenset[PersonId]])
     """The members of each group, fetched only if something is held."""
 
-    @property
-    def untrusted(self) -> frozenset[PersonId]:
-        """The people whose keys are not trusted."""
-        return frozenset(self.keys) - self.trusted
+    def suspect(self, row: NewIdentity, person: PersonId) -> Suspect:
+        """Returns the person with this row."""
+        contact = self.contacts.get(person)
+        return Suspect(
+            person=person,
+            label=row.label,
+            name=contact.name if contact else None,
+            since=row.since,
+            safety_number=self.keys[person].safety_number,
+        )
 
 
 class SafetyNumbers:
@@ -141,19 +147,6 @@ class SafetyNumbers:
             self._noticed[person] = 0
             self._store.wakeups["identities"].set()
 
-    @property
-    def has_noticed(self) -> bool:
-        """Whether a person was noticed whose new key the bridge does not report yet."""
-        return bool(self._noticed)
-
-    async def holds_anything(self) -> bool:
-        """Whether anything is held.
-
-        Raises:
-            StoreError: it cannot be read.
-        """
-        return bool(await self._store.read(lambda repos: repos.holds.all()))
-
     async def run(self) -> None:
         """Looks at the start, after a notice, and while something is held; ends only by cancellation."""
         wakeup = self._store.wakeups["identities"]
@@ -164,7 +157,7 @@ class SafetyNumbers:
                 suspects = await self.look()
                 if self._noticed:
                     seconds = _SOON_SECONDS
-                elif not suspects and not await self.holds_anything():
+                elif not suspects and not await self._held():
                     seconds = None
             except Disconnected as error:
                 _log.info("safety numbers are unknown: %s", error)
@@ -188,8 +181,8 @@ class SafetyNumbers:
         people = await self._store.read(lambda repos: self._ours(repos, known, noticed))
         if self._accepts and (accepted := await self._accept(people)):
             people -= accepted
-            known = replace(known, trusted=known.trusted | accepted)
-            await self._store.transaction(lambda repos: _release(repos, accepted, people))
+            known = replace(known, untrusted=known.untrusted - accepted)
+            await self._store.transaction(lambda repos: _release(repos, people))
         suspects = await self._store.transaction(lambda repos: self._write(repos, known, people))
         for person in noticed & frozenset(self._noticed):  # it is known by now, or was asked for often enough
             self._noticed[person] += 1
@@ -197,11 +190,10 @@ class SafetyNumbers:
                 del self._noticed[person]
         return known, suspects
 
-    async def trust(self, name: str, *, safety_number: str | None = None, by: PersonId | None = None) -> TrustResult:
+    async def trust(self, name: str, *, safety_number: str | None = None) -> TrustResult:
         """Trusts the new safety number of the person with this label or UUID, if it is still the one that was reported.
 
-        A given safety number must match, and counts as compared, even if it was trusted before. `by` is the person who
-        asks: no one can vouch for themselves.
+        A given safety number must match, and counts as compared, even if it was trusted before.
 
         Raises:
             Disconnected: the bridge cannot be asked; try again.
@@ -216,8 +208,6 @@ class SafetyNumbers:
         suspect = next((one for one in found if name.lower() in {one.label, one.person}), None)
         if suspect is None or self._signal is None:
             return TrustResult(kind="nobody")
-        if suspect.person == by:
-            return TrustResult(kind="own", suspect=suspect)
         is_news = (suspect.label, suspect.since) not in {(one.label, one.since) for one in before}
         if safety_number is None and is_news:
             return TrustResult(kind="changed_again", suspect=suspect)
@@ -228,7 +218,7 @@ class SafetyNumbers:
                 repos.people.verify(suspect.person, known.keys[suspect.person].key, account=self._account)
             else:
                 repos.people.trust(suspect.label, is_verified=False)
-            _release(repos, {suspect.person}, [one.person for one in suspects if one.person != suspect.person])
+            _release(repos, [one.person for one in suspects if one.person != suspect.person])
 
         await self._store.transaction(trusted)
         self._noticed.pop(suspect.person, None)
@@ -239,18 +229,21 @@ class SafetyNumbers:
     def _everybody(self, repos: Repositories, known: _Known) -> list[Suspect]:
         now, account = self._clock.now(), self._account
         labels = {person: repos.people.label(person, account=account) for person in known.keys}
-        return [_suspect(NewIdentity(label=label, since=now), known, person) for person, label in labels.items()]
+        return [known.suspect(NewIdentity(label=label, since=now), person) for person, label in labels.items()]
+
+    async def _held(self) -> bool:
+        return bool(await self._store.read(lambda repos: repos.holds.all()))
 
     async def _ask(self) -> _Known:
         if self._signal is None:
             return _Known()
         identities = await self._signal.identities()
-        groups = await self._signal.groups() if await self.holds_anything() else ()
-        trusted = frozenset(one.person for one in identities if one.is_trusted)
-        contacts = await self._signal.contacts() if len(trusted) < len(identities) else ()
+        groups = await self._signal.groups() if await self._held() else ()
+        untrusted = frozenset(one.person for one in identities if not one.is_trusted)
+        contacts = await self._signal.contacts() if untrusted else ()
         return _Known(
             keys={one.person: one for one in identities},
-            trusted=trusted,
+            untrusted=untrusted,
             contacts={contact.person: contact for contact in contacts},
             members={ChatId.group(group.id): group.members for group in groups},
         )
@@ -294,19 +287,20 @@ class SafetyNumbers:
             repos.people.suspect(person, known.keys[person].key, account=account, now=self._clock.wall())
         by_label = {repos.people.label(person, account=account): person for person in known.keys}
         suspects: list[Suspect] = []
-        trusted: set[PersonId] = set()
+        is_any_trusted = False
         for row in repos.people.new_identities():
             person = by_label.get(row.label)
             if person is not None and person in known.untrusted:
-                suspects.append(_suspect(row, known, person))
+                suspects.append(known.suspect(row, person))
             else:
                 repos.people.trust(row.label)
-                trusted |= {person} if person else set()
+                is_any_trusted = is_any_trusted or person is not None
                 _log.info("the new safety number of %s is already trusted", row.label)
-        for suspect in suspects:
-            if not repos.people.is_identity_told(suspect.person, account=account) and self._tell(repos, suspect, known):
-                repos.people.identity_told(suspect.person, account=account, now=now)
-        _release(repos, trusted, known.untrusted)
+        for one in suspects:
+            if not repos.people.is_identity_told(one.person, account=account) and self._tell(repos, one, known):
+                repos.people.identity_told(one.person, account=account, now=now)
+        if is_any_trusted:
+            _release(repos, known.untrusted)
         # What is held may be for no one any more: keys can be trusted elsewhere, and groups change.
         chats = [ChatId.direct(person) for person in known.untrusted]
         # The account itself is a member as well, and never a suspect.
@@ -319,33 +313,18 @@ class SafetyNumbers:
 
     def _tell(self, repos: Repositories, suspect: Suspect, known: _Known) -> bool:
         """Tells the admins, but not the suspect, who may be another person by now; returns whether there are any."""
-        return bool(
-            self._admins.tell(
-                repos,
-                lambda: say(_IDENTITY_CHANGED, name=suspect.called, label=suspect.label),
-                known.contacts.values(),
-                besides={suspect.person},
-            )
-        )
+
+        def text() -> str:
+            return say(_IDENTITY_CHANGED, name=suspect.called, label=suspect.label)
+
+        return self._admins.tell(repos, text, known.contacts.values(), besides={suspect.person})
 
 
-def _release(repos: Repositories, trusted: Collection[PersonId], others: Collection[PersonId]) -> None:
-    """Releases what is held for these people, and what may be: a group can be held because of them."""
-    if trusted:
-        theirs = {repos.conversations.at(ChatId.direct(person)) for person in others}
-        for conversation in repos.holds.all().keys() - theirs:
-            repos.holds.release(conversation)
-
-
-def _suspect(row: NewIdentity, known: _Known, person: PersonId) -> Suspect:
-    contact = known.contacts.get(person)
-    return Suspect(
-        person=person,
-        label=row.label,
-        name=contact.name if contact else None,
-        since=row.since,
-        safety_number=known.keys[person].safety_number,
-    )
+def _release(repos: Repositories, others: Collection[PersonId]) -> None:
+    """Releases what is held, but for these people, who are not trusted: a group can be held because of the trusted."""
+    theirs = {repos.conversations.at(ChatId.direct(person)) for person in others}
+    for conversation in repos.holds.all().keys() - theirs:
+        repos.holds.release(conversation)
 
 
 _BRIDGE_SECONDS = 20.0
@@ -355,7 +334,6 @@ _REPLIES = {
     "trusted": TRUSTED,
     "nobody": NOT_SUSPECT,
     "changed_again": TRUST_CHANGED_AGAIN,
-    "own": TRUST_OWN,
 }
 
 
@@ -381,7 +359,7 @@ class TrustCommands(CommandGroup):
                 if not name:
                     suspects = await self._identities.look()
                     return lambda _: "\n".join(map(_line, suspects)) or say(NO_SUSPECTS)
-                done = await self._identities.trust(name, safety_number=number.strip() or None, by=call.message.author)
+                done = await self._identities.trust(name, safety_number=number.strip() or None)
                 called = done.suspect.called if done.suspect else ""
                 return lambda _: say(_REPLIES[done.kind], name=called)
         except (Disconnected, TimeoutError):
