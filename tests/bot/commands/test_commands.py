@@ -286,18 +286,6 @@ async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, p
         assert aldis.transport.sent[-1].content.text == "re: What did I ask?"
 
 
-async def test_what_was_said_after_forget_is_not_forgotten(store: Store, clock: SetClock) -> None:
-    """A message that came after the command, and before it was carried out, is answered."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.process(message("one"))
-        await asyncio.gather(
-            *(aldis.deliver(frame) for frame in (message("/forget yes"), message("two"), message("three", author=BOB)))
-        )
-        await aldis.quiet()
-        texts = [reply.content.text for reply in aldis.transport.sent]
-        assert sorted(texts) == sorted(["re: one", phrases.forget_reply(Erasure(turns=1)), "re: two", "re: three"])
-
-
 def pairing_harness(store: Store, clock: SetClock) -> AbstractAsyncContextManager[Harness]:
     """Only Alice and Bob may write, who is an admin; strangers get codes."""
     listed = AccessList(persons=frozenset({ALICE.uuid, BOB.uuid}), groups=frozenset(), admins=frozenset({BOB.uuid}))

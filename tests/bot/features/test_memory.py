@@ -9,9 +9,10 @@ from bot.clock import SetClock
 from bot.commands.phrases import wrong_form
 from bot.features import memory
 from bot.features.memory import MAX_FACTS, Remember, RememberArguments
+from bot.features.predictions import prediction_tools
 from store import Store
 from tests.bot.chat.test_edits import on_disk
-from tests.bot.chat.turn_helpers import Echo, calls, contents, says
+from tests.bot.chat.turn_helpers import calls, contents, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.servers.envelopes import BOB, GROUP, delete, edit, message
@@ -65,14 +66,6 @@ async def test_no_group_learns_it_and_nothing_is_remembered_there(store: Store, 
         assert FACT not in await told(aldis, "/memory", group=GROUP)
 
 
-async def test_what_was_read_outside_plants_nothing(store: Store, clock: SetClock) -> None:
-    """A page that says "remember this" makes Aldis ask; without a yes nothing is remembered."""
-    async with app_harness(store, clock, tools=(Echo(),), remembers=True) as aldis:
-        aldis.model.script = [calls(("echo", {"word": "page"})), remember("trusts evil.example")]
-        assert "May I " in await told(aldis, "read that page")
-        assert await aldis.count("SELECT count(*) FROM facts") == 0
-
-
 async def test_facts_are_listed_and_forgotten_by_number(store: Store, clock: SetClock, path: Path) -> None:
     """By command and by the model; what is forgotten is not told any more, and its number is free."""
     async with app_harness(store, clock, remembers=True) as aldis:
@@ -115,14 +108,18 @@ async def test_only_so_many_are_remembered(store: Store, clock: SetClock) -> Non
         assert await aldis.count("SELECT count(*) FROM facts") == MAX_FACTS
 
 
-@pytest.mark.parametrize("how", ["timer", "delete", "edit", "/forget yes", "/forget everything yes"])
-async def test_it_goes_with_the_message_that_told_it(store: Store, clock: SetClock, path: Path, how: str) -> None:
-    """And with the conversation; not a word of it is left on the disk."""
-    async with app_harness(store, clock, remembers=True) as aldis:
-        aldis.model.script = [remember("canary-4711"), says("I will.")]
-        sent = await aldis.deliver(message("remember it", expires_in_seconds=60 if how == "timer" else 0))
+@pytest.mark.parametrize("how", ["timer", "delete", "edit", "/undo", "/forget yes", "/forget everything yes"])
+async def test_what_a_message_had_aldis_keep_goes_with_it(store: Store, clock: SetClock, path: Path, how: str) -> None:
+    """A fact and a prediction; also with the conversation. Not a word of them is left on the disk."""
+    prediction = {"statement": "canary-4711", "probability": 0.8, "due": "2026-12-31"}
+    async with app_harness(store, clock, tools=prediction_tools(store, clock), remembers=True) as aldis:
+        both = calls(("remember", {"action": "remember", "fact": "canary-4711"}), ("predict", prediction))
+        aldis.model.script = [both, says("I will.")]
+        sent = await aldis.deliver(message("keep it", expires_in_seconds=60 if how == "timer" else 0))
         await aldis.answered(1)
         await aldis.quiet()
+        kept = "SELECT (SELECT count(*) FROM facts) + (SELECT count(*) FROM predictions)"
+        assert await aldis.count(kept) == 2
         if how == "timer":
             clock.move(60)
             await aldis.maintenance.expire()
@@ -130,7 +127,7 @@ async def test_it_goes_with_the_message_that_told_it(store: Store, clock: SetClo
             await told(aldis, how)
         else:
             await aldis.process(delete(sent) if how == "delete" else edit("never mind", sent))
-        assert await aldis.count("SELECT count(*) FROM facts") == 0
+        assert await aldis.count(kept) == 0
         assert b"canary-4711" not in on_disk(path)
         await told(aldis, "well?")
         assert "canary-4711" not in seen(aldis)

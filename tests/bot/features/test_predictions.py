@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,21 +18,19 @@ from bot.features.predictions import (
     prediction_tools,
 )
 from store import ConversationId, Repositories, Store, TurnId
-from tests.bot.chat.test_edits import on_disk
-from tests.bot.chat.turn_helpers import Echo, calls, contents, says
+from tests.bot.chat.turn_helpers import calls, contents, says
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.conftest import NOON
-from tests.servers.envelopes import ALICE, BOB, GROUP, delete, edit, message
-from tools import RateLimited, Tool, ToolContext
+from tests.servers.envelopes import ALICE, BOB, GROUP
+from tools import RateLimited, ToolContext
 
 WORDS = "canary-4711 sings"
 
 
-def haven(store: Store, clock: SetClock, *more: Tool, **given: Any) -> AbstractAsyncContextManager[Harness]:
+def haven(store: Store, clock: SetClock) -> AbstractAsyncContextManager[Harness]:
     """Aldis, where people predict."""
-    own = prediction_tools(store, clock)
-    return app_harness(store, clock, tools=(*more, *own), **given)
+    return app_harness(store, clock, tools=prediction_tools(store, clock))
 
 
 def predicting(due: str = "2026-12-31", **given: Any) -> Any:
@@ -143,12 +140,9 @@ async def test_each_conversation_has_its_own_and_each_person_theirs(store: Store
 
 
 async def test_only_what_the_person_asks_for_now_is_recorded(store: Store, clock: SetClock) -> None:
-    """A page that was read makes Aldis ask first; a prompt of a reminder records and resolves nothing."""
-    async with haven(store, clock, Echo()) as aldis:
+    """A prompt of a reminder records and resolves nothing."""
+    async with haven(store, clock) as aldis:
         await answer(aldis, predicting())
-        aldis.model.script = [calls(("echo", {"word": "page"})), predicting()]
-        assert "May I " in await told(aldis, "read that page")
-        await told(aldis, "/stop")
         for completion in (predicting(), resolving()):
             await told(aldis, "/remind in 1h ask: go on")
             aldis.model.script = [completion, says("No.")]
@@ -184,28 +178,6 @@ async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store:
         assert resolved.data["status"] == "did_not"
 
 
-@pytest.mark.parametrize("how", ["timer", "delete", "edit", "/undo", "/forget yes", "/forget everything yes"])
-async def test_it_goes_with_the_message_that_made_it(store: Store, clock: SetClock, path: Path, how: str) -> None:
-    """And with the conversation; not a word of it is left on the disk."""
-    async with haven(store, clock) as aldis:
-        aldis.model.script = [predicting(), says("Noted.")]
-        sent = await aldis.deliver(message("note it", expires_in_seconds=60 if how == "timer" else 0))
-        await aldis.answered(1)
-        await aldis.quiet()
-        assert await aldis.count("SELECT count(*) FROM predictions") == 1
-        if how == "timer":
-            clock.move(60)
-            await aldis.maintenance.expire()
-        elif how.startswith("/"):
-            await told(aldis, how)
-        else:
-            await aldis.deliver(delete(sent) if how == "delete" else edit("never mind", sent))
-            await aldis.quiet()
-        assert await aldis.count("SELECT count(*) FROM predictions") == 0
-        assert b"canary-4711" not in on_disk(path)
-        assert await found(aldis) == []
-
-
 async def test_export_tells_them_to_their_person_alone(store: Store, clock: SetClock) -> None:
     """Directly those of the direct chat, in a group those that the person made there."""
     async with haven(store, clock) as aldis:
@@ -217,20 +189,3 @@ async def test_export_tells_them_to_their_person_alone(store: Store, clock: SetC
         assert "group words" in group
         assert "direct words" not in group
         assert "group words" not in await told(aldis, "/export", group=GROUP, author=BOB)
-
-
-async def test_retention_counts_from_when_it_was_known(store: Store, clock: SetClock) -> None:
-    """A prediction waits for its day however old it is; so many days after that, or after its outcome, it goes."""
-    async with haven(store, clock, settings={"history": {"retention_days": 10}}) as aldis:
-        await answer(aldis, predicting("2026-12-31"))
-        await answer(aldis, predicting("2026-12-05"))
-        await answer(aldis, resolving(2))
-        clock.move(timedelta(days=9).total_seconds())
-        await aldis.maintenance.tidy()
-        assert [one["number"] for one in await found(aldis)] == [1, 2]
-        clock.move(timedelta(days=2).total_seconds())
-        await aldis.maintenance.tidy()
-        assert [one["number"] for one in await found(aldis)] == [1]
-        clock.move(timedelta(days=40).total_seconds())
-        await aldis.maintenance.tidy()
-        assert await found(aldis) == []

@@ -8,7 +8,6 @@ from typing import Any
 
 from bot.access.access import AccessList
 from bot.clock import SetClock
-from bot.commands.phrases import HELP, ONLY_DIRECTLY, unknown_command
 from bot.errors import CallRefused, Untrusted
 from bot.events import PersonId, Reply, SentId
 from bot.features import safety_numbers
@@ -140,25 +139,6 @@ async def test_an_answer_is_held_until_an_admin_trusts_the_new_key(store: Store,
         assert texts(transport, ALICE) == ["re: hi", "re: and now?"]
         assert texts(transport, BOB)[4] == say(safety_numbers.TRUSTED, name=f"{ALICE.name} ({label})")
         assert await aldis.identities.look() == ()
-
-
-async def test_only_admins_trust(store: Store, clock: SetClock) -> None:
-    """To everybody else the command does not exist; the help lists it for admins alone, and no group reads of it."""
-    async with locked(store, clock) as (aldis, transport):
-        await greet(aldis, ALICE, BOB, CAROL)
-        await hold(aldis, transport, ALICE)
-        await aldis.identities.look()
-        label = await label_of(aldis, ALICE)
-        await aldis.deliver(message(f"/trust {label}", author=CAROL))
-        await aldis.transport.until(lambda: texts(transport, CAROL)[-1] == plain(unknown_command("trust")))
-        await aldis.deliver(message("/help", author=CAROL))
-        await aldis.transport.until(lambda: plain(HELP.text) in texts(transport, CAROL)[-1])
-        assert "/trust" not in texts(transport, CAROL)[-1]
-        await aldis.deliver(message("/help trust", author=BOB))
-        await aldis.transport.until(lambda: safety_numbers.ABOUT_TRUST.text in texts(transport, BOB)[-1])
-        await aldis.deliver(message(f"/trust {label}", author=BOB, group=GROUP))
-        await aldis.transport.until(lambda: transport.sent[-1].content.text == ONLY_DIRECTLY.text)
-        assert (transport.trusted, await held(aldis)) == ([], 1)
 
 
 async def test_a_second_change_while_held_has_to_be_looked_at_again(store: Store, clock: SetClock) -> None:

@@ -91,16 +91,6 @@ async def test_the_next_one_holds_the_former(store: Store, clock: SetClock) -> N
         assert "They spoke of apples." not in seen(aldis)
 
 
-async def test_it_is_paid_once_by_whoever_asked_last(store: Store, clock: SetClock) -> None:
-    """A model call like any other, in the ledger and in the sums."""
-    async with app_harness(store, clock, window=SMALL) as aldis:
-        await talk(aldis, *FIVE)
-        await sum_up(aldis)
-        await aldis.summaries.attend_all()
-        assert await aldis.count("SELECT count(*) FROM ledger WHERE kind = 'model'") == 6
-        assert "You today: US$0.06" in await told(aldis, "/usage")
-
-
 @pytest.mark.parametrize("how", ["unavailable", "too long", "cut off", "nothing"])
 async def test_a_failure_is_harmless(store: Store, clock: SetClock, how: str) -> None:
     """Then the oldest turns are not read. It is tried again with the next turn, or half a window later."""

@@ -14,23 +14,22 @@ from bot.errors import Disconnected
 from bot.events import PersonId
 from bot.features.reminders import commands as phrases
 from bot.features.reminders import time_grammar
-from bot.features.reminders.scheduler import REMINDER_WORDLESS, ReminderScheduler
+from bot.features.reminders.scheduler import REMINDER_WORDLESS
 from bot.features.reminders.service import MAX_REMINDERS, Reminders
 from bot.features.reminders.tool import Remind, RemindArguments
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import LANGUAGES, use_language
 from bot.loops.maintenance import Membership
-from bot.metrics import Counts
 from bot.settings import LocaleSettings
 from bot.signal.protocol import Group
 from store import Store
 from tests.bot.chat.test_edits import on_disk
-from tests.bot.chat.turn_helpers import Echo, calls, contents, says
+from tests.bot.chat.turn_helpers import calls, contents, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.conftest import NOON
-from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, Person, delete, edit, message, reaction
+from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, Person, delete, edit, message, reaction
 from tests.waiting import eventually_found
 from tools import BadArguments, ToolContext
 
@@ -249,13 +248,6 @@ async def test_a_late_one_says_by_how_much_and_a_repeated_one_comes_once(store: 
         assert await told(aldis, "/remind") == "• 1: tomorrow at 08:00, every day: pills"
 
 
-def reminder_scheduler(store: Store, clock: SetClock, allowed: AccessList | None = None) -> ReminderScheduler:
-    turns = Turns(store, clock, max_turns=20, timezone="UTC")
-    reminders = Reminders(store, clock, turns, locale=LocaleSettings())
-    everybody = AccessList(persons=frozenset({"*"}), groups=frozenset())
-    return ReminderScheduler(reminders, Counts(), allowed=lambda: allowed or everybody, account=ACCOUNT)
-
-
 # By the model
 
 
@@ -318,22 +310,6 @@ async def test_a_call_that_is_repeated_after_a_crash_plans_nothing_more(store: S
 
         assert await store.transaction(again)
         assert await aldis.count("SELECT count(*) FROM reminders") == 1
-
-
-async def test_what_was_read_outside_cannot_plan_without_a_word(store: Store, clock: SetClock) -> None:
-    """A page may say "remind them to pay"; a person is asked first. The tool's own answers are no outside content."""
-    async with app_harness(store, clock, tools=(Echo(),), ported=(Remind,)) as aldis:
-        aldis.model.script = [calls(("echo", {"word": "page"})), remind(text="pay", delay_seconds=60)]
-        assert "May I " in await told(aldis, "read that page")
-        assert await aldis.count("SELECT count(*) FROM reminders") == 0
-        await told(aldis, "/stop")
-        aldis.model.script = [
-            remind(text="one", delay_seconds=60),
-            remind(text="two", delay_seconds=60),
-            says("Both."),
-        ]
-        assert await told(aldis, "remind me of both") == "Both."
-        assert await aldis.count("SELECT count(*) FROM reminders") == 2
 
 
 async def test_a_prompt_is_asked_at_its_time(store: Store, clock: SetClock) -> None:
