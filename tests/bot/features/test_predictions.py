@@ -189,3 +189,14 @@ async def test_export_tells_them_to_their_person_alone(store: Store, clock: SetC
         assert "group words" in group
         assert "direct words" not in group
         assert "group words" not in await told(aldis, "/export", group=GROUP, author=BOB)
+
+
+async def test_what_was_known_long_ago_is_not_retained(store: Store, clock: SetClock) -> None:
+    """So many days after its day; before that a prediction waits, however old it is."""
+    tools, given = prediction_tools(store, clock), {"history": {"retention_days": 10}}
+    async with app_harness(store, clock, tools=tools, settings=given) as aldis:
+        await answer(aldis, predicting("2026-12-05"))
+        for days, numbers in ((20, [1]), (6, [])):
+            clock.move(days * 86_400)
+            await aldis.maintenance.tidy()
+            assert [one["number"] for one in await found(aldis)] == numbers
