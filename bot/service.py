@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from bot.features.feeds import FeedPoller
-from bot.features.reminders.scheduler import ReminderScheduler
+from bot.features.reminders.service import ReminderScheduler
 from bot.features.safety_numbers import SafetyNumbers
 from bot.features.summaries import Summaries
 from bot.loops.intake import Intake

@@ -45,8 +45,7 @@ from bot.features.export import ExportCommands
 from bot.features.feeds import FeedCommands, FeedPoller
 from bot.features.memory import MemoryCommands
 from bot.features.reminders.commands import ReminderCommands
-from bot.features.reminders.scheduler import ReminderScheduler
-from bot.features.reminders.service import Reminders
+from bot.features.reminders.service import Reminders, ReminderScheduler
 from bot.features.safety_numbers import SafetyNumbers, TrustCommands
 from bot.features.summaries import Summaries
 from bot.features.usage import UsageCommands

@@ -30,7 +30,7 @@ from bot.clock import Clock
 from bot.errors import ConfigError
 from bot.events import ChatId
 from bot.features.export import gather_export
-from bot.features.reminders.scheduler import Backlog, backlog, replay, settle
+from bot.features.reminders.service import Backlog, backlog, replay, settle
 from bot.i18n import phrases
 from bot.invocation import command_line
 from bot.settings import Settings

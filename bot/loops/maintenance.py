@@ -6,7 +6,7 @@ write-ahead log into the database, so that what was removed has left the disk.
 It also stores the state of the clocks, so that own time continues after a restart; a step of the machine's clock is
 logged when it counts (`bot.clock`).
 Left to others: the daily work of the queues (`bot.loops.worker`, `bot.loops.sender`), what belongs to a turn
-(`bot.chat.edits`), what is due to be said (`bot.features.reminders.scheduler`).
+(`bot.chat.edits`), what is due to be said (`bot.features.reminders.service`).
 """
 
 import asyncio

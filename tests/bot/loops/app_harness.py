@@ -25,8 +25,7 @@ from bot.clock import SetClock
 from bot.commands.base import CommandContext, CommandGroup
 from bot.events import Envelope, Event, Removal, Reply, SentId
 from bot.features.memory import Remember
-from bot.features.reminders.scheduler import ReminderScheduler
-from bot.features.reminders.service import Reminders
+from bot.features.reminders.service import Reminders, ReminderScheduler
 from bot.features.safety_numbers import SafetyNumbers
 from bot.features.summaries import Summaries
 from bot.loops.intake import Intake

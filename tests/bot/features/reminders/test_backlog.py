@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.clock import SetClock
-from bot.features.reminders.scheduler import Backlog, backlog, replay, settle
+from bot.features.reminders.service import Backlog, backlog, replay, settle
 from store import Restoration, Store, Waiting, open_store, restore
 from tests.bot.commands.test_commands import told
 from tests.bot.features.reminders.test_reminders import come, texts

@@ -14,8 +14,7 @@ from bot.errors import Disconnected
 from bot.events import PersonId
 from bot.features.reminders import commands as phrases
 from bot.features.reminders import time_grammar
-from bot.features.reminders.scheduler import REMINDER_WORDLESS
-from bot.features.reminders.service import MAX_REMINDERS, Reminders
+from bot.features.reminders.service import MAX_REMINDERS, REMINDER_WORDLESS, Reminders
 from bot.features.reminders.tool import Remind, RemindArguments
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
