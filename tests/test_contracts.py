@@ -36,6 +36,7 @@ HOMES = {
     "httpcore": ["tools.web.fetch"],
     "httpx": [
         "tools.connections",
+        "tools.http",
         "tools.web.addresses",
         "bot.signal.bridges",
         "bot.signal.rest_api.client",

@@ -1,26 +1,14 @@
-"""Connections to outside services, for `tools.http`; one answer at a time, bounded in size.
-
-Source: httpx 0.28.1, whose own timeouts are per read and whose decoders are not bounded: a gzip of 1 MB made
-`client.get()` take 2.1 GB (measured 2026-11-21).
-"""
+"""What connections to the outside have in common: whom they trust, how answers are unpacked, and why they fail."""
 
 import errno
 import functools
-import logging
 import socket
 import ssl
 import zlib
-from collections.abc import AsyncIterable, Mapping
-from http.cookiejar import CookieJar, DefaultCookiePolicy
+from collections.abc import AsyncIterable
 from pathlib import Path
-from typing import Any
 
-import httpx
-
-from tools.errors import BrokenOff, TooLarge, Unavailable, Unreachable
-
-_MAX_CONNECTIONS = 1000
-"""For all services together: with only a few, one service that hangs would block all others."""
+from tools.errors import TooLarge, Unavailable
 
 _COMPRESSIONS = frozenset({"gzip", "x-gzip", "deflate"})
 _UNASKED = frozenset({"br", "zstd", "compress"})
@@ -40,57 +28,6 @@ _WORDS: tuple[tuple[type[BaseException], str], ...] = (
 """Subclasses come before their base classes."""
 _MAX_CAUSES = 20
 
-_BEFORE_ANYTHING_IS_SENT = (httpx.ConnectError, httpx.LocalProtocolError, httpx.UnsupportedProtocol)
-
-
-class Connections:
-    """The connections that all tools share."""
-
-    def __init__(self, user_agent: str) -> None:
-        # At INFO, httpx logs every address with its query, which contains people's words and the keys of some services.
-        for name in ("httpx", "httpcore"):
-            logging.getLogger(name).setLevel(logging.WARNING)
-        self._client = httpx.AsyncClient(
-            headers={"User-Agent": user_agent, "Accept": "application/json", "Accept-Encoding": "gzip, identity"},
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-            verify=trusted_certificates(),
-            follow_redirects=False,
-            trust_env=False,
-            http2=False,
-            timeout=None,  # noqa: S113 - every request stands under a deadline of asyncio
-            limits=httpx.Limits(max_connections=_MAX_CONNECTIONS, max_keepalive_connections=8, keepalive_expiry=30),
-        )
-
-    async def aclose(self) -> None:
-        """Closes them; nothing can be sent afterwards."""
-        await self._client.aclose()
-
-    async def send(
-        self, method: str, url: str, content: Mapping[str, Any], *, service: str, max_bytes: int
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        """Sends a request and returns status, headers by their names in lower case, and body, of at most `max_bytes`.
-
-        Raises:
-            Unreachable: the connection failed; BrokenOff: it failed once it was open.
-            TooLarge, Unavailable: the answer is too long, or its compression is broken.
-        """
-        try:
-            request = self._client.build_request(method, httpx.URL(url), **content)
-        except httpx.InvalidURL as error:
-            raise Unavailable(f"The address of {service} is not valid: the operator must check it.") from error
-        try:
-            response = await self._client.send(request, stream=True)
-            try:
-                encoding = response.headers.get("content-encoding", "")
-                body = await decompress(response.aiter_raw(), encoding, service=service, max_bytes=max_bytes)
-            finally:
-                await response.aclose()
-        except _BEFORE_ANYTHING_IS_SENT as error:
-            raise Unreachable(f"{service} cannot be reached: {why_unreachable(error)}.") from error
-        except httpx.TransportError as error:
-            raise BrokenOff(f"{service} broke off without a whole answer ({type(error).__name__}).") from error
-        return response.status_code, {name.lower(): value for name, value in response.headers.items()}, body
-
 
 @functools.cache
 def trusted_certificates() -> ssl.SSLContext:
@@ -104,6 +41,8 @@ def trusted_certificates() -> ssl.SSLContext:
     paths = ssl.get_default_verify_paths()
     if paths.cafile or (paths.capath and any(Path(paths.capath).glob("????????.[0-9]"))):
         return ssl.create_default_context()
+    import httpx  # noqa: PLC0415 - it takes long, and few machines come here
+
     return httpx.create_ssl_context(trust_env=False)
 
 

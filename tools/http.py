@@ -7,23 +7,30 @@
 Every request has one total deadline, including retries, and at most 2 MB, counted before and after decompression. There
 are no redirects, no proxies from the environment and no cookies. No error or log contains an address or a key.
 
-`tools.connections` does the sending; this module is light, as the options of tools stand beside their use of it.
+httpx is imported with the first connection, as it takes long and the options of tools stand beside their use of this
+module.
+
+Source: httpx 0.28.1, whose own timeouts are per read and whose decoders are not bounded: a gzip of 1 MB made
+`client.get()` take 2.1 GB (measured 2026-11-21).
 """
 
 import asyncio
 import functools
 import json
+import logging
 import math
 import random
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Self, TypeVar
 
 from pydantic import SecretStr, TypeAdapter, ValidationError
 
-from tools.errors import Disabled, RateLimited, TimedOut, ToolError, Unavailable, Unreachable
+from tools.connections import decompress, trusted_certificates, why_unreachable
+from tools.errors import BrokenOff, Disabled, RateLimited, TimedOut, ToolError, Unavailable, Unreachable
 
 MAX_BODY_BYTES = 2_000_000
 """The limit of an answer, before and after decompression."""
@@ -31,6 +38,8 @@ MAX_BODY_BYTES = 2_000_000
 _MAX_PAUSE_SECONDS = 3.0
 """The longest wait before a retry; if a service asks for more, there is no retry."""
 _MIN_PAUSE_SECONDS = 0.3  # before a retry without a given time; up to twice as long at random
+_MAX_CONNECTIONS = 1000
+"""For all services together: with only a few, one service that hangs would block all others."""
 _TRIES = 3
 """For a service that is unavailable (503); after a 429, or if it cannot be reached, there are two tries."""
 
@@ -147,18 +156,31 @@ class Http:
     def __init__(self, user_agent: str) -> None:
         """`user_agent` names Aldis and how to reach its operator; some services limit other clients more."""
         self._user_agent = user_agent
-        self._connections: Any = None
-        """What `tools.connections` provides; None while it is closed."""
+        self._client: Any = None
+        """None while it is closed."""
 
     async def __aenter__(self) -> Self:
-        from tools.connections import Connections  # noqa: PLC0415 - httpx takes long, and every start reads this module
+        import httpx  # noqa: PLC0415 - see the head of this module
 
-        self._connections = Connections(self._user_agent)
+        # At INFO, httpx logs every address with its query, which contains people's words and the keys of some services.
+        for name in ("httpx", "httpcore"):
+            logging.getLogger(name).setLevel(logging.WARNING)
+        accepted = {"Accept": "application/json", "Accept-Encoding": "gzip, identity"}
+        self._client = httpx.AsyncClient(
+            headers={"User-Agent": self._user_agent, **accepted},
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+            verify=trusted_certificates(),
+            follow_redirects=False,
+            trust_env=False,
+            http2=False,
+            timeout=None,  # noqa: S113 - every request stands under a deadline of asyncio
+            limits=httpx.Limits(max_connections=_MAX_CONNECTIONS, max_keepalive_connections=8, keepalive_expiry=30),
+        )
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        connections, self._connections = self._connections, None
-        await connections.aclose()
+        client, self._client = self._client, None
+        await client.aclose()
 
     async def get_json(
         self,
@@ -225,10 +247,23 @@ class Http:
     async def _send(
         self, method: str, url: str, service: str, max_bytes: int = MAX_BODY_BYTES, **content: Any
     ) -> BytesAnswer:
-        if self._connections is None:
+        """Sends a request once; raises `Unreachable` if the connection failed, `BrokenOff` once it was open."""
+        import httpx  # noqa: PLC0415 - see the head of this module
+
+        if self._client is None:
             raise RuntimeError("Http is used outside of its `async with`")
-        sent = await self._connections.send(method, url, content, service=service, max_bytes=max_bytes)
-        return BytesAnswer(status=sent[0], headers=sent[1], body=sent[2])
+        try:
+            async with self._client.stream(method, url, **content) as response:
+                packed = response.headers.get("content-encoding", "")
+                body = await decompress(response.aiter_raw(), packed, service=service, max_bytes=max_bytes)
+        except httpx.InvalidURL as error:
+            raise Unavailable(f"The address of {service} is not valid: the operator must check it.") from error
+        except (httpx.ConnectError, httpx.LocalProtocolError, httpx.UnsupportedProtocol) as error:
+            raise Unreachable(f"{service} cannot be reached: {why_unreachable(error)}.") from error
+        except httpx.TransportError as error:
+            raise BrokenOff(f"{service} broke off without a whole answer ({type(error).__name__}).") from error
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return BytesAnswer(status=response.status_code, headers=headers, body=body)
 
 
 @asynccontextmanager
