@@ -123,10 +123,6 @@ class ImageGenerate:
         """Returns the picture as a file; the model reads its format and size in bytes.
 
         Raises:
-            BadArguments: the description is empty, or the service does not accept it.
-            Denied: the service's rules forbid the picture.
-            Disabled: key, account, model or size are refused; the message names what the operator has to check.
-            RateLimited, TooLarge, Unavailable: there is no picture, or it cannot be sent.
             UnknownOutcome: no complete answer in time; the picture may have been made and charged.
         """
         del context

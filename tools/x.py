@@ -135,12 +135,7 @@ class TwitterSearch:
         )
 
     async def run(self, arguments: TwitterArguments, context: ToolContext) -> Result:
-        """Returns the posts; an empty list and a message if there are none. `why_not_x`: the web was searched instead.
-
-        Raises:
-            BadArguments: X does not accept the query; the message says what to write instead.
-            ToolError: neither X nor a search service answered; the error of the last one.
-        """
+        """Returns the posts, or what the web search finds of X, with `why_not_x`."""
         query = clean_query(arguments.query)
         count, note = fit(arguments.count, _MIN_POSTS, _MAX_POSTS, "posts")
         fitted = arguments.model_copy(update={"count": count})

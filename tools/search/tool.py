@@ -68,13 +68,7 @@ class WebSearch:
         )
 
     async def run(self, arguments: WebSearchArguments, context: ToolContext) -> Result:
-        """Returns the results of the first service that answers; an empty list and a message if there are none.
-
-        Raises:
-            BadArguments: the query contains nothing readable.
-            Disabled: no available service supports this kind of search.
-            ToolError: no service answered; the error of the last one.
-        """
+        """Returns the results of the first service that answers; an empty list and a message if there are none."""
         count, note = fit(arguments.count or self._max_results, 1, self._max_results, "results")
         query = Query(
             text=trim_query(clean_query(arguments.query), max_chars=MAX_QUERY_CHARS),

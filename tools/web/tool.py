@@ -117,13 +117,7 @@ class WebFetch:
         )
 
     async def run(self, arguments: PageArguments, context: ToolContext) -> Result:
-        """Returns a piece of the page.
-
-        Raises:
-            BadArguments: no web address, nothing readable, or an offset beyond the end.
-            Denied: a private network, or the site does not want programs; NotFound: there is no such page.
-            RateLimited, TimedOut, TooLarge, Unavailable: it cannot be read now, or at all.
-        """
+        """Returns a piece of the page."""
         start, most = arguments.offset, min(arguments.max_chars or self._max_chars, self._max_chars)
         seconds = min(_TIMEOUT_SECONDS, (arguments.timeout_ms or math.inf) / 1000)
         url, read = await self._opened(arguments.url, start + most, context.person, seconds)
@@ -196,16 +190,12 @@ class WebFetch:
             raise Denied("This site does not let programs read this page (its robots.txt says so).")
 
     async def _robots_of(self, site: str) -> str:
-        """Returns the site's robots.txt; "" where there is none, or something else, such as a picture."""
+        """Returns the site's robots.txt; "" where there is none, or something else, such as a picture or a megabyte."""
         url, most = f"{site}/robots.txt", _MAX_ROBOTS_BYTES
         try:
             page = await self._fetcher.get(url, accept=("text/*",), max_bytes=most, timeout_seconds=_ROBOTS_SECONDS)
-        except BadArguments:
+        except (BadArguments, TooLarge):
             return ""
-        except TooLarge as error:
-            raise Unavailable(
-                "The site's robots.txt is too long to read, so that it is unknown what it allows."
-            ) from error
         if page.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise Unavailable("The site's server fails, so that it is unknown whether the page may be read.")
         return page.body.decode("utf-8-sig", errors="replace") if page.content_type == "text/plain" else ""
