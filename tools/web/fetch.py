@@ -23,9 +23,9 @@ import logging
 import re
 import socket
 import ssl
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
@@ -100,30 +100,35 @@ class Fetcher:
         `resolve` None uses the system's resolver; `authorities` None trusts the usual certificates.
         """
         self._headers = {"User-Agent": user_agent, "Accept-Encoding": "gzip, identity"}
-        self._reach = reach
-        self._resolve = resolve
-        self._authorities = authorities
         self._slots = asyncio.Semaphore(MAX_AT_ONCE)
+        # A lookup cannot be stopped: in the shared threads of the process, a stranger's slow name server would soon
+        # block the lookups of the models' services.
+        self._threads = ThreadPoolExecutor(MAX_AT_ONCE, thread_name_prefix="lookup")
+        self._authorities = authorities
+        self._backend = _GuardedBackend(reach, resolve or self._look_up)
         self._pool: httpcore.AsyncConnectionPool | None = None
-        self._closing = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         # At DEBUG, httpcore logs every host and header, which tell what people ask.
         logging.getLogger("httpcore").setLevel(logging.WARNING)
-        resolve = self._resolve or self._closing.enter_context(_system_resolver())
-        self._pool = await self._closing.enter_async_context(
-            httpcore.AsyncConnectionPool(
-                ssl_context=self._authorities or trusted_certificates(),
-                max_connections=MAX_AT_ONCE,
-                max_keepalive_connections=0,  # every request opens its own connection and so passes the guard
-                network_backend=_GuardedBackend(self._reach, resolve),
-            )
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=self._authorities or trusted_certificates(),
+            max_connections=MAX_AT_ONCE,
+            max_keepalive_connections=0,  # every request opens its own connection and so passes the guard
+            network_backend=self._backend,
         )
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._pool = None
-        await self._closing.aclose()
+        pool, self._pool = self._pool, None
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        if pool is not None:
+            await pool.aclose()
+
+    async def _look_up(self, host: str, port: int) -> Sequence[IpAddress]:
+        look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+        found = await asyncio.get_running_loop().run_in_executor(self._threads, look_up)
+        return tuple(dict.fromkeys(ip_address(address[0]) for *_, address in found))
 
     async def get(
         self,
@@ -277,26 +282,6 @@ class _SmallReads(httpcore.AsyncNetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
-
-
-@contextmanager
-def _system_resolver() -> Generator[Resolver]:
-    """Yields the system's resolver in threads of its own.
-
-    A lookup cannot be stopped. In the shared threads of the process, a stranger's slow name server would soon block the
-    lookups of the models' services.
-    """
-    threads = ThreadPoolExecutor(MAX_AT_ONCE, thread_name_prefix="lookup")
-
-    async def resolve(host: str, port: int) -> Sequence[IpAddress]:
-        look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-        found = await asyncio.get_running_loop().run_in_executor(threads, look_up)
-        return tuple(dict.fromkeys(ip_address(address[0]) for *_, address in found))
-
-    try:
-        yield resolve
-    finally:
-        threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _join_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
