@@ -118,8 +118,8 @@ def test_fitted_cuts_the_longest_text_first_and_says_by_how_much() -> None:
     assert 350 <= len(text) <= 400
 
 
-def test_fitted_then_drops_items_from_the_tail_of_lists_and_says_how_many() -> None:
-    """Where there are very many, the last items go, and a mark stands in their place."""
+def test_fitted_then_drops_what_comes_last_and_says_how_much() -> None:
+    """Of very many items of a list, or entries of an object, the last ones go, and a mark stands for them."""
     rows = [{"number": number, "title": f"Title {number}"} for number in range(200)]
     read = strict(fit_json({"rows": rows, "source": "somewhere"}, 1000))
     kept = read["rows"][:-1]
@@ -130,10 +130,6 @@ def test_fitted_then_drops_items_from_the_tail_of_lists_and_says_how_many() -> N
     rows = strict(fit_json({"rows": ["w" * 300] * 60}, 3000))["rows"]
     assert len(rows) > 10
     assert rows[0].count("w") > 100  # few whole rows rather than many stumps
-
-
-def test_fitted_at_last_drops_entries_of_objects() -> None:
-    """An object of very many entries keeps its first ones."""
     read = strict(fit_json({f"key{number}": number for number in range(1000)}, 300))
     assert read["key0"] == 0
     assert read["…"] == f"[left out: {1000 - (len(read) - 1)} entries more]"

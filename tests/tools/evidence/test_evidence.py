@@ -1,14 +1,12 @@
 """What speaks for a claim and what against it: the tables by which words, publishers, days and reports are judged."""
 
 import itertools
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from tools.evidence.sources import (
     Evidence,
     EvidenceSource,
-    Judgement,
     Stance,
     VerifyNewsOptions,
     is_about,
@@ -89,52 +87,13 @@ def test_pages_that_tell_one_report_are_one_witness() -> None:
         assert reports(hits) == numbers
 
 
-def hit_at(number: int, words: str = "Larkhaven bridge collapse: 43 people dead in the night") -> Hit:
-    """One of many pages that agree, each of a publisher and in words of its own."""
-    return page(f"paper{number}.example", f"{words} {number}{number}", f"Told by the paper of number {number}.")
-
-
 PLAIN = VerifyNewsOptions()
-
-
-def judged(*hits: Hit) -> dict[Hit, Judgement]:
-    """As somebody would who reads them: a hoax is none."""
-
-    def stance(hit: Hit) -> Stance:
-        return "contradicts" if "hoax" in hit.title else "agrees"
-
-    return {hit: Judgement(stance=stance(hit), tone="neutral") for hit in hits}
-
-
-def evidence_of(*hits: Hit, rules: VerifyNewsOptions = PLAIN) -> Evidence:
-    return Evidence(sources(hits, rules, judged(*hits)))
-
-
-def test_an_official_word_is_one_by_its_site() -> None:
-    """An authority for either side; a fact-checker for the other one."""
-    official = page("police.uk", "Larkhaven bridge collapse: 43 people dead in the night")
-    checked = page("snopes.com", "Is the Larkhaven bridge collapse a hoax?", "43 people died: the claim is false.")
-    assert evidence_of(hit_at(1)).says("agrees", "site")
-    assert evidence_of(official).says("agrees", "official")
-    assert evidence_of(checked).says("contradicts", "fact_check")
-    denial = page("town.example", "The collapse of the Larkhaven bridge and 43 people: a hoax")
-    rules = VerifyNewsOptions(official_sites=("town.example",))
-    assert evidence_of(denial, rules=rules).says("contradicts", "official")
-
-
-def test_sources_come_with_the_weightiest_first() -> None:
-    """What contradicts, then what the operator prefers, then authorities."""
-    rules = VerifyNewsOptions(preferred_sites=("paper2.example",))
-    denial = page("d.example", "Larkhaven bridge collapse is a hoax", "No 43 people died.", "2026-11-20")
-    hits = [hit_at(1), replace(hit_at(2), age="2 days ago"), replace(hit_at(3), age="2026-11-01"), denial]
-    found = sources(hits, rules, judged(*hits))
-    assert [source.hit.site for source in found] == ["d.example", "paper2.example", "paper1.example", "paper3.example"]
 
 
 def told_by(kind: Any, stance: Stance) -> EvidenceSource:
     """A report of its own."""
-    report = next(numbers)
-    return EvidenceSource(hit=hit_at(1), kind=kind, stance=stance, tone="neutral", report=report, is_preferred=False)
+    report, hit = next(numbers), page("paper.example", "Larkhaven bridge collapse: 43 people dead in the night")
+    return EvidenceSource(hit=hit, kind=kind, stance=stance, tone="neutral", report=report, is_preferred=False)
 
 
 numbers = itertools.count()

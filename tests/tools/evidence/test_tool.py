@@ -187,12 +187,14 @@ async def test_no_more_is_searched_than_the_operator_wants(press: Press, newsroo
 
 
 async def test_the_operator_prefers_sites(press: Press, newsroom: Newsroom) -> None:
-    """They are searched by themselves and come first."""
+    """They are searched by themselves and come first; other sites count as authorities because the operator says so."""
     press.findings = {"original.example": [ORIGINAL], "": [DAILY, EVENING]}
     sites: dict[str, Any] = {"preferred_sites": "https://www.Original.example/, daily2.example"}
+    sites["official_sites"] = "daily.example"
     data: Any = (await newsroom.check(**sites)).data
     assert [row["site"] for row in data["results"]][:2] == ["original.example", "daily.example"]
     assert (data["results"][0]["preferred"], "preferred" in data["results"][1]) == (True, False)
+    assert data["evidence"]["official_confirms"]
     assert [body["include_domains"] for body in press.asked if "include_domains" in body] == [
         ["original.example", "daily2.example"]
     ]
