@@ -125,27 +125,6 @@ async def test_every_call_of_a_turn_is_checked(store: Store, clock: SetClock) ->
     assert (str(spent.cost_usd), spent.calls) == ("0.012", 2)
 
 
-async def test_what_was_paid_before_a_crash_is_used_and_counts(store: Store, clock: SetClock) -> None:
-    """The journal's completion is free, the next one is not."""
-    there = purse(store, clock, calls(("echo", {"word": "a"})), within=limits(person_day="0.012"))
-    died = asyncio.Event()
-
-    async def die() -> None:
-        died.set()
-        await asyncio.Event().wait()
-
-    there.tools = (Echo(work=lambda _: die()),)
-    turn = await there.loaded()
-    task = asyncio.create_task(there.answer(turn))
-    await died.wait()
-    task.cancel()
-    await asyncio.wait([task])
-    there.tools = (tool := Echo(),)
-    del there.budget  # a new process knows of no running turn
-    outcome = await there.answer(await there.again())
-    assert (outcome.text, tool.ran, len(there.provider.requests)) == (USED_UP, ["a"], 1)
-
-
 async def test_a_stream_that_broke_costs_what_it_may_have_cost(store: Store, clock: SetClock) -> None:
     """Of a try that failed in the middle nobody tells the cost; the ledger has an estimate where the price is known."""
     tries = tuple(

@@ -1,7 +1,7 @@
 """The pages that an answer cites: those that a search gave, and no others, in this turn and in every later one."""
 
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,14 +21,9 @@ from bot.events import PersonId
 from bot.features.export import gather_export
 from bot.messages import AssistantMessage, CallId, Message, Page, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from store import Store
-from tests.bot.chat.test_chains import data_of, table
+from tests.bot.chat.test_chains import data_of
 from tests.bot.chat.test_sources import GOOD, Words
 from tests.bot.chat.turn_helpers import Desk, Scripted, calls, incoming, says
-from tests.bot.models import vendors
-from tests.bot.models.vendors import NAMES, Vendor
-from tests.servers.script import Heard, call, say
-from tests.servers.searxng import SearXNG
-from tests.tools.web.test_tool import Site
 from tools import Result, ToolContext, ToolSpec
 
 LAMPS, FLAGS = "https://www.lamps.example/signals?a=1", "https://flags.example/wiki/Flag_(signal)"
@@ -289,35 +284,3 @@ async def test_an_address_that_the_model_asked_with_is_no_link_by_being_cited(st
     assert (await desk.kept("What of lamps?")).text == f"See or [1].\n\n[1] {GOOD}"
     desk.provider.script = [says("See [101].")]
     assert "evil.example/" not in (await desk.kept("Again?")).text
-
-
-@pytest.fixture(params=NAMES)
-async def vendor(request: pytest.FixtureRequest) -> AsyncGenerator[Vendor]:
-    async with vendors.opened(request.param) as opened:
-        yield opened
-
-
-async def test_a_follow_up_on_every_wire_leads_to_the_page_of_then(
-    store: Store, clock: SetClock, vendor: Vendor
-) -> None:
-    """Another search between the answers, the same numbers in what every vendor is sent."""
-    numbers: list[int] = []
-
-    def thinking(heard: Heard) -> Any:
-        if not heard.answers:
-            return call("web_search", {"query": heard.text[-5:]})
-        numbers[:] = [row["number"] for row in data_of(heard.answers[0])["results"]]
-        was = "" if heard.text.endswith("lamps") else "; as I said [102, 7, 999]"
-        return say(f"It is so [{numbers[1]}, {numbers[0]}]{was}.")
-
-    async with Site() as site, SearXNG() as searxng:
-        vendor.server.reply = thinking
-        async with table(store, clock, vendor, site, {"web_search": {"searxng_base_url": searxng.url}}) as there:
-            searxng.results = [{"url": url, "title": "A page", "content": "x"} for url in (LAMPS, FLAGS)]
-            first = await there.outcome("What of lamps")
-            searxng.results = [{"url": url, "title": "A page", "content": "x"} for url in (LAMPS, BELLS)]
-            second = await there.outcome("What of bells")
-    assert first.text == f"It is so [1][2].\n\n[1] {FLAGS}\n[2] {LAMPS}"
-    assert second.text == f"It is so [1][2]; as I said [3].\n\n[1] {BELLS}\n[2] {LAMPS}\n[3] {FLAGS}"
-    assert numbers == [101, 103]
-    assert "It is so [102][101]." in vendor.server.requests[-1].body.decode()

@@ -4,12 +4,10 @@ from collections.abc import AsyncGenerator, Iterable
 
 import pytest
 
-from bot.chat import phrases
-from bot.chat.notices import Admins, Kind, Notice, Notices
+from bot.chat.notices import Admins, Notice, Notices
 from bot.clock import SetClock
 from bot.events import PersonId
-from bot.i18n.language import Language, use_language
-from bot.invocation import command_line
+from bot.i18n.language import Language
 from bot.signal.protocol import Contact
 from store import ConversationId, Repositories, Store
 from tests.bot.loops.app_harness import Harness, app_harness
@@ -89,15 +87,3 @@ async def test_the_database_tells_nobody_what_it_was(store: Store, clock: SetClo
     assert rows
     assert "canary" not in str(rows)
     assert len(await heard(aldis, BOB)) == 1
-
-
-@pytest.mark.parametrize("kind", ["key", "model", "refusal", "disk", "deaf"])
-def test_every_kind_has_its_words_in_every_language(kind: Kind) -> None:
-    """With what it is about, and where to look."""
-    texts = set[str]()
-    for language in ("en", "de", "fr", "es"):
-        with use_language(language):
-            texts.add(phrases.notice(kind, "Tavily"))
-    assert len(texts) == 4
-    assert all(command_line("doctor") in text for text in texts)
-    assert all(("Tavily" in text) == (kind in {"key", "model", "refusal"}) for text in texts)

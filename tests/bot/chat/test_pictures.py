@@ -1,6 +1,5 @@
 """A picture in a turn: made once whatever dies, paid by the ledger, with a person's word where that is wanted."""
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator
 from decimal import Decimal
@@ -11,15 +10,12 @@ from pydantic import SecretStr
 
 from bot.chat.journal import Outcome, Pause
 from bot.clock import SetClock
-from bot.money.ledger import RESERVED
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, contents, says
 from tests.ledger_sums import paid_rows
-from tests.servers.base import hang
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai_images import KEY, PNG, OpenAIImages
 from tests.tools.conftest import USER_AGENT
-from tests.waiting import eventually
 from tools import Http
 from tools.images import ImageGenerate, ImagesOptions
 
@@ -93,27 +89,3 @@ async def test_a_person_is_asked_first_where_that_is_wanted(
     assert len(service.requests) == (0 if waits else 1)
     if isinstance(come_to, Pause):
         assert (come_to.cost_usd, [call.name for call in come_to.calls]) == (Decimal("0.04"), ["image_generate"])
-
-
-async def test_a_crash_does_not_pay_for_a_second_picture(
-    store: Store, clock: SetClock, tool: ImageGenerate, service: OpenAIImages
-) -> None:
-    """The process dies while the service draws: the model is told that nobody knows, the service is asked once, and the
-    ledger takes it for paid.
-    """
-    table = desk(store, clock, tool, ASKED)
-    service.faults.append(hang)
-    turn = await table.loaded("Draw a lamp in the fog")
-    working = asyncio.create_task(table.agent.answer(turn, table.turns.journal(turn), table.watch))
-    await eventually(lambda: service.requests)
-    working.cancel()
-    await asyncio.wait([working])
-    table.provider.script = [says("I do not know whether it was drawn.")]
-    outcome = await table.answer(await table.again("Draw a lamp in the fog"))
-    assert outcome.text == "I do not know whether it was drawn."
-    assert json.loads(contents(table.provider.requests[-1])[0])["error"] == "unknown_outcome"
-    assert [row for row in await paid_rows(store) if row[0] == "image_generate"] == [
-        ("image_generate", RESERVED, "0.04"),
-        ("image_generate", "unknown_outcome", "0"),
-    ]
-    assert len(service.requests) == 1

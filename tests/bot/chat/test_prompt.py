@@ -125,36 +125,24 @@ class TestQuestion:
         own = replace(HELLO, quote=Quote(sent_at=SentId(1), author=None, text="It rains."), quotes_me=True)
         assert worded(own).endswith("\n(in answer to what you said: 'It rains.')")
 
-    @pytest.mark.parametrize(
-        ("changes", "line"),
-        [
-            (
-                {"attachments": (PICTURE,)},
-                "📎 a file of type image/png named 'holiday.png', which cannot be read here",
-            ),
-            (
-                {"attachments": (replace(PICTURE, name=None),)},
-                "📎 a file of type image/png, which cannot be read here",
-            ),
-            (
-                {"attachments": (replace(PICTURE, name="a]\n[b", content_type="x]\n[y"),)},
-                "📎 a file of type xy named 'ab', which cannot be read here",
-            ),
-            (
-                {"attachments": (replace(PICTURE, name=None, is_voice_note=True),)},
-                "📎 a voice note, which cannot be read here",
-            ),
-            ({"sticker": True, "sticker_emoji": "😀"}, "📎 a sticker that says 😀"),
-            ({"extras": ("a location:\n52.5, 13.4",)}, "📎 a location: 52.5, 13.4"),
-            ({"sticker": True}, "📎 a sticker, which cannot be seen here"),
-            ({"view_once": True}, "📎 a picture to be viewed once, which cannot be seen here"),
-        ],
-    )
-    def test_what_it_cannot_see_is_said(self, changes: dict[str, object], line: str) -> None:
+    def test_what_it_cannot_see_is_said(self) -> None:
         """The model knows that there is something, and says so instead of guessing; also where nothing else came."""
-        message = replace(HELLO, **changes)
-        assert worded(message) == f"[{STAMP}] Hello, world\n{line}"
-        assert worded(replace(message, text="")) == f"[{STAMP}]\n{line}"
+        unnamed = replace(PICTURE, name=None)
+        named_oddly = replace(PICTURE, name="a]\n[b", content_type="x]\n[y")
+        rows: dict[str, dict[str, object]] = {
+            "a file of type image/png named 'holiday.png', which cannot be read here": {"attachments": (PICTURE,)},
+            "a file of type image/png, which cannot be read here": {"attachments": (unnamed,)},
+            "a file of type xy named 'ab', which cannot be read here": {"attachments": (named_oddly,)},
+            "a voice note, which cannot be read here": {"attachments": (replace(unnamed, is_voice_note=True),)},
+            "a sticker that says 😀": {"sticker": True, "sticker_emoji": "😀"},
+            "a location: 52.5, 13.4": {"extras": ("a location:\n52.5, 13.4",)},
+            "a sticker, which cannot be seen here": {"sticker": True},
+            "a picture to be viewed once, which cannot be seen here": {"view_once": True},
+        }
+        for line, changes in rows.items():
+            message = replace(HELLO, **changes)
+            assert worded(message) == f"[{STAMP}] Hello, world\n📎 {line}"
+            assert worded(replace(message, text="")) == f"[{STAMP}]\n📎 {line}"
 
 
 SHOWN = Picture(data=b"jpeg", content_type="image/jpeg", width=3, height=2)

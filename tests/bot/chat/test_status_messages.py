@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from bot.chat import phrases as turn_phrases
+from bot.chat.status import StatusMessage
 from bot.clock import SetClock
 from bot.errors import NotSent, SendUnknown
+from bot.signal.protocol import ToolEnded, ToolStarted
 from store import Store
 from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
@@ -182,3 +184,16 @@ async def test_the_next_start_goes_on_with_the_status(store: Store, clock: SetCl
     async with app_harness(store, clock) as aldis:
         await aldis.answered(1)
         assert shown(aldis) == [("re: slow one", FIRST + 1)]
+
+
+def test_the_tool_that_began_last_is_shown() -> None:
+    """By the name that people call it; when all have ended, or a model has made one up, it is thinking."""
+    showing = StatusMessage()
+    assert showing.content().text == "Thinking …"
+    showing.watch(ToolStarted(name="get_weather", arguments="{}"))
+    assert showing.content().text == "Weather …"
+    showing.watch(ToolStarted(name="something_new", arguments="{}"))
+    assert showing.content().text == "Thinking …"
+    for name, text in (("something_new", "Weather …"), ("get_weather", "Thinking …")):
+        showing.watch(ToolEnded(name=name, content="{}", ok=True, latency_seconds=0))
+        assert showing.content().text == text

@@ -1,10 +1,11 @@
 """How much may be spent: none is no limit, 0 is 0, and of several limits the one speaks that people have to know of."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 
+from bot.clock import SetClock
 from bot.money.budgets import (
     Scope,
     Span,
@@ -12,8 +13,9 @@ from bot.money.budgets import (
     limits_anything,
     used_up,
 )
-from bot.money.ledger import Periods, periods
+from bot.money.ledger import Periods, Quotas, periods
 from bot.settings import BudgetSettings
+from store import Store
 
 SCOPES: tuple[Scope, ...] = ("person", "group", "all")
 SPANS: tuple[Span, ...] = ("day", "month")
@@ -103,3 +105,22 @@ def test_where_a_limit_counts_at_all(given: dict[str, str], direct: bool, group:
 def test_days_and_months_are_those_of_the_people(now: datetime, timezone: str, day: str, month: str) -> None:
     """A budget renews at midnight where they live, also on the day that has 25 hours."""
     assert periods(now, timezone) == Periods(day=day, month=month)
+
+
+async def test_a_day_s_amount_is_counted_in_what_is_paid_for(store: Store, clock: SetClock) -> None:
+    """Several at once, all or none; the next day all is free again."""
+    quotas = Quotas(store, clock)
+
+    async def take(amount: int, limit: int = 25) -> bool:
+        return await quotas.take("posts", limit=limit, amount=amount)
+
+    assert [await take(30), await take(10), await take(10), await take(10), await take(5)] == [
+        False,
+        True,
+        True,
+        False,
+        True,
+    ]
+    assert await quotas.take("others", limit=1, amount=1)
+    clock.move(timedelta(days=1).total_seconds())
+    assert [await take(26), await take(25), await take(1)] == [False, True, False]
