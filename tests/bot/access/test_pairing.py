@@ -107,7 +107,7 @@ def test_what_is_held_goes_with_its_code() -> None:
     assert pairing.release(MALLORY, NOON + HOUR) == ()
 
 
-MALLORY = PersonId("mallory")
+CALLER = PersonId("mallory")
 
 
 async def test_who_calls_is_noted_only_while_a_page_waits() -> None:
@@ -131,20 +131,20 @@ async def test_what_callers_write_is_held_for_as_long() -> None:
     """Of those who are listed, without what they deleted, each message once; then nothing of it is left."""
     watch = Watch()
     callers = Callers(seconds=watch)
-    callers.hold(MALLORY, envelope("too early", 1, author="mallory"), NOON)
+    callers.hold(CALLER, envelope("too early", 1, author="mallory"), NOON)
     callers.listen()
     for number in (2, 3, 4):
         callers.note(envelope("hello", number, author="mallory"))
-        callers.hold(MALLORY, envelope("hello", number, author="mallory"), NOON)
+        callers.hold(CALLER, envelope("hello", number, author="mallory"), NOON)
     callers.hold(PersonId("trudy"), envelope("not listed", 5, author="trudy"), NOON)
-    callers.take_back(MALLORY, SentId(3))
-    assert callers.people(NOON) == (MALLORY,)
-    assert callers.newest(MALLORY) == envelope("hello", 4, author="mallory")
-    assert [one.sent_at for one in callers.release(MALLORY, NOON + timedelta(seconds=9))] == [2, 4]
-    assert callers.release(MALLORY, NOON) == callers.release(PersonId("trudy"), NOON) == ()
-    callers.hold(MALLORY, envelope("hello", 6, author="mallory"), NOON)
+    callers.take_back(CALLER, SentId(3))
+    assert callers.people(NOON) == (CALLER,)
+    assert callers.newest(CALLER) == envelope("hello", 4, author="mallory")
+    assert [one.sent_at for one in callers.release(CALLER, NOON + timedelta(seconds=9))] == [2, 4]
+    assert callers.release(CALLER, NOON) == callers.release(PersonId("trudy"), NOON) == ()
+    callers.hold(CALLER, envelope("hello", 6, author="mallory"), NOON)
     watch.now += LISTENING_SECONDS
-    assert (callers.people(NOON), callers.newest(MALLORY), callers.release(MALLORY, NOON)) == ((), None, ())
+    assert (callers.people(NOON), callers.newest(CALLER), callers.release(CALLER, NOON)) == ((), None, ())
 
 
 async def test_what_is_over_goes_by_itself() -> None:
