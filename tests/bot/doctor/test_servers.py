@@ -10,6 +10,7 @@ from tests.bot.doctor.practice import examined, wrong
 from tests.ports import free_port
 from tests.servers import brave, serpapi, tavily
 from tests.servers.anthropic import AnthropicServer
+from tests.servers.model_hosts import ModelHost
 from tests.servers.openai import OpenAIServer
 from tests.servers.openai_audio import KEY as AUDIO_KEY
 from tests.servers.openai_audio import OpenAIAudio
@@ -190,6 +191,15 @@ async def test_a_server_without_a_parser_of_calls_is_named(tmp_path: Path) -> No
         assert "but called no tool -> start the server with its parser of calls (vLLM: --enable-auto-tool" in line
         [well] = [one for one in await examined(tmp_path, given, asks_models=True) if "answered as" in one.what]
         assert (well.level, "at an unknown cost" in well.what) == ("ok", True)
+
+
+async def test_a_small_window_is_named(tmp_path: Path) -> None:
+    """As its server gives it now: Ollama's own setting is what it begins with."""
+    host = ModelHost("ollama", is_loaded=False, num_ctx=4096)
+    async with OpenAIServer(local=True, models=("home-8b",), host=host) as server:
+        given = {"OPENAI_BASE_URL": server.base_url, "LLM__OPENAI__MODEL": "home-8b"}
+        [line] = wrong(await examined(tmp_path, given))
+        assert line.startswith("models: openai gives home-8b a window of only 4,096 tokens, so it soon forgets -> give")
 
 
 async def test_a_model_that_ends_is_named_before(tmp_path: Path) -> None:

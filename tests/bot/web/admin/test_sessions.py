@@ -3,7 +3,7 @@
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
-from bot.web.admin.guard import IDLE_SECONDS, LINK_SECONDS, SESSION_SECONDS, BrowserSession, Sessions
+from bot.web.admin.guard import IDLE_SECONDS, LINK_SECONDS, SESSION_SECONDS, BrowserSession, PagesAddress, Sessions
 
 SECRET = b"twenty bytes of it.."
 
@@ -66,3 +66,13 @@ def test_a_code_is_taken_once() -> None:
         ("٠٠٠٠٠٠", False),
     ):
         assert sessions.confirm(session, code) == is_right, code
+
+
+def test_which_origins_are_ours() -> None:
+    """As browsers name them, which leave out the port of the web; the address elsewhere without its password."""
+    for place, ours, other in (
+        (PagesAddress(host="0.0.0.0", port=80), "http://127.0.0.1", "http://0.0.0.0"),
+        (PagesAddress(host="fd00::7", port=8789), "http://[fd00::7]:8789", "http://[fd00::8]:8789"),
+        (PagesAddress(host="::1", port=8, url="https://a:b@Aldis.example"), "https://aldis.example", "https://aldis"),
+    ):
+        assert (ours in place.origins, other in place.origins) == (True, False)
