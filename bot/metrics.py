@@ -5,22 +5,21 @@
     a sum         tokens, money, failures, by labels
     a gauge       the present moment; collected elsewhere for each page
 
-Everything declared here starts at zero. A label takes one of the values declared for it; any other is
-reported as `other`, so that nobody's words, name or number can become one.
+Counts start at zero; what has labels appears when it first happens. Labels are words of Aldis or names that the
+operator chose, such as those of tools: never people's words, names or numbers.
 
 Source: Prometheus, "Metric and label naming", "Exposition formats" 0.0.4 (2026-11-22).
 """
 
 import re
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate, product
+from dataclasses import dataclass
+from itertools import accumulate
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-_OTHER = "other"
 _NO_NAME = re.compile(r"[^a-z0-9_]")
 
 COUNTS = (
@@ -58,53 +57,31 @@ class Gauge:
         if self.value is None:
             return {}
         if isinstance(self.value, Mapping):
-            return {_labels({self.label: value}): figure for value, figure in self.value.items()}
-        return {_labels(self.fixed or {}): self.value}
-
-
-@dataclass(frozen=True, slots=True)
-class _Metric:
-    """A metric with labels."""
-
-    help: str
-    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """The values each label may have besides `other`."""
-    buckets: tuple[float, ...] = ()
-    """The buckets of a histogram, in seconds; empty for a sum."""
+            return {_text([(self.label, value)]): figure for value, figure in self.value.items()}
+        return {_text((self.fixed or {}).items()): self.value}
 
 
 _FAST = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _SLOW = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 300.0)
-_PROVIDERS = ("anthropic", "openai", "offline")
-_MODEL_ERRORS = (
-    *("Overloaded", "Unavailable", "TooSlow", "Unreadable", "ContextTooLong", "BadKey", "Rejected", "NoSuchModel"),
-)
-_TOOL_ERRORS = (
-    *("timeout", "invalid_arguments", "rate_limited", "not_found", "disabled", "denied", "unavailable", "too_large"),
-    "unknown_outcome",
-)
-_METRICS = {
-    "turn_seconds": _Metric(
-        "From the arrival of a question until its answer was kept, or until it waits for a person.",
-        {"outcome": ("answered", "failed", "paused")},
+"""The upper limits of the buckets of a histogram, in seconds."""
+_HISTOGRAMS = {
+    "turn_seconds": (
         _SLOW,
+        "From the arrival of a question until its answer was kept, or until it waits for a person, by outcome.",
     ),
-    "model_call_seconds": _Metric("Calls of models that were answered.", {"provider": _PROVIDERS}, _SLOW),
-    "tool_call_seconds": _Metric("Calls of tools, however they ended.", {"tool": ()}, _FAST),
-    "send_seconds": _Metric(
-        "Sends to Signal, however they ended.",
-        {"outcome": ("sent", "again_later", "unknown", "held", "undeliverable")},
-        _FAST,
-    ),
-    "model_failures": _Metric("Calls of models that failed.", {"provider": _PROVIDERS, "error": _MODEL_ERRORS}),
-    "model_tokens": _Metric(
-        "Tokens that models read (input, of which cached_input came from a cache) and wrote (output).",
-        {"provider": _PROVIDERS, "kind": ("input", "cached_input", "output")},
-    ),
-    "model_calls_unpriced": _Metric("Answers of models whose price is unknown."),
-    "tool_failures": _Metric("Calls of tools that failed.", {"error": _TOOL_ERRORS}),
-    "cost_usd": _Metric("What models and tools have cost, as far as known.", {"kind": ("model", "tool")}),
+    "model_call_seconds": (_SLOW, "Calls of models that were answered, by provider."),
+    "tool_call_seconds": (_FAST, "Calls of tools, however they ended, by tool."),
+    "send_seconds": (_FAST, "Sends to Signal, however they ended, by outcome."),
 }
+_SUMS = {
+    "model_failures": "Calls of models that failed, by provider and error.",
+    "model_tokens": "Tokens that models read (input, of which cached_input came from a cache) and wrote (output).",
+    "model_calls_unpriced": "Answers of models whose price is unknown.",
+    "tool_failures": "Calls of tools that failed, by error.",
+    "cost_usd": "What models and tools have cost, as far as known, by kind.",
+}
+
+_Labels = tuple[tuple[str, str], ...]
 
 
 class Counts:
@@ -114,21 +91,12 @@ class Counts:
         self._counts: Counter[str] = Counter()
         self._elsewhere: dict[str, Callable[[], int]] = {}
         self._declared = dict.fromkeys(COUNTS, "")
-        self._values = {(name, label): values for name, one in _METRICS.items() for label, values in one.labels.items()}
-        self._figures: dict[str, dict[tuple[str, ...], list[float]]] = {name: {} for name in _METRICS}
-        """The figures of each metric by the values of its labels: a sum; for a histogram the sum, and how many fell
-        between each bucket and the one before."""
-        for name in _METRICS:
-            self._start(name)
+        self._sums: defaultdict[tuple[str, _Labels], float] = defaultdict(float)
+        self._durations: dict[tuple[str, _Labels], list[float]] = {}
 
     def declare(self, helps: Mapping[str, str]) -> None:
         """Adds counts, by name with their HELP, that start at zero."""
         self._declared |= helps
-
-    def allow(self, name: str, label: str, values: Iterable[str]) -> None:
-        """Allows more values for a label; they come from the settings or from Aldis, never from people."""
-        self._values[name, label] = (*self._values[name, label], *values)
-        self._start(name)
 
     def add(self, name: str, more: int = 1) -> int:
         """Adds to a count; returns the new count."""
@@ -141,13 +109,14 @@ class Counts:
 
     def observe(self, name: str, seconds: float, **labels: str) -> None:
         """Records a duration in one of the histograms."""
-        figures = self._of(name, labels)
+        limits, _ = _HISTOGRAMS[name]
+        figures = self._durations.setdefault((name, tuple(labels.items())), [0.0] * (len(limits) + 2))
         figures[0] += max(0.0, seconds)
-        figures[1 + bisect_left(_METRICS[name].buckets, seconds)] += 1
+        figures[1 + bisect_left(limits, seconds)] += 1
 
     def increase(self, name: str, amount: float = 1, **labels: str) -> None:
         """Adds to one of the sums."""
-        self._of(name, labels)[0] += max(0.0, amount)
+        self._sums[name, tuple(labels.items())] += max(0.0, amount)
 
     def all(self) -> dict[str, int]:
         """All nonzero counts, in alphabetical order."""
@@ -155,48 +124,39 @@ class Counts:
         return dict(sorted({**self._counts, **elsewhere}.items()))
 
     def exposition(self, gauges: Iterable[Gauge] = ()) -> str:
-        """Everything as a page for Prometheus, with these gauges; what has not happened yet is at zero."""
+        """Everything as a page for Prometheus, with these gauges."""
         lines: list[str] = []
         counted = self.all()
         for name in sorted({*self._declared, *counted}):
-            full_name = f"{_NO_NAME.sub('_', name.lower())}_total"
             help_ = self._declared.get(name) or f"{name.replace('_', ' ').capitalize()}, since the start."
-            lines += _family(full_name, help_, "counter", {"": counted.get(name, 0)})
-        for name, one in _METRICS.items():
-            full_name, kind = (name, "histogram") if one.buckets else (f"{name}_total", "counter")
-            lines += _family(full_name, one.help, kind, dict(_samples(one, self._figures[name])))
+            lines += _family(f"{_NO_NAME.sub('_', name.lower())}_total", help_, "counter", {"": counted.get(name, 0)})
+        for name, help_ in _SUMS.items():
+            figures = {_text(labels): total for (one, labels), total in self._sums.items() if one == name}
+            lines += _family(f"{name}_total", help_, "counter", figures)
+        for name, (limits, help_) in _HISTOGRAMS.items():
+            rows = [_samples(labels, limits, row) for (one, labels), row in self._durations.items() if one == name]
+            lines += _family(name, help_, "histogram", dict(sample for row in rows for sample in row))
         for gauge in gauges:
             lines += _family(gauge.name, gauge.help, "gauge", gauge.samples)
         return "\n".join((*lines, ""))
 
-    def _start(self, name: str) -> None:
-        """Starts every combination of labels at zero."""
-        metric = _METRICS[name]
-        for combination in product(*((*self._values[name, label], _OTHER) for label in metric.labels)):
-            self._figures[name].setdefault(combination, [0.0] * (len(metric.buckets) + 2 if metric.buckets else 1))
 
-    def _of(self, name: str, labels: Mapping[str, str]) -> list[float]:
-        """The figures with these labels; `other` stands for values that are not declared."""
-        values = self._values
-        known = [labels[one] if labels[one] in values[name, one] else _OTHER for one in _METRICS[name].labels]
-        return self._figures[name][tuple(known)]
+def _samples(labels: _Labels, limits: Sequence[float], row: Sequence[float]) -> Iterator[tuple[str, float]]:
+    """What follows a histogram's name on the page, with each figure.
 
-
-def _samples(metric: _Metric, figures: Mapping[tuple[str, ...], Sequence[float]]) -> Iterator[tuple[str, float]]:
-    """What follows a metric's name on the page, with each figure."""
-    for values, (total, *fell) in figures.items():
-        labels = dict(zip(metric.labels, values, strict=True))
-        for limit, figure in zip((*map(str, metric.buckets), "+Inf"), accumulate(fell), strict=False):
-            yield f"_bucket{_labels({**labels, 'le': limit})}", figure
-        if fell:
-            yield f"_count{_labels(labels)}", sum(fell)
-        yield f"{'_sum' if fell else ''}{_labels(labels)}", total
+    A row is the sum of the durations, and how many of them fell between each limit and the one before.
+    """
+    total, *fell = row
+    for limit, figure in zip((*map(str, limits), "+Inf"), accumulate(fell), strict=True):
+        yield f"_bucket{_text((*labels, ('le', limit)))}", figure
+    yield f"_count{_text(labels)}", sum(fell)
+    yield f"_sum{_text(labels)}", total
 
 
-def _labels(labels: Mapping[str, str]) -> str:
+def _text(labels: Iterable[tuple[str, str]]) -> str:
     """Labels as they follow a name; empty without any."""
-    escaped = {name: value.translate({92: r"\\", 34: r"\"", 10: r"\n"}) for name, value in labels.items()}
-    return "{" + ",".join(f'{name}="{value}"' for name, value in escaped.items()) + "}" if labels else ""
+    escaped = [(name, value.translate({92: r"\\", 34: r"\"", 10: r"\n"})) for name, value in labels]
+    return "{" + ",".join(f'{name}="{value}"' for name, value in escaped) + "}" if escaped else ""
 
 
 def _family(name: str, help_: str, kind: str, samples: Mapping[str, float]) -> Iterator[str]:

@@ -46,7 +46,13 @@ async def exposition(store: Store, clock: SetClock) -> str:
     transport.known_release = Release(bridge="signal_cli", version="0.14.8")
     counts = Counts()
     Unanswered(counts)
-    counts.allow("tool_call_seconds", "tool", ["calculator"])
+    for seconds, label in (("turn", "outcome"), ("model_call", "provider"), ("tool_call", "tool"), ("send", "outcome")):
+        counts.observe(f"{seconds}_seconds", 0.1, **{label: "any"})
+    for kind in ("input", "cached_input", "output"):
+        counts.increase("model_tokens", kind=kind)
+    counts.increase("model_failures", provider="any", error="any")
+    counts.increase("tool_failures", error="any")
+    counts.increase("cost_usd", kind="model")
     watchdog = Watchdog(transport)
     await watchdog.look()
 

@@ -173,7 +173,6 @@ def service(
     settings, transport, store, clock = shared.settings, shared.transport, shared.store, shared.clock
     counts, news, intake, identities = shared.counts, equipment.news_options(settings), shared.intake, shared.identities
     counts.watch("unanswered_not_a_frame", lambda: transport.stream.unreadable)
-    counts.allow("tool_call_seconds", "tool", (*(tool.spec.name for tool in tools), "unknown"))
     checkups, health = _watching(shared, troubles or ModelTroubles(), ask, restarts)
     toolbox = equipment.toolbox(settings, tools, more, clock=clock, on_run=models.Meter(counts).on_run)
     agent, summaries = _answering(shared, provider, toolbox, speech)
