@@ -186,6 +186,10 @@ BAD_VALUES: dict[str, dict[str, str]] = {
     "TOOLS__MAX_TOOL_CALLS": {"51": "should be less than or equal to 50", "1.5": NUMBER},
     "TOOLS__TIMEOUT_SECONDS": dict.fromkeys(("nan", "inf"), "should be a finite number"),
     "TOOLS__ENABLED": {"perhaps": "should be a valid boolean, unable to interpret input"},
+    "BUDGET__PRICES": {
+        "claude=3": "must be a comma-separated list like model=0.25/2: dollars for a million tokens in and out"
+    },
+    "WORKER__SHUTDOWN_SECONDS": {"60": "should be less than or equal to 6"},
     "LOG__FORMAT": {"xml": "should be 'text' or 'json'"},
     "LLM__PROVIDERS": {
         "anthropic,gemini": "should be 'anthropic', 'openai' or 'offline'",

@@ -17,17 +17,13 @@ from tests.servers.signal_cli import SignalCli
 REFUSED = (
     ("BUDGET_ALL_DAY_USD", "5", "there is no such setting; did you mean BUDGET__ALL_DAY_USD?"),
     ("ACCES__ALLOWED", ALICE.uuid, "there is no such setting; did you mean ACCESS__ALLOWED?"),
-    ("OPENAI_API_BASE", "http://gpu/v1", "there is no such setting; did you mean OPENAI_BASE_URL?"),
     ("BUDGET__ALL_DAY_USD", "1,50", "should be a valid decimal"),
-    ("BUDGET__PRICES", "claude=3", "must be a comma-separated list like model=0.25/2"),
     ("ACCESS__ALLOWED", "0170 1234567", "must be * for everybody, or a comma-separated list of phone numbers"),
     ("STORE__KEY_FILE", "/nowhere/key", "the file that it names cannot be read"),
     ("LLM__PROVIDERS", "claude", "should be 'anthropic', 'openai' or 'offline'"),
-    ("OPENAI_BASE_URL", "localhost:11434", "must be an address like http://host:port"),
     ("TOOLS__MCP__SERVERS", "{files: mcp-files}", "must"),
     ("TOOLS__DB_QUERY__DATABASES", "shop", "must"),
     ("TOOLS__NEWS__FEEDS", "example.org/feed", "must"),
-    ("WORKER__SHUTDOWN_SECONDS", "60", "should be less than or equal to 6"),
 )
 """What is set, and how the refusal goes on after the name of the variable."""
 
