@@ -112,16 +112,10 @@ class Attempts(Repository):
 
     def begin(self, item: int, *, now: datetime, stamped_at: datetime) -> None:
         """Notes that an item is about to be sent; `stamped_at` is the machine's clock, which names what is sent."""
-        self.execute(
-            "INSERT INTO attempts (outbox_id, begun_at, ahead_ms) VALUES (?, ?, ?)",
-            (item, millis(now), millis(now) - millis(stamped_at)),
-        )
+        self.insert("attempts", outbox_id=item, begun_at=millis(now), ahead_ms=millis(now) - millis(stamped_at))
 
     def interrupt(self, *, until: datetime) -> None:
-        """At start: notes that interrupted attempts have no name and may go out until `until`.
-
-        Their items may be given up before: a status does not wait that long.
-        """
+        """At start: notes that interrupted attempts may go out until `until`, whatever becomes of their items."""
         self.execute(
             "UPDATE attempts SET open_until = ?1 WHERE sent_at IS NULL AND (open_until = ?2 OR id IN "
             "(SELECT max(attempts.id) FROM outbox JOIN attempts ON outbox_id = outbox.id "
@@ -149,10 +143,7 @@ class Attempts(Repository):
         )
 
     def drop_last(self, item: OutboxId) -> None:
-        """Deletes the item's last attempt, which certainly did not go out, so that no receipt can mean it.
-
-        A name that a receipt gave it belongs to an earlier attempt.
-        """
+        """Deletes the last attempt, which did not go out; a name that a receipt gave it is that of an earlier one."""
         self.execute(
             "DELETE FROM attempts WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?1 AND sent_at IS NULL) "
             "AND (open_until = ?2 OR id = (SELECT max(id) FROM attempts WHERE outbox_id = ?1))",
@@ -160,10 +151,7 @@ class Attempts(Repository):
         )
 
     def mark_last_unknown(self, item: OutboxId, until: datetime) -> None:
-        """Notes that the last attempt is in doubt: it may go out until `until`.
-
-        That holds even if another one is proved or the item is given up before.
-        """
+        """Notes that the last attempt may go out until `until`, even if the item is settled before."""
         self.execute(
             "UPDATE attempts SET open_until = ?1 WHERE outbox_id = ?2 AND sent_at IS NULL AND (open_until = ?3 "
             "OR id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2))",
@@ -180,10 +168,7 @@ class Attempts(Repository):
         )
 
     def settle(self, item: OutboxId | int, state: str, sent_at: int | None, now: datetime) -> bool:
-        """Settles the item as `sent`, under this name if one is known, or as `dead`; deletes its words.
-
-        Returns whether it was open.
-        """
+        """Settles an open item as `sent`, under this name if known, or as `dead`; returns whether it was open."""
         turns = self.column(
             "UPDATE outbox SET state = ?, sent_at = ?, settled_at = ?, reply = NULL "
             "WHERE id = ? AND state IN ('waiting', 'sending', 'unknown') RETURNING turn_id",
@@ -194,9 +179,7 @@ class Attempts(Repository):
         return bool(turns)
 
     def forget_questions(self, turns: Collection[int]) -> None:
-        """Deletes the words of the messages that these turns have answered, where nothing of the answers is left to
-        send.
-        """
+        """Deletes the words of the messages that these turns have answered, unless an answer is still to be sent."""
         self.execute(
             "UPDATE inbox SET envelope = NULL WHERE turn_id IN (SELECT value FROM json_each(?)) AND state = 'done' "
             "AND envelope IS NOT NULL AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.turn_id = inbox.turn_id "
@@ -210,10 +193,7 @@ class Attempts(Repository):
         return [one for one in confirmations if self._fitting(one, unnamed)]
 
     def prove_all(self, confirmations: Iterable[Confirmation], *, now: datetime) -> int:
-        """Takes confirmations from phones; returns how many items they prove.
-
-        Receipts that are not clear yet are kept until they are.
-        """
+        """Takes confirmations and keeps those that are not clear yet; returns how many items they prove."""
         confirmations = list(confirmations)
         unnamed = self._unnamed(now) if confirmations else []
         fitting = [receipt for one in confirmations for receipt in self._fitting(one, unnamed)]
@@ -248,10 +228,7 @@ class Attempts(Repository):
             self.reconcile(now=now)
 
     def reconcile(self, *, now: datetime) -> int:
-        """Lets the kept receipts prove what they can by now; returns how many items that were.
-
-        What one proves is taken from what the others can mean, which may make those clear.
-        """
+        """Lets the kept receipts prove what they can by now, one after the other; returns how many items that were."""
         count = 0
         while (clear := self._clear(now)) is not None:
             name, send = clear
@@ -317,16 +294,11 @@ class Attempts(Repository):
         ):
             return None
         self.execute("DELETE FROM reactions WHERE ended_at < ?", (millis(now - _REACTIONS_KEPT),))
-        return self.value(
-            "INSERT INTO reactions (chat, in_group, begun_at, ahead_ms) VALUES (?, ?, ?, ?) RETURNING id",
-            (chat, in_group, millis(now), millis(now) - millis(stamped_at)),
-        )
+        at, ahead_ms = millis(now), millis(now) - millis(stamped_at)
+        return self.insert("reactions", chat=chat, in_group=in_group, begun_at=at, ahead_ms=ahead_ms)
 
     def end_reaction(self, number: int, name: int | None, *, now: datetime, until: datetime | None = None) -> None:
-        """Notes that the bridge sent the reaction, under this name if it gave one.
-
-        `until`: the bridge failed, and the reaction may go out until then.
-        """
+        """Notes that the reaction was sent, under this name if the bridge gave one, or may go out until `until`."""
         self.execute("UPDATE reactions SET ended_at = ?, name = ? WHERE id = ?", (millis(until or now), name, number))
         self.reconcile(now=now)
 

@@ -53,10 +53,7 @@ _COMPANIONS = ("-wal", "-journal", "-keys-journal")
 
 
 def write_backup(connection: sqlite3.Connection, folder: Path, now: datetime) -> Path:
-    """Copies the store into the folder, which is created if missing; returns the path of the copy.
-
-    If that fails (`StoreFull`, `StoreError`), nothing is left behind.
-    """
+    """Copies the store into the folder, created if missing; returns the path. A failure leaves nothing behind."""
     if not str(folder).isprintable():
         raise StoreError("a backup cannot be made in this folder: its path is not UTF-8 text of one line")
     try:
@@ -179,10 +176,7 @@ def restore(
 
 
 def finish_restore(path: Path) -> None:
-    """Finishes an interrupted restore if it was marked; removes what is left of one that was not.
-
-    No process may have the files open. If a file cannot be renamed, the next call goes on.
-    """
+    """Finishes a restore that was marked, or removes what is left of one that was not. No process may use the files."""
     decided, draft = beside(path, ".restore"), beside(path, ".restoring")
     if not decided.exists():
         _remove(draft)

@@ -194,10 +194,7 @@ class _Unit:
 
 
 class _Thread(aiosqlite.Connection):
-    """aiosqlite's connection, with a public way to run one function on its thread.
-
-    A transaction of ten statements would cross between the threads ten times; as one function it crosses once.
-    """
+    """aiosqlite's connection, with a public way to run a whole function on its thread, crossing to it only once."""
 
     async def begin(self) -> None:
         """Starts the thread and opens the connection. If that fails, the thread has ended when this raises."""
@@ -209,10 +206,7 @@ class _Thread(aiosqlite.Connection):
             raise
 
     def submit(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
-        """Runs `work` on the thread, after everything submitted before.
-
-        Like the original's `_execute`, but no coroutine, which would need a task of its own for every commit.
-        """
+        """Runs `work` on the thread, after what came before. No coroutine, which would need a task for each commit."""
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._tx.put_nowait((done, partial(work, self._conn)))  # pyright: ignore[reportUnknownMemberType]  (untyped)
         return done
@@ -276,11 +270,7 @@ class Database:
         return await asyncio.shield(unit.done)
 
     async def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Runs `work` by itself on the store's thread, without waiting for a commit.
-
-        The work only reads, or begins and ends its own transactions. It runs to the end even if the caller is
-        cancelled.
-        """
+        """Runs `work`, which only reads or makes its own transactions, to its end, without waiting for a commit."""
         self._refuse_if_closed()
         try:
             return await self._thread.submit(work)

@@ -107,10 +107,7 @@ class Forgetting(Repository):
         return self._turns((turn,), now)
 
     def undo(self, turn: TurnId, *, now: datetime) -> None:
-        """Deletes the reminders, facts and predictions that a turn recorded, and reopens predictions that it settled.
-
-        For a question that is taken back or asked again; a question that merely gets old keeps them.
-        """
+        """Deletes what a turn recorded and reopens what it settled, as its question is taken back or asked again."""
         for origin in self.column("SELECT origin FROM reminders WHERE turn_id = ?", (turn,)):
             self.undo_planned(origin, now=now)
         self.execute("DELETE FROM facts WHERE turn_id = ?", (turn,))
@@ -141,10 +138,7 @@ class Forgetting(Repository):
         self.execute("DELETE FROM reminders WHERE origin = ?", (origin,))
 
     def running_for(self, origin: str | None, turn: TurnId | None) -> tuple[TurnId, ...]:
-        """Returns the running turns of questions that this message, or a call in the turn that answered it, planned.
-
-        `undo_planned` and `undo` delete their words.
-        """
+        """Returns the running turns of questions that this message, or a call in the turn that answered it, planned."""
         return self.column(
             "SELECT turns.id FROM reminders JOIN inbox ON author = person AND device = reminders.id "
             "AND kind = 'reminder' JOIN turns ON turns.id = inbox.turn_id "

@@ -125,16 +125,11 @@ class Feeds(Repository):
             self.add(url, is_set=True, now=now)
 
     def add(self, url: str, *, is_set: bool = False, now: datetime) -> Feed | None:
-        """Adds a feed; returns None if it exists, or there are `MAX_FEEDS` already.
-
-        A feed of the settings (`is_set`) is added however many there are.
-        """
+        """Adds a feed; returns None if it exists, or there are `MAX_FEEDS`, which one of the settings ignores."""
         [(count, known)] = self.rows("SELECT count(*), count(*) FILTER (WHERE ? IN (given, url)) FROM feeds", (url,))
         if known or (count >= MAX_FEEDS and not is_set):
             return None
-        self.execute(
-            "INSERT INTO feeds (given, is_set, url, due_at) VALUES (?, ?, ?, ?)", (url, is_set, url, millis(now))
-        )
+        self.insert("feeds", given=url, is_set=is_set, url=url, due_at=millis(now))
         self.notify("feeds")
         return self._feeds("WHERE given = ?", (url,))[0]
 
@@ -246,13 +241,16 @@ class Feeds(Repository):
         return False
 
     def _insert(self, feed: int, article: Article) -> None:
-        [(number,)] = self.rows(
-            "INSERT INTO articles (feed_id, key, url, title, summary, published_at, is_dated, is_listed) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, 1) RETURNING id",
-            (
-                *(feed, article.key, article.url, article.title, article.summary),
-                *(millis(article.published_at), article.is_dated),
-            ),
+        number = self.insert(
+            "articles",
+            feed_id=feed,
+            key=article.key,
+            url=article.url,
+            title=article.title,
+            summary=article.summary,
+            published_at=millis(article.published_at),
+            is_dated=article.is_dated,
+            is_listed=True,
         )
         self._index(number, article)
 

@@ -46,16 +46,15 @@ class Turns(Repository):
         replaces: TurnId | None = None,
         origin: str | None = None,
     ) -> TurnId:
-        """Begins a new turn of the conversation.
-
-        `origin` names the call or message for which Aldis speaks of its own accord; None: the turn answers a message.
-        """
-        return TurnId(
-            self.value(
-                "INSERT INTO turns (conversation_id, state, started_at, expires_at, replaces, origin) "
-                "VALUES (?, 'running', ?, ?, ?, ?) RETURNING id",
-                (conversation, millis(now), millis_if(expires_at), replaces, origin),
-            )
+        """Begins a new turn; `origin` names the call or message for which Aldis speaks by itself, if it does."""
+        return self.insert(
+            "turns",
+            conversation_id=conversation,
+            state="running",
+            started_at=millis(now),
+            expires_at=millis_if(expires_at),
+            replaces=replaces,
+            origin=origin,
         )
 
     def count_since(self, at: datetime) -> int:
@@ -234,10 +233,7 @@ class History(Repository):
     def of_turns(
         self, turns: Collection[TurnId], *, conversation: ConversationId | None
     ) -> tuple[tuple[ConversationId, StoredMessage], ...]:
-        """Returns the messages of these turns that are kept in this realm, or in `conversation` if that is set.
-
-        They come oldest first, without turns that are damaged.
-        """
+        """Returns the whole messages of these turns in this realm, or in `conversation` if set, oldest first."""
         rows = self.rows(
             "SELECT history.conversation_id, turn_id, position, role, call_id, message, turns.expires_at FROM history "
             "JOIN turns ON turns.id = turn_id JOIN conversations ON conversations.id = history.conversation_id "

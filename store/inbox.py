@@ -65,22 +65,25 @@ class Inbox(Repository):
         """Keeps an envelope, sealed; returns None if it is kept already (a redelivery)."""
         account, author = self.keyring.handle(self.account_name(arrival.account)), self.keyring.handle(arrival.author)
         place = envelope_place(account, author, arrival.device, arrival.sent_at, arrival.kind)
-        row = self.execute(
-            "INSERT INTO inbox (conversation_id, account, author, device, sent_at, kind, envelope, state, received_at, "
-            "urgent, expires_at, refusal) VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?, ?, ?) "
-            "ON CONFLICT (account, author, device, sent_at, kind) DO NOTHING RETURNING id",
-            (
-                *(arrival.conversation, account, author, arrival.device, arrival.sent_at, arrival.kind),
-                self.keyring.seal(arrival.conversation, place, arrival.envelope),
-                *(millis(arrival.received_at), arrival.urgent, millis_if(arrival.expires_at), arrival.refusal),
-            ),
-        ).fetchone()
-        if row is None:
-            return None
-        self.notify("inbox")
-        if arrival.urgent:
-            self.notify("urgent")
-        return InboxId(row[0])
+        item = self.insert(
+            "inbox",
+            unless="account, author, device, sent_at, kind",
+            conversation_id=arrival.conversation,
+            account=account,
+            author=author,
+            device=arrival.device,
+            sent_at=arrival.sent_at,
+            kind=arrival.kind,
+            envelope=self.keyring.seal(arrival.conversation, place, arrival.envelope),
+            state="waiting",
+            received_at=millis(arrival.received_at),
+            urgent=arrival.urgent,
+            expires_at=millis_if(arrival.expires_at),
+            refusal=arrival.refusal,
+        )
+        if item is not None:
+            self.notify(*(("inbox", "urgent") if arrival.urgent else ("inbox",)))
+        return item
 
     def claim(
         self,
@@ -197,10 +200,7 @@ class Inbox(Repository):
         return count
 
     def put_off_turns(self, conversation: ConversationId, *, now: datetime | None = None) -> tuple[TurnId, ...]:
-        """Returns the turns of the conversation that wait for a person's word.
-
-        With `now`, leaves out those whose messages have disappeared by then.
-        """
+        """Returns the turns that wait for a person's word; with `now`, only those whose messages are still there."""
         return self.column(
             "SELECT turn_id FROM inbox INDEXED BY inbox_open "
             "WHERE conversation_id = ?1 AND state IN ('waiting', 'claimed') AND put_off_until IS NOT NULL "
@@ -236,10 +236,7 @@ class Inbox(Repository):
         )
 
     def urgent_items(self, *, besides: Collection[ConversationId] = (), limit: int = 50) -> tuple[UrgentItem, ...]:
-        """Returns waiting urgent items, oldest first, at most `limit`, whether or not their conversations are busy.
-
-        Skips the conversations `besides`.
-        """
+        """Returns waiting urgent items of other conversations than `besides`, oldest first, at most `limit`."""
         rows = self.rows(
             _ITEM + _FROM_WAITING + "urgent AND realm = ? "  # noqa: S608  (literals only)
             "AND inbox.conversation_id NOT IN (SELECT value FROM json_each(?)) ORDER BY inbox.id LIMIT ?",
@@ -257,10 +254,7 @@ class Inbox(Repository):
         self.execute("UPDATE inbox SET attempts = attempts + 1 WHERE id = ?", (item,))
 
     def settle(self, item: InboxId, *, dead: bool = False, turn: TurnId | None = None) -> None:
-        """Settles a single item: deletes its words and keeps its name.
-
-        `turn` is the turn that answers it; None: whatever is noted stays.
-        """
+        """Settles a single item, as answered by `turn` if set: deletes its words and keeps its name."""
         self.execute(
             "UPDATE inbox SET state = ?, envelope = NULL, claimed_until = NULL, turn_id = coalesce(?, turn_id) "
             "WHERE id = ?",
@@ -293,10 +287,7 @@ class Inbox(Repository):
         self.notify("inbox")
 
     def ask_again(self, turn: TurnId, *, besides: InboxId, replaces: TurnId | None, now: datetime) -> bool:
-        """Lets the messages of a turn whose answer is not out yet wait again, in a turn of their own; not `besides`.
-
-        Returns whether there are any.
-        """
+        """Lets the messages of a turn whose answer is not out wait again, but `besides`; returns whether any do."""
         self.execute("UPDATE inbox SET envelope = NULL WHERE id = ?", (besides,))
         again = "turn_id = ? AND envelope IS NOT NULL AND (state = 'done' OR revises IS NOT NULL)"
         [(conversation, expires_at, count)] = self.rows(
@@ -343,10 +334,7 @@ class Inbox(Repository):
         self.notify("inbox")
 
     def requeue(self, *, now: datetime | None) -> int:
-        """Makes abandoned claims wait again: those whose deadline is before `now`, or all of them (None, at start).
-
-        Returns how many messages that affects.
-        """
+        """Makes claims wait again whose deadline is before `now` (None: all of them); returns how many messages do."""
         count = self.execute(
             "UPDATE inbox SET state = 'waiting', claimed_until = NULL "
             "WHERE state IN ('waiting', 'claimed') AND state = 'claimed' AND (?1 IS NULL OR claimed_until < ?1)",

@@ -120,10 +120,7 @@ class Ledger(Repository):
         return row
 
     def settle(self, row: int, entries: Sequence[LedgerEntry], *, now: datetime, group: str | None, day: str) -> None:
-        """Puts what was really called and paid in the place of the row of an estimate, and into its sums.
-
-        Does nothing if the row is gone: it was settled before.
-        """
+        """Puts what was really paid in the place of the row of an estimate, and into its sums; once only."""
         delete = "DELETE FROM ledger WHERE id = ? RETURNING conversation_id, turn_id, person, cost_usd"
         for conversation, turn, person, cost in self.rows(delete, (row,)):
             self.add(conversation, turn, person, entries, now=now)
@@ -225,10 +222,7 @@ class Quotas(Repository):
     """Quotas: how much each service was used in the current day or month. Contains nothing about people."""
 
     def take(self, service: str, period: str, *, amount: int, limit: int) -> bool:
-        """Counts `amount` more uses (at least 1) in the period, `2026-11` or `2026-11-21`; returns whether it did.
-
-        It does not if the sum would exceed `limit`.
-        """
+        """Counts `amount` more uses in the day or month (`2026-11-21`) if `limit` allows; returns whether it did."""
         taken = self.execute(
             "INSERT INTO quotas (service, period, used) SELECT ?, ?, ? WHERE ? <= ? "
             "ON CONFLICT (service) DO UPDATE SET "

@@ -22,9 +22,21 @@ from datetime import datetime
 
 from store.errors import Damaged
 from store.records import ConversationId, TurnId
-from store.repository import Repository, millis, millis_if, moment, moment_if
+from store.repository import Repository, millis, moment, moment_if
 
 _log = logging.getLogger(__name__)
+
+
+class _Memories(Repository):
+    """What people asked for in a turn: numbered, and gone with the turn's messages."""
+
+    def _next_number(self, table: str, condition: str, *values: object) -> int:
+        counted = f"SELECT coalesce(max(number), 0) + 1 FROM {table} WHERE {condition}"  # noqa: S608  (literals only)
+        return self.value(counted, values)
+
+    def _end_of(self, turn: TurnId | None) -> int | None:
+        """Returns when the turn's messages disappear; None: they stay."""
+        return self.value("SELECT expires_at FROM turns WHERE id = ?", (turn,))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,7 +53,7 @@ class Fact:
     """Where it comes from; None: unknown."""
 
 
-class Facts(Repository):
+class Facts(_Memories):
     """Facts about people."""
 
     def put(
@@ -55,18 +67,17 @@ class Facts(Repository):
         labels: bytes | None = None,
     ) -> Fact:
         """Keeps a fact as long as its turn, or returns the one that the same origin kept before."""
-        self.execute(
-            "INSERT INTO facts (conversation_id, origin, turn_id, number, fact, kept_at, expires_at, labels) VALUES "
-            "(?1, ?2, ?3, (SELECT coalesce(max(number), 0) + 1 FROM facts WHERE conversation_id = ?1 AND fact IS NOT "
-            "NULL), ?4, ?5, (SELECT expires_at FROM turns WHERE id = ?3), ?6) ON CONFLICT (origin) DO NOTHING",
-            (
-                conversation,
-                origin,
-                turn,
-                self.seal(conversation, f"facts.fact|{origin}", fact),
-                millis(now),
-                self.seal(conversation, f"facts.labels|{origin}", labels),
-            ),
+        self.insert(
+            "facts",
+            unless="origin",
+            conversation_id=conversation,
+            origin=origin,
+            turn_id=turn,
+            number=self._next_number("facts", "conversation_id = ? AND fact IS NOT NULL", conversation),
+            fact=self.seal(conversation, f"facts.fact|{origin}", fact),
+            kept_at=millis(now),
+            expires_at=self._end_of(turn),
+            labels=self.seal(conversation, f"facts.labels|{origin}", labels),
         )
         [kept] = self._read("origin = ?", (origin,))
         return kept
@@ -119,7 +130,7 @@ class Reminder:
     """Whether it came for the last time."""
 
 
-class Reminders(Repository):
+class Reminders(_Memories):
     """Reminders, and the time zones of people."""
 
     def put(
@@ -139,23 +150,20 @@ class Reminders(Repository):
 
         Its words expire at `expires_at` or else with `turn`. `is_delay`: it was asked for as a delay, not as a date.
         """
-        self.execute(
-            "INSERT INTO reminders (conversation_id, person, origin, turn_id, number, plan, words, due_at, expires_at, "
-            "set_back_ms) "
-            "VALUES (?1, ?2, ?3, ?4, (SELECT coalesce(max(number), 0) + 1 FROM reminders WHERE person = ?2 "
-            "AND conversation_id = ?1 AND settled_at IS NULL), ?5, ?6, ?7, "
-            "coalesce(?8, (SELECT expires_at FROM turns WHERE id = ?4)), ?9) ON CONFLICT (origin) DO NOTHING",
-            (
-                conversation,
-                self.keyring.handle(person),
-                origin,
-                turn,
-                self.seal(conversation, f"reminders.plan|{origin}", plan),
-                self.seal(conversation, f"reminders.words|{origin}", words),
-                millis(due_at),
-                millis_if(expires_at),
-                0 if is_delay else None,
-            ),
+        handle, planned = self.keyring.handle(person), "conversation_id = ? AND person = ? AND settled_at IS NULL"
+        self.insert(
+            "reminders",
+            unless="origin",
+            conversation_id=conversation,
+            person=handle,
+            origin=origin,
+            turn_id=turn,
+            number=self._next_number("reminders", planned, conversation, handle),
+            plan=self.seal(conversation, f"reminders.plan|{origin}", plan),
+            words=self.seal(conversation, f"reminders.words|{origin}", words),
+            due_at=millis(due_at),
+            expires_at=self._end_of(turn) if expires_at is None else millis(expires_at),
+            set_back_ms=0 if is_delay else None,
         )
         self.notify("reminders")
         [kept] = self._read("origin = ?", (origin,))
@@ -302,25 +310,24 @@ class PredictionRow:
     """When it disappears with a message it came from; None: it stays."""
 
 
-class Predictions(Repository):
+class Predictions(_Memories):
     """Predictions of people."""
 
     def put(
         self, conversation: ConversationId, person: str, origin: str, words: bytes, *, due_at: datetime, turn: TurnId
     ) -> PredictionRow:
         """Keeps a prediction as long as its turn, or returns the one that the same origin recorded before."""
-        self.execute(
-            "INSERT INTO predictions (conversation_id, person, origin, turn_id, number, words, due_at, expires_at) "
-            "VALUES (?1, ?2, ?3, ?4, (SELECT coalesce(max(number), 0) + 1 FROM predictions WHERE conversation_id = ?1),"
-            " ?5, ?6, (SELECT expires_at FROM turns WHERE id = ?4)) ON CONFLICT (origin) DO NOTHING",
-            (
-                conversation,
-                self.keyring.handle(person),
-                origin,
-                turn,
-                self.seal(conversation, f"predictions.words|{origin}", words),
-                millis(due_at),
-            ),
+        self.insert(
+            "predictions",
+            unless="origin",
+            conversation_id=conversation,
+            person=self.keyring.handle(person),
+            origin=origin,
+            turn_id=turn,
+            number=self._next_number("predictions", "conversation_id = ?", conversation),
+            words=self.seal(conversation, f"predictions.words|{origin}", words),
+            due_at=millis(due_at),
+            expires_at=self._end_of(turn),
         )
         [kept] = self._read("origin = ?", (origin,))
         return kept
@@ -360,10 +367,9 @@ class Predictions(Repository):
         origin = self._origin(conversation, person, number, now)
         sealed = self.seal(conversation, f"predictions.outcome|{origin}", outcome)
         self.execute(
-            "UPDATE predictions SET outcome = ?1, outcome_turn_id = ?2, settled_at = ?3, expires_at = "
-            "coalesce(min(expires_at, (SELECT expires_at FROM turns WHERE id = ?2)), expires_at, "
-            "(SELECT expires_at FROM turns WHERE id = ?2)) WHERE origin = ?4",
-            (sealed, turn, None if outcome is None else millis(now), origin),
+            "UPDATE predictions SET outcome = ?1, outcome_turn_id = ?2, settled_at = ?3, "
+            "expires_at = coalesce(min(expires_at, ?4), expires_at, ?4) WHERE origin = ?5",
+            (sealed, turn, None if outcome is None else millis(now), self._end_of(turn), origin),
         )
         return self.of_origin(origin)
 

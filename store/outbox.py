@@ -85,15 +85,18 @@ class Outbox(Repository):
         replaces: OutboxId | None = None,
         removes: bool = False,
     ) -> None:
-        """Keeps a reply, sealed, to be sent after all others of its conversation, in place of `replaces` if set.
-
-        `removes`: it removes an earlier message from the chat and is not a message itself.
-        """
-        sealed = self.keyring.seal(conversation, _place(turn, position), reply)
-        self.execute(
-            "INSERT INTO outbox (conversation_id, turn_id, position, in_group, reply, state, due_at, replaces, "
-            "removes) VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?, ?)",
-            (conversation, turn, position, in_group, sealed, millis(now), replaces, removes),
+        """Keeps a reply, sealed, to be sent after all others in place of `replaces`, or a removal (`removes`)."""
+        self.insert(
+            "outbox",
+            conversation_id=conversation,
+            turn_id=turn,
+            position=position,
+            in_group=in_group,
+            reply=self.keyring.seal(conversation, _place(turn, position), reply),
+            state="waiting",
+            due_at=millis(now),
+            replaces=replaces,
+            removes=removes,
         )
         if replaces is not None:
             self._statuses.pass_over(replaces)
@@ -259,10 +262,7 @@ class Outbox(Repository):
         self._attempts.reconcile(now=now)
 
     def rewrite(self, item: OutboxId, reply: bytes, *, now: datetime) -> bool:
-        """Changes the words of an item that certainly did not go out, and makes it due at once.
-
-        Returns False if it was taken back.
-        """
+        """Changes the words of an item that did not go out, and makes it due; returns False if it was taken back."""
         rows = self.rows(
             "SELECT conversation_id, turn_id, position FROM outbox "
             "WHERE id = ? AND state = 'sending' AND reply IS NOT NULL",

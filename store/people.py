@@ -79,10 +79,7 @@ class People(Repository):
         return _label(self._guest(account, person))
 
     def pin(self, number: str, person: str, *, now: datetime, is_confirmed: bool = False) -> bool:
-        """Whether a listed number belongs to this person, who was the first to use it or is confirmed to have it.
-
-        A number whose row Aldis has not written belongs to none until it is confirmed.
-        """
+        """Whether a listed number is this person's, who used it first or is confirmed. A forged row is no one's."""
         handle, theirs = self.keyring.handle(number), self.keyring.handle(person).hex()
         row = self._row("pins", handle)
         if row is None or (is_confirmed and row[:1] != [theirs]):
@@ -112,10 +109,7 @@ class People(Repository):
         self._put("identities", guest, newest, at, 1, is_verified, told_at if is_same else None)
 
     def new_identities(self) -> tuple[NewIdentity, ...]:
-        """Returns people whose safety number has changed and is not trusted, the longest known first.
-
-        Includes people with a row that Aldis has not written, which may hide a change.
-        """
+        """Returns people whose safety number is new and not trusted or whose row is forged, the longest known first."""
         rows = ((row[1] if row else 0, handle) for handle, row in self._rows("identities") if not row or row[2])
         return tuple(NewIdentity(label=_label(person), since=moment(at)) for at, person in sorted(rows))
 
@@ -227,10 +221,7 @@ class Grant:
 
 
 class Grants(Repository):
-    """Grants: tools that a person has allowed for good, in one conversation and for their own questions there.
-
-    Rows are sealed: one that Aldis has not written counts for nothing.
-    """
+    """Grants: tools that a person has allowed for good, in one conversation and for their own questions there."""
 
     def allow(self, conversation: ConversationId, person: str, *, tool: str, shape: str, now: datetime) -> None:
         """Allows a tool in its present shape."""
@@ -279,10 +270,7 @@ class Holds(Repository):
         self.notify("outbox")
 
     def give_up_items(self, *, before: datetime, now: datetime) -> int:
-        """Gives up held items of turns that started before `before`; returns how many.
-
-        People hear it as soon as something goes out to that conversation.
-        """
+        """Gives up held items of turns from before `before`; returns how many. People hear it with the next message."""
         return self.execute(
             "UPDATE outbox SET state = 'dead', reply = NULL, settled_at = ?1, "
             "unsent = CASE WHEN position >= 0 AND NOT removes THEN 'owed' END "
@@ -353,10 +341,7 @@ class Members(Repository):
         return True
 
     def leave(self, groups: Collection[str], *, listed_at: datetime) -> None:
-        """Notes that Aldis itself is no longer in the groups at these addresses: it reaches no one there.
-
-        `listed_at` is as for `keep`.
-        """
+        """Notes that Aldis is no longer in these groups and reaches no one there. `listed_at` is as for `keep`."""
         gone = [(millis(listed_at), self.chat_handle(group)) for group in groups]
         there = "WHERE conversation_id = (SELECT id FROM conversations WHERE handle = ?)"
         self.execute_many(f"UPDATE rosters SET listed_at = ? {there}", gone)  # noqa: S608  (our own words)

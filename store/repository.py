@@ -18,9 +18,6 @@ _log = logging.getLogger(__name__)
 R = TypeVar("R")
 
 
-_MAX_MILLIS = int(datetime(9998, 12, 31, tzinfo=UTC).timestamp()) * 1000
-"""Leaves space for time zones and grace periods before the last moment of `datetime`."""
-
 _MAX_INTEGER = 2**63 - 1
 """The largest whole number of a column. Source: https://sqlite.org/datatype3.html (2026-11)."""
 
@@ -88,6 +85,13 @@ class Repository:
         """Inserts a row in place of the one with its key. Nothing may refer to rows of that table."""
         self.insert_all(f"INSERT OR REPLACE INTO {table} ({', '.join(row)}) VALUES", [tuple(row.values())])
 
+    def insert(self, table: str, *, unless: str = "", **row: object) -> Any:
+        """Inserts a row and returns its id; None if a row with the same values in the columns `unless` exists."""
+        conflict = f"ON CONFLICT ({unless}) DO NOTHING" if unless else ""
+        marks = ", ".join("?" * len(row))
+        statement = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks}) {conflict} RETURNING id"  # noqa: S608
+        return self.value(statement, tuple(row.values()))
+
     def insert_all(self, statement: str, rows: Sequence[Sequence[object]], rest: str = "") -> None:
         """Runs one `INSERT ... VALUES` for these rows, with `rest` after them; does nothing without rows."""
         if rows:
@@ -104,10 +108,7 @@ class Repository:
         return self.execute(statement, values).fetchall()
 
     def records(self, kind: type[R], statement: str, values: Sequence[object] = ()) -> tuple[R, ...]:
-        """Returns all rows of a query as instances of `kind`, whose fields the columns are named after.
-
-        Columns are converted to the types of these fields: `datetime`, `bool` and `Decimal`.
-        """
+        """Returns all rows as instances of `kind`: each column becomes the field of that name, in its type."""
         cursor = self.execute(statement, values)
         readers = _readers(kind)
         columns = [(name, readers[name]) for name, *_ in cursor.description]
@@ -182,9 +183,9 @@ class Repository:
             (self.realm,),
         )
 
-    def notify(self, name: str) -> None:
-        """Wakes what waits for `name` once the transaction is committed."""
-        self.context.notified.add(name)
+    def notify(self, *names: str) -> None:
+        """Wakes what waits for these names once the transaction is committed."""
+        self.context.notified.update(names)
 
 
 def _fitting(value: object) -> object:
@@ -197,11 +198,8 @@ def millis(at: datetime) -> int:
 
 
 def moment(at: int) -> datetime:
-    """Converts milliseconds since 1970 to an aware datetime in UTC.
-
-    A time before 1970 or after 9998, which Aldis never writes but a forged file can contain, becomes the nearest one.
-    """
-    return datetime.fromtimestamp(min(max(at, 0), _MAX_MILLIS) / 1000, UTC)
+    """Converts milliseconds since 1970 to an aware datetime in UTC."""
+    return datetime.fromtimestamp(at / 1000, UTC)
 
 
 def dollars(cost: str | None) -> Decimal:

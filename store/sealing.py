@@ -69,10 +69,7 @@ _KNOWN = (
 
 
 class MasterKey:
-    """The 32 bytes that wrap all other keys, from the settings or else from a file beside the store.
-
-    The file holds 64 hexadecimal digits and has mode 0600.
-    """
+    """The 32 bytes that wrap all other keys, from the settings or a file of hexadecimal digits beside the store."""
 
     def __init__(self, path: Path, *, given: bytes | None = None, former: bytes | None = None) -> None:
         """Takes both keys from the settings, 32 bytes each; `former` is the one that was used before."""
@@ -127,10 +124,7 @@ class MasterKey:
         return has_keys(connection) and any(_try_master(connection, key) for key in (*masters, self._former))
 
     def _find_key(self, connection: sqlite3.Connection) -> "Keyring | None":
-        """Opens the keys with the given key, or with whichever of the two files fits, and deletes the other file.
-
-        None: none of them fits.
-        """
+        """Opens the keys by the given key, or by the file that fits, and deletes the other. None: none of them fits."""
         if self._given is not None:
             return _try_master(connection, self._given)
         if (keyring := _try_master(connection, _read_key(self.path))) is not None:
@@ -216,10 +210,7 @@ def key_name(conversation_handle: bytes, generation: int) -> bytes:
 
 
 class Keyring:
-    """The keys of an open store. All methods run on the store's thread.
-
-    The key file has to be attached as `keys`.
-    """
+    """The keys of an open store, whose key file is attached as `keys`. All methods run on the store's thread."""
 
     def __init__(self, connection: sqlite3.Connection, master: bytes) -> None:
         """Loads the index key from the key file; creates it in a new file.
@@ -274,10 +265,7 @@ class Keyring:
         return len(keys)
 
     def refresh(self, conversation: ConversationId) -> None:
-        """Drops the cached data key of a conversation.
-
-        When a transaction that added a conversation fails, another conversation gets the same id, with another key.
-        """
+        """Drops the cached data key: when adding a conversation fails, another one gets the same id."""
         self._ciphers.pop(conversation, None)
 
     def seal(self, conversation: ConversationId | None, place: str, value: bytes) -> bytes:

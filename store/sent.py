@@ -52,10 +52,7 @@ class SentMessages(Repository):
         )
 
     def place_of(self, conversation: ConversationId, sent_at: int) -> tuple[TurnId, int] | None:
-        """Returns the turn of a message that we sent to this conversation, and its position; None if it is unknown.
-
-        Of items that edit one message, the position is that of the newest.
-        """
+        """Returns the turn of a message that we sent there, and the position of its newest edit; None if unknown."""
         rows = self.rows(
             "SELECT turn_id, (SELECT max(position) FROM outbox AS edits WHERE edits.turn_id = outbox.turn_id "
             "AND coalesce(outbox.original_at, outbox.sent_at) IN (edits.sent_at, edits.original_at)) "
@@ -87,10 +84,7 @@ class SentMessages(Repository):
         return SaidSince(turns=others, is_repeated=len(out) < len(rows))
 
     def of_turn(self, turn: TurnId) -> tuple[tuple[OutboxId, SentMessage | None], ...]:
-        """Returns the items of a turn in order, each with its message in the chat; None if that is not known.
-
-        Leaves out statuses and removals.
-        """
+        """Returns the messages of a turn in order, without statuses and removals, each as far as it is in the chat."""
         rows = self.rows(
             "SELECT id, sent_at, coalesce(original_at, sent_at), revision FROM outbox "
             "WHERE turn_id = ? AND position >= 0 AND NOT removes ORDER BY position",
@@ -130,10 +124,7 @@ class Statuses(Repository):
         return tuple(turn for turn in turns if self.current(turn) is not None)
 
     def message(self, status: OutboxId, turn: TurnId) -> SentMessage | None:
-        """Returns the message in the chat of this status or the nearest one before it; None if there is none.
-
-        None as well if the item is not a status.
-        """
+        """Returns the message in the chat of this status or of the nearest one before it; None if there is none."""
         rows = self.rows(
             "SELECT replaces, sent_at, coalesce(original_at, sent_at), revision FROM outbox "
             "WHERE id = ? AND turn_id = ? AND position < 0",

@@ -193,10 +193,7 @@ class Store:
                 backup.delete_copy(copy)
 
     async def backup(self, folder: Path, *, now: datetime) -> Path:
-        """Copies the store into the folder while it is in use; returns the path of the copy.
-
-        The copy is two files; the name of the second ends in `-keys`. It does not contain the master key.
-        """
+        """Copies the store into the folder while it is in use, without the master key; returns the path of the copy."""
         return await self._database.alone(lambda connection: backup.write_backup(connection, folder, now))
 
     async def checkpoint(self) -> None:
