@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from store import Confirmation, ConversationId, OutboxItem, Repositories, Store, TurnId
+from store import Confirmation, ConversationId, OutboxItem, Repositories, Store
 from store.repository import millis
 from tests.conftest import NOON
 
@@ -19,11 +19,9 @@ async def say(store: Store, chat: str, *replies: bytes) -> None:
     conversation = await conversation_at(store, chat)
 
     def put(repos: Repositories) -> None:
-        [(turn,)] = repos.outbox.rows(
-            "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'kept', 0) RETURNING id", (conversation,)
-        )
+        turn = repos.turns.begin(conversation, now=NOON)
         for position, reply in enumerate(replies):
-            repos.outbox.put(conversation, TurnId(turn), position, reply, in_group=chat.startswith("group:"), now=NOON)
+            repos.outbox.put(conversation, turn, position, reply, in_group=chat.startswith("group:"), now=NOON)
 
     await store.transaction(put)
 

@@ -71,26 +71,21 @@ async def outcomes(database: Database, *works: Work) -> list[object]:
     return await asyncio.gather(*map(database.transaction, works), return_exceptions=True)
 
 
-async def test_units_that_wait_together_share_a_commit(database: Database) -> None:
+async def test_units_that_wait_together_share_a_commit(database: Database, path: Path) -> None:
     """A hundred waiting units cost two commits at most: one that was just starting, one for all the rest."""
     statements: list[str] = []
     await database.alone(lambda connection: connection.set_trace_callback(statements.append))
     assert await outcomes(database, *(said(str(number)) for number in range(100))) == list(map(str, range(100)))
     assert statements.count("SAVEPOINT unit") == 100
     assert 1 <= statements.count("COMMIT") <= 2
-    assert await words(database) == list(map(str, range(100)))
-
-
-async def test_nothing_returns_before_its_commit(database: Database, path: Path) -> None:
-    """Whoever opens the file after a transaction returned finds its rows."""
-    await database.transaction(said("kept"))
-    with closing(sqlite3.connect(path)) as other:
-        assert other.execute("SELECT word FROM words").fetchall() == [("kept",)]
+    with closing(sqlite3.connect(path)) as other:  # as soon as they have returned
+        assert other.execute("SELECT count(*) FROM words").fetchall() == [(100,)]
 
 
 async def test_the_failure_of_one_unit_leaves_the_others_kept(database: Database) -> None:
-    """Its exception comes through as it is, what it wrote is gone, and its neighbours do not notice."""
+    """Its exception comes through as it is, what it wrote is gone, and its neighbours do not notice; nor alone."""
     oops = Oops("mine")
+    assert await outcomes(database, failing("alone", oops)) == [oops]
     assert await outcomes(database, said("before"), failing("gone", oops), said("after")) == ["before", oops, "after"]
     assert await words(database) == ["before", "after"]
 
@@ -204,23 +199,20 @@ async def test_a_second_opener_is_refused(database: Database, path: Path) -> Non
     await again.aclose()
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("main.journal_mode", "wal"),
-        ("main.synchronous", 2),  # FULL
-        ("main.secure_delete", 1),
-        ("keys.journal_mode", "delete"),
-        ("keys.synchronous", 3),  # EXTRA
-        ("keys.secure_delete", 1),
-        ("foreign_keys", 1),
-        ("busy_timeout", 5000),
-        ("temp_store", 2),  # MEMORY: nothing that people wrote goes to a temporary file
-    ],
-)
-async def test_the_connection_is_as_durable_and_tidy_as_it_says(database: Database, name: str, value: object) -> None:
-    """Every pragma that the promises rest on is really on."""
-    assert await pragma(database, name) == value
+async def test_the_connection_is_as_durable_and_tidy_as_it_says(database: Database) -> None:
+    """Every pragma that the promises rest on is really on: FULL and EXTRA, and no temporary file with words."""
+    wanted: dict[str, object] = {
+        "main.journal_mode": "wal",
+        "main.synchronous": 2,
+        "main.secure_delete": 1,
+        "keys.journal_mode": "delete",
+        "keys.synchronous": 3,
+        "keys.secure_delete": 1,
+        "foreign_keys": 1,
+        "busy_timeout": 5000,
+        "temp_store": 2,
+    }
+    assert {name: await pragma(database, name) for name in wanted} == wanted
 
 
 async def test_erased_words_are_gone_from_the_files(database: Database, path: Path) -> None:

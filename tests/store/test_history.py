@@ -18,13 +18,6 @@ CALLED: tuple[tuple[Role, str | None], ...] = (
 PLAIN: tuple[tuple[Role, str | None], ...] = (("user", None), ("assistant", None))
 
 
-def begin(repos: Repositories, conversation: ConversationId) -> TurnId:
-    [(turn,)] = repos.history.rows(
-        "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'running', 0) RETURNING id", (conversation,)
-    )
-    return TurnId(turn)
-
-
 def say(
     repos: Repositories,
     conversation: ConversationId,
@@ -33,7 +26,7 @@ def say(
     end: TurnEnd = "kept",
 ) -> TurnId:
     """One turn to its end; its messages are `words 0`, `words 1` ..."""
-    turn = begin(repos, conversation)
+    turn = repos.turns.begin(conversation, now=NOON)
     messages = [
         StoredMessage(turn=turn, role=role, call_id=call_id, message=f"{words} {number}".encode())
         for number, (role, call_id) in enumerate(shape)
@@ -68,39 +61,25 @@ async def test_a_turn_comes_back_as_it_was_kept(store: Store, conversation: Conv
 
 
 async def test_the_last_turns_are_whole_and_oldest_first(store: Store, conversation: ConversationId) -> None:
-    """The window counts turns, not messages: however long a turn is, all of it comes."""
-    for name, shape in (("one", PLAIN), ("two", CALLED), ("three", PLAIN)):
-        await store.transaction(lambda repos, name=name, shape=shape: say(repos, conversation, name, shape))
-    three = ["three 0", "three 1"]
-    two = [f"two {number}" for number in range(5)]
-    assert await words(store, conversation, 1) == three
-    assert await words(store, conversation, 2) == two + three
-    assert await words(store, conversation, 3) == ["one 0", "one 1", *two, *three]
-    assert await words(store, conversation, 1000) == ["one 0", "one 1", *two, *three]
-    assert await words(store, conversation, 0) == []
-
-
-async def test_turns_of_other_conversations_are_not_seen(store: Store, conversation: ConversationId) -> None:
-    """Turns of several chats that take turns with each other stay apart, and do not use up each other's window."""
+    """The window counts kept turns of this conversation, not messages: however long a turn is, all of it comes."""
     other = await store.conversation("group:G", now=NOON)
-    for number in range(5):
-        await store.transaction(lambda repos, number=number: say(repos, conversation, f"mine {number}"))
-        for _ in range(3):
-            await store.transaction(lambda repos, number=number: say(repos, other, f"theirs {number}"))
-    assert await words(store, conversation, 2) == ["mine 3 0", "mine 3 1", "mine 4 0", "mine 4 1"]
-    assert {word.split()[0] for word in await words(store, other, 100)} == {"theirs"}
+    turns: list[tuple[str, Sequence[tuple[Role, str | None]], TurnEnd]] = [
+        *(("one", PLAIN, "kept"), ("gone", PLAIN, "failed"), ("two", CALLED, "kept"), ("gone", PLAIN, "ignored")),
+        ("three", PLAIN, "kept"),
+    ]
 
+    def live(repos: Repositories) -> None:
+        for name, shape, end in turns:
+            say(repos, conversation, name, shape, end)
+            say(repos, other, "theirs")
+        repos.turns.begin(conversation, now=NOON)
 
-async def test_only_kept_turns_count(store: Store, conversation: ConversationId) -> None:
-    """Turns that failed, were ignored or still run are no part of the window."""
-    await store.transaction(lambda repos: say(repos, conversation, "one"))
-    ends: tuple[TurnEnd, ...] = ("failed", "ignored")
-    for end in ends:
-        await store.transaction(lambda repos, end=end: say(repos, conversation, "gone", end=end))
-    await store.transaction(lambda repos: say(repos, conversation, "two"))
-    await store.transaction(lambda repos: begin(repos, conversation))
-    assert await words(store, conversation, 1) == ["two 0", "two 1"]
-    assert await words(store, conversation, 2) == ["one 0", "one 1", "two 0", "two 1"]
+    await store.transaction(live)
+    one, three = ["one 0", "one 1"], ["three 0", "three 1"]
+    two = [f"two {number}" for number in range(5)]
+    for count, wanted in ((0, []), (1, three), (2, two + three), (3, one + two + three), (1000, one + two + three)):
+        assert await words(store, conversation, count) == wanted
+    assert await words(store, other, 2) == ["theirs 0", "theirs 1"] * 2
 
 
 async def test_rows_that_were_exchanged_are_found_out(

@@ -6,6 +6,8 @@ from store import ConversationId, Store
 from tests.conftest import NOON
 from tests.store.sends import begin, conversation_at, doubted, prove, say, states
 
+LATER = NOON + timedelta(seconds=1)
+
 
 async def hold(store: Store, chat: str) -> ConversationId:
     conversation = await conversation_at(store, chat)
@@ -43,7 +45,7 @@ async def test_what_is_held_for_too_long_is_dead(store: Store) -> None:
     for chat in ("direct:a", "direct:b"):
         await say(store, chat, b"one")
     await hold(store, "direct:a")
-    held = await store.transaction(lambda repos: repos.holds.give_up_items(before=NOON, now=NOON))
+    held = await store.transaction(lambda repos: repos.holds.give_up_items(before=LATER, now=NOON))
     assert (held, await states(store)) == (1, [("dead", None), ("waiting", None)])
     assert await store.read(lambda repos: repos.outbox.rows("SELECT count(*) FROM outbox WHERE reply IS NULL")) == [
         (1,)

@@ -28,15 +28,7 @@ UNPRICED = LedgerEntry(kind="model", name="model-2", outcome="ok", latency_secon
 async def begun(store: Store, chat: str = "direct:a") -> tuple[ConversationId, TurnId]:
     """A turn of the chat."""
     conversation = await store.conversation(chat, now=NOON)
-
-    def begin(repos: Repositories) -> TurnId:
-        [(turn,)] = repos.ledger.rows(
-            "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'running', 0) RETURNING id",
-            (conversation,),
-        )
-        return TurnId(turn)
-
-    return conversation, await store.transaction(begin)
+    return conversation, await store.transaction(lambda repos: repos.turns.begin(conversation, now=NOON))
 
 
 DAY = "2026-11-21"

@@ -46,20 +46,6 @@ def definitions(connection: sqlite3.Connection) -> dict[str, str]:
     return dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
 
 
-def test_a_new_file_gets_the_newest_schema(connection: sqlite3.Connection) -> None:
-    """Every table is there, and the number says so."""
-    assert version(connection) == 0
-    migrate(connection)
-    assert version(connection) == newest()
-    assert tables(connection) == {
-        *("conversations", "turns", "askers", "inbox", "journal", "history", "outbox", "ledger"),
-        *("spent", "people", "pins", "attempts", "receipts", "listening", "chats", "unanswered", "rosters", "members"),
-        *("reminders", "zones", "facts", "summaries", "predictions", "quotas"),
-        *("feeds", "articles", "restored", "own_time", "accounts", "identities", "holds"),
-        *("notices", "grants", "reactions"),
-    }
-
-
 async def test_every_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> None:
     """With what was kept in it, under the same numbers, and to the same tables as a new store has."""
     with closing(sqlite3.connect(":memory:")) as model:

@@ -1,7 +1,7 @@
 """The people: let in and put out again, numbers that stay with their account, and a file that names nobody."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -32,13 +32,6 @@ async def let_in(store: Store) -> Store:
     return store
 
 
-async def test_only_who_was_let_in_is_in(let_in: Store) -> None:
-    """Nobody else, and not under another account of ours."""
-    assert await on(let_in, lambda people: people.is_allowed(MALLORY, account=ACCOUNT))
-    assert not await on(let_in, lambda people: people.is_allowed(TRUDY, account=ACCOUNT))
-    assert not await on(let_in, lambda people: people.is_allowed(MALLORY, account=OTHER_ACCOUNT))
-
-
 async def test_letting_in_again_keeps_the_first_time(let_in: Store) -> None:
     """When and by whom is kept with each person; the list is in the order of time."""
     await on(let_in, lambda people: people.allow(MALLORY, account=ACCOUNT, by=TRUDY, now=LATER))
@@ -50,52 +43,41 @@ async def test_letting_in_again_keeps_the_first_time(let_in: Store) -> None:
 
 
 @pytest.mark.parametrize("by_label", [False, True])
-async def test_putting_out(let_in: Store, by_label: bool) -> None:
-    """By who it is, or by the label in the list; the second time there is nobody to put out."""
+async def test_only_who_was_let_in_is_in(let_in: Store, by_label: bool) -> None:
+    """Nobody else, not under another account of ours, and not once put out, by who it is or by the label."""
+
+    async def is_in(who: str, account: str = ACCOUNT) -> bool:
+        return await on(let_in, lambda people: people.is_allowed(who, account=account))
+
+    assert [await is_in(MALLORY), await is_in(TRUDY), await is_in(MALLORY, OTHER_ACCOUNT)] == [True, False, False]
     await on(let_in, lambda people: people.allow(TRUDY, account=ACCOUNT, by=ADMIN, now=NOON))
     label = await on(let_in, lambda people: people.label(MALLORY, account=ACCOUNT))
     name = label.upper() if by_label else MALLORY
     assert [await on(let_in, lambda people: people.deny(name, account=ACCOUNT)) for _ in range(2)] == [True, False]
-    assert not await on(let_in, lambda people: people.is_allowed(MALLORY, account=ACCOUNT))
-    assert await on(let_in, lambda people: people.is_allowed(TRUDY, account=ACCOUNT))
+    assert [await is_in(MALLORY), await is_in(TRUDY)] == [False, True]
 
 
 async def test_a_number_stays_with_the_account_that_came_with_it_first(store: Store) -> None:
-    """Another account with the same number is refused, and who had it first keeps it."""
+    """Another account with the same number is refused until the operator confirms it; hidden, it is still theirs."""
+
+    async def pin(who: str, now: datetime, *, is_confirmed: bool = False) -> bool:
+        return await on(store, lambda people: people.pin(NUMBER, who, now=now, is_confirmed=is_confirmed))
+
+    async def since(who: str) -> datetime | None:
+        known = await on(store, lambda people: people.pin_of(NUMBER, who))
+        return known.since if known is not None and known.is_theirs else None
+
     assert await on(store, lambda people: people.pin_of(NUMBER, MALLORY)) is None
-    pins = [
-        await on(store, lambda people, who=who, now=now: people.pin(NUMBER, who, now=now))
-        for who, now in ((MALLORY, NOON), (MALLORY, LATER), (TRUDY, LATER), (TRUDY, LATER + timedelta(days=1)))
-    ]
-    assert pins == [True, True, False, False]
-    mine, theirs = [await on(store, lambda people, who=who: people.pin_of(NUMBER, who)) for who in (MALLORY, TRUDY)]
-    assert mine is not None
-    assert theirs is not None
-    assert (mine.is_theirs, theirs.is_theirs, mine.since) == (True, False, NOON)
-
-
-async def test_a_number_moves_to_an_account_that_the_operator_confirms(store: Store) -> None:
-    """From then on the old account is the one that is refused."""
-    for who in (MALLORY, TRUDY):
-        await on(store, lambda people, who=who: people.pin(NUMBER, who, now=NOON))
-    assert await on(store, lambda people: people.pin(NUMBER, TRUDY, now=LATER, is_confirmed=True))
-    moved = await on(store, lambda people: people.pin_of(NUMBER, TRUDY))
-    assert moved is not None
-    assert (moved.is_theirs, moved.since) == (True, LATER)
-    assert not await on(store, lambda people: people.pin(NUMBER, MALLORY, now=LATER))
-
-
-async def test_a_person_keeps_their_number_when_they_hide_it(store: Store) -> None:
-    """Of the numbers that are asked for, the one that is pinned to them; nobody else has it."""
-    await on(store, lambda people: people.pin(NUMBER, MALLORY, now=NOON))
+    assert [await pin(*each) for each in ((MALLORY, NOON), (MALLORY, LATER), (TRUDY, LATER))] == [True, True, False]
+    assert [await since(who) for who in (MALLORY, TRUDY)] == [NOON, None]
     asked: list[tuple[str, set[str]]] = [
-        (MALLORY, {NUMBER, OTHER_NUMBER}),
-        (MALLORY, {OTHER_NUMBER}),
-        (TRUDY, {NUMBER}),
-        (MALLORY, set()),
+        *((MALLORY, {NUMBER, OTHER_NUMBER}), (MALLORY, {OTHER_NUMBER}), (TRUDY, {NUMBER}), (MALLORY, set())),
     ]
     told = [await on(store, lambda people, who=who, of=of: people.number_of(who, of)) for who, of in asked]
     assert told == [NUMBER, None, None, None]
+    assert await pin(TRUDY, LATER, is_confirmed=True)
+    assert [await since(who) for who in (MALLORY, TRUDY)] == [None, LATER]
+    assert not await pin(MALLORY, LATER)
 
 
 async def test_the_file_names_nobody(path: Path) -> None:

@@ -1,5 +1,6 @@
 """The repository of predictions: numbered in their conversation, sealed, gone with the first of their messages."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
@@ -27,16 +28,6 @@ def put(repos: Repositories, here: ConversationId, turn: TurnId, origin: str, du
 async def numbers(store: Store, here: ConversationId, person: str = "alice", now: datetime = NOON) -> list[int]:
     found = await store.read(lambda repos: repos.predictions.all(here, person, now=now))
     return [one.number for one in found]
-
-
-async def test_a_damaged_one_is_passed_over(store: Store) -> None:
-    """One row that cannot be opened does not take the others with it."""
-    here, turn = await begun(store)
-    await store.transaction(lambda repos: [put(repos, here, turn, origin) for origin in "abc"])
-    await store.transaction(
-        lambda repos: repos.predictions.execute("UPDATE predictions SET words = x'00' WHERE origin = 'b'")
-    )
-    assert await numbers(store, here) == [1, 3]
 
 
 async def test_words_and_outcome_are_sealed(store: Store) -> None:
@@ -81,35 +72,22 @@ async def test_it_goes_with_the_first_message_that_does(
         assert await rows(store, "SELECT count(*) FROM predictions") == [(0 if is_gone else 1,)]
 
 
-async def test_what_has_disappeared_is_neither_settled_nor_struck(store: Store) -> None:
-    """Also in the seconds until maintenance has come by."""
+async def test_nothing_is_changed_but_ones_own_that_is_there(store: Store) -> None:
+    """Not another's, not one of another conversation under the same number, none that has just disappeared."""
     here, turn = await begun(store, NOON + MINUTE)
-    await store.transaction(lambda repos: put(repos, here, turn, "a"))
-    now = NOON + MINUTE
-
-    def change(repos: Repositories) -> tuple[object, ...]:
-        settled = repos.predictions.settle(here, "alice", 1, b"void", turn=turn, now=now)
-        return settled, repos.predictions.strike(here, "alice", 1, now=now)
-
-    assert await store.transaction(change) == (None, None)
-
-
-async def test_nobody_changes_another_ones(store: Store) -> None:
-    """Nor one of another conversation, though it has the same number."""
-    here, turn = await begun(store)
     there, other = await begun(store, address="group:g")
     await store.transaction(lambda repos: (put(repos, here, turn, "a"), put(repos, there, other, "b")))
 
-    def change(repos: Repositories) -> tuple[object, ...]:
-        return (
-            repos.predictions.settle(there, "bob", 1, b"void", turn=other, now=NOON),
-            repos.predictions.strike(there, "bob", 1, now=NOON),
-            repos.predictions.strike(there, "alice", 1, now=NOON),
-        )
+    def change(where: ConversationId, who: str, now: datetime) -> Callable[[Repositories], list[bool]]:
+        return lambda repos: [
+            repos.predictions.settle(where, who, 1, b"void", turn=turn, now=now) is not None,
+            repos.predictions.strike(where, who, 1, now=now) is not None,
+        ]
 
-    assert [change is None for change in await store.transaction(change)] == [True, True, False]
-    assert await numbers(store, here) == [1]
-    assert await numbers(store, there) == []
+    assert await store.transaction(change(here, "alice", NOON + MINUTE)) == [False, False]
+    assert await store.transaction(change(there, "bob", NOON)) == [False, False]
+    assert await store.transaction(change(there, "alice", NOON)) == [True, True]
+    assert (await numbers(store, here), await numbers(store, there)) == ([1], [])
 
 
 @pytest.mark.parametrize(("due", "settled", "goes"), [(10, None, 10), (10, 2, 2), (2, 10, 10)])

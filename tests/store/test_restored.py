@@ -1,7 +1,6 @@
 """A backup that is the store: it says so until somebody decides what becomes of what was open in it."""
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -23,15 +22,14 @@ from store import (
 )
 from tests.arrivals import arrival
 from tests.conftest import NOON
-from tests.store.earlier import build_earlier
 from tests.store.lives import LATER, asked, taken
 from tests.store.places import keys_of
 from tests.store.places import replace as replace_content
 
 HOUR = timedelta(hours=1)
 NOTHING = Waiting(items=0, oldest_at=None, dead=0)
-BEFORE_THE_MARK = 14
-"""The newest schema of an Aldis that marked no backup."""
+EARLIER = 37
+"""A schema with the same tables."""
 
 
 async def restoration(path: Path) -> Restoration | None:
@@ -45,25 +43,6 @@ async def copied(path: Path, folder: Path) -> Path:
         return await store.backup(folder, now=NOON)
 
 
-def as_of_before(copy: Path) -> None:
-    """As an older Aldis made it, which knew of no such thing: what the tables and columns of its schema can hold."""
-    older = copy.with_name("older.db")
-    with closing(sqlite3.connect(older)) as connection:
-        build_earlier(connection, BEFORE_THE_MARK)
-        connection.execute("ATTACH ? AS newer", (str(copy),))
-        names = connection.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'").fetchall()
-        for [table] in names:
-            columns = ", ".join(columns_of(connection, "main", table) & columns_of(connection, "newer", table))
-            if columns:
-                connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM newer.{table}")
-        connection.commit()
-    older.replace(copy)
-
-
-def columns_of(connection: sqlite3.Connection, schema: str, table: str) -> set[str]:
-    return {name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?, ?)", (table, schema))}
-
-
 class TestTheMark:
     async def test_a_backup_is_born_with_it_and_the_store_has_none(self, path: Path, tmp_path: Path) -> None:
         """Whoever puts the files in place by hand has the same question to answer."""
@@ -74,15 +53,12 @@ class TestTheMark:
         assert is_undecided(path)
         assert await restoration(path) == Restoration(copied_at=NOON, restored_at=None)
 
-    @pytest.mark.parametrize("harm", [lambda _: None, as_of_before], ids=["of now", "of an older Aldis"])
-    async def test_a_restored_store_has_it(self, path: Path, tmp_path: Path, harm: Callable[[Path], None]) -> None:
+    async def test_a_restored_store_has_it(self, path: Path, tmp_path: Path) -> None:
         """With the time when it was restored; a backup of such a store, too, until it is decided."""
         copy = await copied(path, tmp_path / "copies")
-        harm(copy)
         restore(copy, path, now=NOON + HOUR)
         assert is_undecided(path)
-        copied_at = NOON if harm is not as_of_before else None
-        assert await restoration(path) == Restoration(copied_at=copied_at, restored_at=NOON + HOUR)
+        assert await restoration(path) == Restoration(copied_at=NOON, restored_at=NOON + HOUR)
         async with open_store(path, realm="signal") as store:
             again = await store.backup(tmp_path / "again", now=NOON + 2 * HOUR)
             place = await store.conversation("direct:a", now=NOON)
@@ -101,9 +77,10 @@ class TestTheMark:
         """As `aldis upgrade-check` does before an upgrade: the copy is marked, whatever schema it has."""
         async with open_store(path, realm="signal") as store:
             await asked(store, "direct:a", 1)
-        as_of_before(path)
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(f"PRAGMA user_version = {EARLIER}")
         copy = copy_closed(path, tmp_path / "copies", now=NOON)
-        assert schema_of(copy) == BEFORE_THE_MARK
+        assert schema_of(copy) == EARLIER
         restore(copy, path, now=NOON + HOUR)
         assert await restoration(path) == Restoration(copied_at=NOON, restored_at=NOON + HOUR)
 

@@ -299,53 +299,32 @@ class TestOpening:
             async with open_store(path, realm="signal", key=KEY, old_key=KEY):
                 pass
 
-    @pytest.mark.parametrize("talked", [True, False], ids=["with a conversation", "still empty"])
-    async def test_a_missing_master_key_is_refused_not_replaced(self, path: Path, talked: bool) -> None:
-        """A new key would open nothing of what is there; the error names the file, and the file put back opens it."""
-        async with open_store(path, realm="signal") as store:
-            if talked:
-                await store.conversation("direct:a", now=NOON)
-        kept = master_of(path).read_bytes()
-        master_of(path).unlink()
-        error = await self._refused(path)
-        assert isinstance(error, WrongKey)
-        assert str(master_of(path)) in str(error)
-        assert not master_of(path).exists()
-        master_of(path).write_bytes(kept)
-        async with open_store(path, realm="signal"):
-            pass
-
-    async def test_a_missing_key_file_is_refused_not_begun_anew(self, path: Path) -> None:
-        """A new index key would hide every conversation: the store stays shut until the file is back."""
+    @pytest.mark.parametrize(
+        ("name", "content", "kind", "words"),
+        [
+            ("-master-key", None, WrongKey, ("-master-key",)),
+            ("-keys", None, WrongKey, ("-keys",)),
+            ("-keys", b"", WrongKey, ("-keys",)),
+            ("", None, DatabaseGone, ("-keys", "restore FILE", "to start with nothing")),
+            ("", b"", DatabaseGone, ("-keys", "restore FILE", "to start with nothing")),
+        ],
+    )
+    async def test_a_missing_file_is_refused_and_not_made_again(
+        self, path: Path, name: str, content: bytes | None, kind: type[StoreError], words: tuple[str, ...]
+    ) -> None:
+        """A new one would hide every word that is there: the error names the way back, and the file put back opens."""
         async with open_store(path, realm="signal") as store:
             conversation = await store.conversation("direct:a", now=NOON)
-        kept = keys_of(path).read_bytes()
-        for content in (None, b""):
-            keys_of(path).unlink()
-            if content is not None:
-                keys_of(path).write_bytes(content)
-            error = await self._refused(path)
-            assert isinstance(error, WrongKey)
-            assert "-keys" in str(error)
-        keys_of(path).write_bytes(kept)
-        async with open_store(path, realm="signal") as store:
-            assert await store.conversation("direct:a", now=NOON) == conversation
-
-    @pytest.mark.parametrize("content", [None, b""], ids=["gone", "empty"])
-    async def test_a_database_that_is_gone_is_refused_not_made_again(self, path: Path, content: bytes | None) -> None:
-        """It was taken away or lost: nobody's words begin at nothing because of it. The way back and the way on are
-        told, and both are ways.
-        """
-        async with open_store(path, realm="signal") as store:
-            conversation = await store.conversation("direct:a", now=NOON)
-        kept, keys = contents(path)
-        replace(path, content)
+        file = path.with_name(path.name + name)
+        before = {each.name: each.read_bytes() for each in path.parent.iterdir()}
+        replace(file, content)
         for _ in range(2):
             error = await self._refused(path)
-            assert isinstance(error, DatabaseGone)
-            assert all(words in str(error) for words in (str(keys_of(path)), "restore FILE", "to start with nothing"))
-            assert keys_of(path).read_bytes() == keys
-        replace(path, kept)
+            assert isinstance(error, kind)
+            assert all(word in str(error) for word in words)
+            if kind is DatabaseGone:
+                assert keys_of(path).read_bytes() == before[keys_of(path).name]
+        replace(file, before[file.name])
         async with open_store(path, realm="signal") as store:
             assert await store.conversation("direct:a", now=NOON) == conversation
         replace(path, None)

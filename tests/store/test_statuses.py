@@ -76,23 +76,14 @@ async def test_a_status_given_up_early_may_still_be_what_arrives(store: Store, i
 
 @pytest.mark.parametrize("is_begun", [False, True])
 async def test_the_answer_replaces_the_last_status_that_was_sent(store: Store, is_begun: bool) -> None:
-    """It edits what stands in the chat, whether a newer status still waited or has just failed to go out."""
+    """It edits what stands in the chat, whether a newer status still waited or has just failed to go out; where none
+    was sent, it is a message of its own.
+    """
     turn = await put_status(store, "direct:a", b"Thinking")
     [first] = await begin(store)
     await store.transaction(lambda repos: repos.outbox.mark_sent(first.id, millis(NOON), now=NOON))
     await put_status(store, "direct:a", b"Searching", turn)
-    begun = await begin(store) if is_begun else []
-    await put_answer(store, "direct:a", turn, failed=begun)
-    [item] = await begin(store)
-    assert (item.reply, item.edits) == (
-        b"answer",
-        SentMessage(sent_at=millis(NOON), original_at=millis(NOON), revision=0),
-    )
-
-
-async def test_the_answer_is_a_message_of_its_own_if_no_status_was_sent(store: Store) -> None:
-    """There is nothing in the chat that could be edited."""
-    turn = await put_status(store, "direct:a", b"Thinking")
-    await put_answer(store, "direct:a", turn)
-    [item] = await begin(store)
-    assert (item.reply, item.edits) == (b"answer", None)
+    await put_answer(store, "direct:a", turn, failed=await begin(store) if is_begun else [])
+    await put_answer(store, "direct:b", await put_status(store, "direct:b", b"Thinking"))
+    shown = SentMessage(sent_at=millis(NOON), original_at=millis(NOON), revision=0)
+    assert [(item.reply, item.edits) for item in await begin(store)] == [(b"answer", shown), (b"answer", None)]
