@@ -1,4 +1,4 @@
-# ruff: noqa: PTH101, PTH102, PTH104, PTH108, PTH116, PTH208, PTH211
+# ruff: noqa: PTH108, PTH116, PTH208
 """A file that has taken its cell over, and tries to get out: each way by which data leave or come in. Run in a cell.
 
 Each way ends in the number of an error, or in 0: that one was open. Those that the numbers of the machine are needed
@@ -7,7 +7,6 @@ for are named for x86-64 and aarch64.
 
 import ctypes
 import errno
-import fcntl
 import mmap
 import os
 import platform
@@ -24,22 +23,15 @@ from bot.media.cell import Facts
 CALLS = {
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271),
-    "pidfd_open": (434, 434),
     "pidfd_getfd": (438, 438),
     "io_uring_setup": (425, 425),
     "bpf": (321, 280),
-    "mount": (165, 40),
-    "userfaultfd": (323, 282),
     "memfd_create": (319, 279),
     "execveat": (322, 281),
     "openat2": (437, 437),
     "unshare": (272, 97),
-    "keyctl": (250, 219),
-    "shmget": (29, 194),
     "prctl": (157, 167),
     "prlimit64": (302, 261),
-    "setuid": (105, 146),
     "ioctl": (16, 29),
     "sendmsg": (46, 211),
     "recvmsg": (47, 212),
@@ -53,36 +45,20 @@ def preload() -> None:
 
 def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
     """`arguments`: what the machine keeps from it, and Aldis's process id."""
-    database, key, bridge, port, aldis, scratch = arguments
+    database, key, bridge, aldis, scratch = arguments
     ways = {
         "read the database": lambda: opening(database),
         "read the key file": lambda: opening(key),
         "read the environment of Aldis": lambda: opening(f"/proc/{aldis}/environ"),
-        "read the memory of Aldis": lambda: opening(f"/proc/{aldis}/mem"),
-        "read its own environment": lambda: opening("/proc/self/environ"),
         "list its own descriptors": lambda: os.listdir("/proc/self/fd"),
         "list a folder": lambda: os.listdir("/"),
         "look at a file": lambda: os.stat(database),
         "write a file": lambda: opening(scratch, os.O_WRONLY | os.O_CREAT),
-        "write below /tmp": lambda: opening("/tmp/aldis-escape", os.O_WRONLY | os.O_CREAT),
         "delete a file": lambda: os.unlink(database),
-        "rename a file": lambda: os.rename(database, scratch),
-        "make a folder": lambda: os.mkdir(scratch),
-        "make a link": lambda: os.link(database, scratch),
-        "make a sign to a file": lambda: os.symlink(database, scratch),
-        "make a pipe with a name": lambda: os.mkfifo(scratch),
-        "change a mode": lambda: os.chmod(database, 0o777),
-        "cut a file": lambda: os.truncate(database, 0),
-        "open a terminal": lambda: opening("/dev/ptmx", os.O_RDWR),
         "open a socket of the internet": lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM),
-        "open a socket for datagrams": lambda: socket.socket(socket.AF_INET6, socket.SOCK_DGRAM),
-        "open a raw socket": lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW),
         "open a socket of the machine": lambda: socket.socket(socket.AF_UNIX),
-        "open a socket of the kernel": lambda: socket.socket(16, socket.SOCK_RAW),
-        "open a socket to another machine of the host": lambda: socket.socket(40, socket.SOCK_STREAM),
         "open a pair of sockets": socket.socketpair,
         "connect to the bridge": lambda: reaching(bridge),
-        "connect to a port": lambda: socket.create_connection(("127.0.0.1", int(port)), timeout=1),
         "reach the bridge with what it has": lambda: reaching_with_own(bridge),
         "run a program": lambda: os.execv("/bin/sh", ["sh", "-c", "exit 3"]),
         "fork": forking,
@@ -90,18 +66,12 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
         "begin a process by clone": lambda: called(56 if is_x86() else 220, signal.SIGCHLD, 0, 0, 0, 0),
         "begin a process by clone3": lambda: called(435, struct.pack("=11Q", *[0] * 4, signal.SIGCHLD, *[0] * 6), 88),
         "kill Aldis": lambda: os.kill(int(aldis), signal.SIGTERM),
-        "see whether Aldis is there": lambda: os.kill(int(aldis), 0),
         "kill the server of cells": lambda: os.kill(os.getppid(), signal.SIGKILL),
-        "kill everything": lambda: os.kill(-1, 0),
-        "trace Aldis": lambda: called(101 if is_x86() else 117, 16, int(aldis), 0, 0),
         "have code in memory": lambda: mmap.mmap(-1, 4096, prot=mmap.PROT_WRITE | mmap.PROT_EXEC).close(),
         "make memory code": making_code,
         "get a further descriptor": lambda: os.dup(0),
-        "get one by fcntl": lambda: fcntl.fcntl(0, fcntl.F_DUPFD, 100),
         "open a pipe": os.pipe,
         "raise a limit": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100)),
-        "let itself be dumped": lambda: called(157 if is_x86() else 167, 4, 1, 0, 0, 0),
-        "outlive Aldis": lambda: called(157 if is_x86() else 167, 1, 0, 0, 0, 0),
         "have another descriptor": having_another,
     } | {f"call {name}": calling(numbers) for name, numbers in CALLS.items()}
     found = {name: outcome(way) for name, way in ways.items()}

@@ -68,14 +68,6 @@ def test_transparency_and_few_colours_stay_as_they_are() -> None:
     assert (facts["content_type"], opened(made).mode) == ("image/jpeg", "RGB")  # on white, rather than megabytes
 
 
-def test_every_kind_of_colour_is_read() -> None:
-    """Printers' colours, greys, palettes."""
-    for mode in ("L", "CMYK", "1", "P", "LA", "I;16"):
-        file_format = "TIFF" if mode == "CMYK" else "PNG"
-        facts, _ = fit_picture(saved(Image.new(mode, (30, 20)), file_format), file_format)
-        assert (facts["width"], facts["height"]) == (30, 20)
-
-
 def test_of_an_animation_there_is_the_first_picture() -> None:
     """And it is said that it moves."""
     frames = [Image.new("RGB", (20, 20), colour) for colour in ("red", "blue", "green")]

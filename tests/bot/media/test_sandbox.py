@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent, indent
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -58,15 +59,7 @@ def bridge(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def port() -> Iterator[int]:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        yield listening.getsockname()[1]
-
-
-@pytest.fixture
-async def tried(
-    tmp_path: Path, bridge: str, port: int, level: Level, monkeypatch: pytest.MonkeyPatch
-) -> dict[str, Any]:
+async def tried(tmp_path: Path, bridge: str, level: Level, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Everything that a file may try in its cell, and what came of it."""
     needs(level)
     monkeypatch.setenv("STORE__KEY", SECRET)
@@ -76,7 +69,7 @@ async def tried(
         file.write_text(SECRET)
         file.chmod(0o666)
     facts, _ = await sandbox(HOSTILE).open(
-        *("escapes", b"", str(database), str(key), bridge, str(port), str(os.getpid()), str(scratch)),
+        *("escapes", b"", str(database), str(key), bridge, str(os.getpid()), str(scratch)),
         timeout_seconds=DEADLINE_SECONDS,
     )
     assert database.read_text() == key.read_text() == SECRET
@@ -235,38 +228,29 @@ FEED = rss(Item(title="Lit <b>&amp;</b> bright", link="/lit", summary="<p>At <i>
 URL = "http://a.example/"
 
 
-async def test_a_picture_is_the_same_in_a_cell() -> None:
-    """Nothing is missing there that its library would have loaded later, in any format and kind of colour."""
+async def test_a_file_is_the_same_in_a_cell() -> None:
+    """Nothing is missing there that its library would have loaded later: every format and kind of colour, words, none,
+    and those under a lock that is no secret; every encoding, also one that there is not; whole or cut off.
+    """
     exif = Image.Exif()
     exif[0x0112] = 6
-    files = [("TIFF", saved(Image.new("CMYK", (30, 20)), "TIFF", exif=exif))]
-    files += [(name, noise(300, 200, name)) for name in ("PNG", "GIF", "WEBP", "AVIF", "BMP", "TIFF", "JPEG")]
-    files += [(name, picture(2000, 1000, name)) for name in ("PNG", "AVIF", "JPEG")]
+    shots = [("TIFF", saved(Image.new("CMYK", (30, 20)), "TIFF", exif=exif))]
+    shots += [(name, noise(300, 200, name)) for name in ("PNG", "GIF", "WEBP", "AVIF", "BMP", "TIFF", "JPEG")]
+    shots += [(name, picture(2000, 1000, name)) for name in ("PNG", "AVIF", "JPEG")]
     modes = ("L", "1", "P", "LA", "I;16", "RGBA")
-    files += [("PNG", saved(Image.new(mode, (30, 20)), "PNG", exif=exif)) for mode in modes]
-    for file_format, data in files:
-        assert await opened_by("pictures", data, file_format) == pictures.fit_picture(data, file_format)
-
-
-async def test_a_pdf_is_the_same_in_a_cell() -> None:
-    """With words, without, and those under a lock that is no secret, too."""
+    shots += [("PNG", saved(Image.new(mode, (30, 20)), "PNG", exif=exif)) for mode in modes]
     papers.preload()
-    for data in (pdf("Rent", "Deposit"), pdf("", ""), *(locked("", of) for of in ("AES-256", "AES-128", "RC4-128"))):
-        assert await opened_by("pdf", data, "9", "999") == papers.serve(data, ("9", "999"))
-
-
-async def test_a_feed_is_the_same_in_a_cell() -> None:
-    """In every encoding, also in one that there is not; whole or cut off."""
-    for charset in ("", "utf-8", "windows-1252", "koi8-r", "big5", "shift_jis", "cp437", "no-such"):
-        for feed in (FEED, FEED[: len(FEED) - 30]):
-            found = await opened_by("feed_parser", feed, URL, charset)
-            assert found == feed_parser.serve(feed, (URL, charset))
+    locks = [locked("", cipher) for cipher in ("AES-256", "AES-128", "RC4-128")]
+    charsets = ("", "utf-8", "windows-1252", "koi8-r", "big5", "shift_jis", "cp437", "no-such")
+    files: list[tuple[ModuleType, bytes, tuple[str, ...]]] = [(pictures, data, (name,)) for name, data in shots]
+    files += [(papers, data, ("9", "999")) for data in (pdf("Rent", "Deposit"), pdf("", ""), *locks)]
+    files += [(feed_parser, feed, (URL, name)) for name in charsets for feed in (FEED, FEED[:-30])]
+    for module, data, arguments in files:
+        name = module.__name__.rpartition(".")[2]
+        found = await sandbox().open(name, data, *arguments, timeout_seconds=DEADLINE_SECONDS)
+        assert found == module.serve(data, arguments), (name, arguments)
     with pytest.raises(FileRefused, match="no feed"):
-        await opened_by("feed_parser", b"<feed" + FEED, URL, "")
-
-
-async def opened_by(module: str, data: bytes, *arguments: str) -> tuple[Any, bytes]:
-    return await sandbox().open(module, data, *arguments, timeout_seconds=DEADLINE_SECONDS)
+        await sandbox().open("feed_parser", b"<feed" + FEED, URL, "", timeout_seconds=DEADLINE_SECONDS)
 
 
 # What becomes of cells

@@ -94,12 +94,6 @@ async def test_a_service_that_is_away_is_told_apart(http: Http, service: OpenAIA
     assert (await speech(http, service).speak("Hi", timeout_seconds=DEADLINE_SECONDS))[1].outcome == "unavailable"
 
 
-async def test_a_wrong_key_is_not_sent_twice(http: Http, service: OpenAIAudio) -> None:
-    """Asking again changes nothing."""
-    _, fee = await speech(http, service, api_key="wrong").transcribe(M4A, "m4a", seconds=1)
-    assert (fee.outcome, len(service.requests)) == ("status_401", 1)
-
-
 async def test_words_become_a_sound(http: Http, service: OpenAIAudio) -> None:
     """In the format that Signal itself uses for voice notes, priced by the character."""
     sound, fee = await speech(http, service).speak("Hello there", timeout_seconds=DEADLINE_SECONDS)
