@@ -112,14 +112,18 @@ class AttachmentReader:
 
         `person` is as for `Sandbox.open`.
         """
-        what = "a voice note" if attachment.is_voice_note else "a file"
-        max_bytes = self._limits.max_bytes
-        if refusal := self._refusal(attachment, number):
-            return _described(what, refusal)
+        what, limits = "a voice note" if attachment.is_voice_note else "a file", self._limits
+        if number > limits.max_files:
+            most = f"which was not opened: the limit is {limits.max_files} per message"
+            return _described(what, most if limits.max_files else "which cannot be opened here")
+        if (attachment.size_bytes or 0) > limits.max_bytes:
+            return _described(what, _too_large(limits.max_bytes))
         try:
             data = await self._fetched(chat, attachment)
         except Unfetchable:
-            return _described(what, f"which is no longer available, or is larger than {max_bytes // 1_000_000} MB")
+            return _described(
+                what, f"which is no longer available, or is larger than {limits.max_bytes // 1_000_000} MB"
+            )
         except Disconnected:
             rest = "which could not be fetched, because Signal cannot be reached; it may be sent again"
             return _described(what, rest)
@@ -141,13 +145,6 @@ class AttachmentReader:
         except FileRefused as refusal:
             return _described(kind.what, f"which cannot be opened: {refusal}")
         return found
-
-    def _refusal(self, attachment: Attachment, number: int) -> str:
-        """Why a file is not even fetched; "" if it is."""
-        most = self._limits.max_files
-        if number > most:
-            return f"which was not opened: the limit is {most} per message" if most else "which cannot be opened here"
-        return _too_large(self._limits.max_bytes) if (attachment.size_bytes or 0) > self._limits.max_bytes else ""
 
     async def _fetched(self, chat: ChatId, attachment: Attachment) -> bytes:
         for pause_seconds in self._pauses_seconds:

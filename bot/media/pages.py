@@ -66,7 +66,6 @@ _END, _ITEM, _ITEM_END, _SPACE = "\x01", "\x02", "\x03", "\x04"
 _BAR = f"{_SPACE}|{_SPACE}"
 """Put behind a cell."""
 _SIGNS = str.maketrans({_END: "\n", _ITEM: "\n", _ITEM_END: "", _SPACE: " "})
-_NO_SIGNS = dict.fromkeys(map(ord, (_END, _ITEM, _ITEM_END, _SPACE)))
 
 
 def preload() -> None:
@@ -85,13 +84,12 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
     text = decode(data, charset, is_html=kind == HTML)
     if kind != HTML:
         return {}, text.encode(errors="ignore")
-    text = text[:MAX_CHARS].translate(_NO_SIGNS)
-    tree = LexborHTMLParser(text)
+    tree = LexborHTMLParser(text[:MAX_CHARS])
     facts = _head(tree)
     _write_out(tree)
     part, written = _main_part(tree)
     if not written:  # it consists of what surrounds other pages
-        tree = LexborHTMLParser(text)
+        tree = LexborHTMLParser(text[:MAX_CHARS])
         _write_out(tree)
         part = tree.body
         written = _laid_out(part) if part is not None else ""
@@ -161,7 +159,7 @@ def _in_words(node: LexborNode) -> str:
         case "sup":
             return f"^{_grouped(inner)}" if inner and not _ORDINAL.fullmatch(inner) else words
         case "sub":
-            return _lowered(inner)
+            return inner.translate(_LOWERED) if inner.isdigit() or not inner else f"_{inner}"
         case "del" | "s" | "strike":
             return words.replace(inner, f"~~{inner}~~", 1) if inner else words
         case name:  # a part of a formula
@@ -174,10 +172,6 @@ def _in_words(node: LexborNode) -> str:
 
 def _grouped(words: str) -> str:
     return words if _SINGLE.fullmatch(words) else f"({words})"
-
-
-def _lowered(words: str) -> str:
-    return words.translate(_LOWERED) if words.isdigit() or not words else f"_{words}"
 
 
 def _mark_cells(tree: LexborHTMLParser) -> None:
