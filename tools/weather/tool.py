@@ -40,7 +40,7 @@ _IMPERIAL = {"temperature_unit": "fahrenheit", "wind_speed_unit": "mph", "precip
 _A_DAY = timedelta(days=1)
 
 # Open-Meteo's variables, each with its name in our results.
-_CODE, _DIRECTION = "weather_code", "wind_direction_10m"
+_CODE, _DIRECTION, _DOMINANT_DIRECTION = "weather_code", "wind_direction_10m", "wind_direction_10m_dominant"
 _CURRENT = {
     "temperature_2m": "temperature",
     "apparent_temperature": "feels_like",
@@ -233,7 +233,7 @@ class Weather:
             | hourly
             | {
                 "current": ",".join([*_CURRENT, _DIRECTION, _CODE]),
-                "daily": ",".join([*_DAILY, "wind_direction_10m_dominant", "sunrise", "sunset", _CODE]),
+                "daily": ",".join([*_DAILY, _DOMINANT_DIRECTION, "sunrise", "sunset", _CODE]),
                 "forecast_days": str(_needed_days(arguments, context.now)),
             }
             | (_IMPERIAL if (arguments.units or self._units) == "imperial" else {})
@@ -243,7 +243,10 @@ class Weather:
         data: dict[str, Any] = {
             "place": label,
             "timezone": f"{forecast.timezone} ({forecast.timezone_abbreviation})".removesuffix(" ()"),
-            "current": _now(forecast),
+            "current": {
+                "local_time": str(forecast.current.get("time") or "unknown"),
+                **_weather_of(forecast.current, forecast.current_units, _CURRENT),
+            },
             "hours": _hours(forecast, by_hour) if arguments.hours else {},
             # The hours are long enough, and say the same.
             "days": () if arguments.hours and arguments.days is None else daily,
@@ -316,30 +319,14 @@ def coordinates(text: str) -> tuple[float, float] | None:
     return (latitude, longitude) if abs(latitude) <= _MAX_LATITUDE and abs(longitude) <= _MAX_LONGITUDE else None
 
 
-def _now(forecast: WeatherForecast) -> Mapping[str, str]:
-    values = forecast.current
-    return {
-        "local_time": str(values.get("time") or "unknown"),
-        "weather": _in_words(values.get(_CODE)),
-        **_with_units(values, forecast.current_units, _CURRENT, _direction(values.get(_DIRECTION))),
-    }
-
-
 def _days(forecast: WeatherForecast, first: date | None, count: int) -> Sequence[Mapping[str, str]]:
     """Describes the weather of `count` days, by default from today on; fewer if the forecast ends before."""
     rows: list[Mapping[str, str]] = []
     for day, values in _rows(forecast.daily):
         if first is not None and not first <= day.date() < first + count * _A_DAY:
             continue
-        wind = _direction(values.get("wind_direction_10m_dominant"))
-        rows.append(
-            {
-                "date": f"{day:%A %Y-%m-%d}",
-                "weather": _in_words(values.get(_CODE)),
-                **_with_units(values, forecast.daily_units, _DAILY, wind),
-                **_sun(day, values),
-            }
-        )
+        said = _weather_of(values, forecast.daily_units, _DAILY)
+        rows.append({"date": f"{day:%A %Y-%m-%d}", **said, **_sun(day, values)})
     return rows[:count]
 
 
@@ -438,18 +425,24 @@ def _time(said: Value) -> datetime | None:
         return None
 
 
-def _with_units(
-    values: Mapping[str, Value], units: Mapping[str, str], names: Mapping[str, str], wind_from: str = ""
-) -> Mapping[str, str]:
+def _weather_of(values: Mapping[str, Value], units: Mapping[str, str], names: Mapping[str, str]) -> Mapping[str, str]:
+    """Returns the weather of a moment or a day in words, and where the wind comes from."""
+    measured = _with_units(values, units, names)
+    wind_from = _direction(values.get(_DIRECTION, values.get(_DOMINANT_DIRECTION)))
+    for name in {"wind", "wind_max"} & measured.keys() if wind_from else ():
+        measured[name] += f" from {wind_from}"
+    return {"weather": _in_words(values.get(_CODE)), **measured}
+
+
+def _with_units(values: Mapping[str, Value], units: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
     """Returns the values by our names with the units of the answer, leaving out null."""
     found: dict[str, str] = {}
     for theirs, ours in names.items():
         value, unit = values.get(theirs), clean_text(units.get(theirs, ""))
-        if value is not None:
-            said = (
-                clean_text(value) if isinstance(value, str) else f"{value:g}{'' if unit == '%' else ' '}{unit}".strip()
-            )
-            found[ours] = f"{said} from {wind_from}" if wind_from and ours in {"wind", "wind_max"} else said
+        if isinstance(value, str):
+            found[ours] = clean_text(value)
+        elif value is not None:
+            found[ours] = f"{value:g}{'' if unit == '%' else ' '}{unit}".strip()
     return found
 
 

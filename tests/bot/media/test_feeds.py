@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from aiohttp import web
 
-from bot.media.feeds import GONE, MAX_BYTES, FeedReader, FeedValidators, Reading
+from bot.media.feeds import GONE, MAX_BYTES, FeedReader, FeedValidators, Piece, Reading
 from tests.bot.media.taken.feed_parser import ANSWERS
 from tests.cells import sandbox
 from tests.conftest import NOON
@@ -61,6 +61,9 @@ async def test_a_feed_comes_in_plain_words(site: FeedSite, read: Reader) -> None
     assert (piece.title, piece.summary) == ("Lit & bright", "At dusk")
     assert piece.url == f"{site.url}/lit"
     assert piece.published_at == NOON
+    far = Piece.model_validate(piece.model_dump() | {"published_at": 253_402_300_799})
+    assert far.published_at is not None
+    assert far.published_at.year == 9999
 
 
 async def test_a_feed_that_has_not_changed_is_not_sent_again(site: FeedSite, read: Reader) -> None:
