@@ -307,6 +307,10 @@ def _round(number: Decimal, places: Decimal = Decimal(0)) -> Decimal:
         return number.quantize(Decimal(1).scaleb(-int(places)), decimal.ROUND_HALF_UP)
 
 
+def _percentage(number: Decimal) -> Value:
+    return Percentage(number / 100)
+
+
 def _mean(*numbers: Decimal) -> Decimal:
     return _divide(sum(numbers, Decimal(0)), Decimal(len(numbers)))
 
@@ -377,7 +381,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "ceil": partial(Decimal.to_integral_value, rounding=decimal.ROUND_CEILING),
     "trunc": partial(Decimal.to_integral_value, rounding=decimal.ROUND_DOWN),
     "abs": Decimal.copy_abs,
-    "percentage": lambda number: Percentage(number / 100),
+    "percentage": _percentage,
 }
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {name: _checked(name, each) for name, each in _FUNCTIONS.items()}
 """The functions by name. Angles are in radians; `log` is the natural logarithm unless given a base."""
