@@ -94,8 +94,7 @@ def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
     if not settings.tools.enabled:
         yield hint("tools", "all are switched off", "TOOLS__ENABLED=true switches it on")
         return
-    groups = inventory(settings, around)
-    for group in groups:
+    for group in inventory(settings, around):
         match group.state:
             case "on":
                 yield ok("tools", f"{group.name} is on", group.advice)
@@ -104,10 +103,6 @@ def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
             case "missing":
                 is_wanted = settings.tools.options_by_name[group.name].model_fields_set
                 yield (warning if is_wanted else hint)("tools", f"{group.name} is not offered", group.advice)
-    asks_wikimedia = any("Wikimedia" in (group.seen_by or ()) for group in groups if group.state == "on")
-    if settings.tools.contact is None and asks_wikimedia:
-        what = "Wikipedia does not know how to reach you, and allows 10 requests a minute"
-        yield hint("tools", what, "it allows 200 if TOOLS__CONTACT is an e-mail address or a page of yours")
 
 
 async def check_tool_sources(settings: Settings) -> list[Finding]:

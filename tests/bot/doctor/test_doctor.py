@@ -259,7 +259,6 @@ async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
     assert about(found, "tools: calculator is off").advice == "TOOLS__CALCULATOR__ENABLED=true switches it on"
     assert "Brave Search with TOOLS__WEB_SEARCH__API_KEY," in about(found, "tools: web_search is on").advice
     assert about(found, "tools: weather is on").advice == ""
-    assert "TOOLS__CONTACT" in about(found, "tools: Wikipedia does not know how to reach you").advice
     images = about(found, "tools: images is not offered")
     assert (images.level, images.advice) == ("hint", "it needs TOOLS__IMAGES__API_KEY or TOOLS__IMAGES__BASE_URL")
     assert about(found, "tools: mcp is not offered").advice == "it needs TOOLS__MCP__SERVERS"

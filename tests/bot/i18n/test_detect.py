@@ -1,6 +1,5 @@
 """In which language a message is written, and that nothing is claimed where that is not sure."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,10 +58,8 @@ UNSURE = [
 
 def test_a_plain_sentence_is_told() -> None:
     """Short, with or without capitals and accents, as people write in a chat."""
-    found = {
-        language: tuple(text for text in texts if detect_language(text) == language) for language, texts in SURE.items()
-    }
-    assert found == SURE
+    for language, texts in SURE.items():
+        assert [text for text in texts if detect_language(text) != language] == []
 
 
 def test_nothing_is_claimed_where_it_is_not_sure() -> None:
@@ -70,26 +67,19 @@ def test_nothing_is_claimed_where_it_is_not_sure() -> None:
     assert [text for text in UNSURE if detect_language(text) is not None] == []
 
 
-@pytest.mark.parametrize(
-    ("language", "text"),
-    [
-        ("en", "Hello!"),
-        ("de", "Guten Morgen 🙂"),
-        ("de", "Wetter Berlin?"),
-        ("fr", "Bonjour"),
-        ("fr", "météo"),
-        ("es", "¡Hola!"),
-        ("es", "tiempo Madrid"),
-        (None, "ok"),
-        (None, "Hi"),
-        (None, "Berlin"),
-        (None, "👍"),
-        (None, "Hallo Welt ist ein altes kleines Programm"),
-    ],
+GUESSED: tuple[tuple[Language | None, tuple[str, ...]], ...] = (
+    ("en", ("Hello!",)),
+    ("de", ("Guten Morgen 🙂", "Wetter Berlin?")),
+    ("fr", ("Bonjour", "météo")),
+    ("es", ("¡Hola!", "tiempo Madrid")),
+    (None, ("ok", "Hi", "Berlin", "👍", "Hallo Welt ist ein altes kleines Programm")),
 )
-def test_a_greeting_is_a_guess(language: Language | None, text: str) -> None:
+
+
+def test_a_greeting_is_a_guess() -> None:
     """So is a word or two; what friends of any language say is none."""
-    assert guess_language(text) == language
+    for language, texts in GUESSED:
+        assert [text for text in texts if guess_language(text) != language] == []
 
 
 @given(st.text())

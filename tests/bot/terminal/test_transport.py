@@ -8,7 +8,6 @@ import re
 import stat
 import subprocess
 import sys
-import textwrap
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -49,7 +48,6 @@ from tests.waiting import WAIT_SECONDS
 
 START = datetime(2026, 11, 21, 22, 40, tzinfo=UTC)
 START_MS = int(START.timestamp() * 1000)
-"""How long a test waits for what must happen: only ever used up by a failure."""
 
 STARTED = ToolStarted(name="get_weather", arguments='{"place": "Paris"}')
 ENDED = ToolEnded(name="get_weather", content='{"ok": true}', ok=True, latency_seconds=0.25)
@@ -58,7 +56,6 @@ MODEL = ModelAnswered(
 )
 FAILED = ModelFailed(provider="openai", error="Unavailable")
 BOUNDS = "LLM__TIMEOUT_SECONDS and WORKER__TURN_TIMEOUT_SECONDS"
-SLOW = replace(FAILED, error="TooSlow")
 CUT = "r" * 199 + "…"
 
 
@@ -218,27 +215,19 @@ async def test_the_next_line_waits_for_the_answer(desk: Desk) -> None:
     assert desk.out == "part 1\nto another\na reminder\npart 2\n"
 
 
-async def test_ids_only_grow(desk: Desk) -> None:
-    """Messages and answers of one millisecond, or after the clock was set back, never share an id."""
-    desk.feed("one\ntwo\n", last=True)
-    terminal = desk.terminal()
-    ids: list[int] = []
-    async for envelope in terminal.envelopes():
-        ids += [envelope.sent_at, await terminal.send(answer_to(envelope))]
-        desk.clock.move(-3600)
-    assert ids == [START_MS, START_MS + 1, START_MS + 2, START_MS + 3]
-
-
-async def test_an_unanswered_message_comes_again(desk: Desk) -> None:
-    """Intake may open the stream anew after a failure: the same envelope first, so that nothing read is lost."""
+async def test_ids_only_grow_and_what_was_not_answered_comes_again(desk: Desk) -> None:
+    """Messages and answers of one millisecond, or after the clock was set back, never share an id. Intake may open the
+    stream anew after a failure: the same envelope comes first, so that nothing read is lost.
+    """
     desk.feed("one\ntwo\n", last=True)
     terminal = desk.terminal()
     first = await given_by(terminal.envelopes())
-    envelopes = terminal.envelopes()
-    again = await given_by(envelopes)
-    assert again == first
-    await terminal.send(answer_to(again))
-    assert text_of(terminal, await given_by(terminal.envelopes())) == "two"
+    ids: list[int] = []
+    async for envelope in terminal.envelopes():
+        assert ids or envelope == first
+        ids += [envelope.sent_at, await terminal.send(answer_to(envelope))]
+        desk.clock.move(-3600)
+    assert ids == [START_MS, START_MS + 1, START_MS + 2, START_MS + 3]
 
 
 async def test_a_line_read_for_a_cancelled_reader_is_kept(desk: Desk) -> None:
@@ -285,86 +274,74 @@ async def test_a_slow_reader_does_not_block_the_loop(desk: Desk) -> None:
     assert written.decode() == text + "\n"
 
 
-@pytest.mark.parametrize("changes", [{"raw": "{"}, {"raw": "{}"}, {"chat": None}])
-async def test_a_broken_frame_is_no_event(desk: Desk, changes: dict[str, Any]) -> None:
-    """What cannot be read is nothing, and never an exception."""
-    envelope = await given_by(desk.terminal(once="x").envelopes())
-    assert desk.terminal().event(replace(envelope, **changes)) is None
-
-
-async def test_half_characters_do_not_reach_the_store(desk: Desk) -> None:
-    """An argument in a wrong encoding holds lone surrogates, which no database and no model takes."""
+async def test_what_cannot_be_read_is_nothing(desk: Desk) -> None:
+    """A broken frame is no event; half characters, of a wrong encoding, reach neither store nor model."""
     terminal = desk.terminal(once="caf\udce9")
-    assert text_of(terminal, await given_by(terminal.envelopes())) == "caf?"
+    envelope = await given_by(terminal.envelopes())
+    assert text_of(terminal, envelope) == "caf?"
+    broken = (replace(envelope, raw="{"), replace(envelope, raw="{}"), replace(envelope, chat=None))
+    assert [terminal.event(one) for one in broken] == [None, None, None]
 
 
-@pytest.mark.parametrize(
-    ("progress", "lines"),
-    [
-        (STARTED, ['· get_weather {"place": "Paris"}'] * 3),
-        (replace(STARTED, name="look\n· done\n", arguments="{}"), ["· look · done {}"] * 3),
-        (replace(STARTED, name="r" * 1000, arguments="{}"), [f"· {'r' * 59}… {{}}"] * 3),
-        (SLOW, [f"· openai did not answer in time: {BOUNDS} give a slow model longer"] * 3),
-        (FAILED, ["· openai did not answer (Unavailable): `aldis doctor` looks for what is wrong"] * 3),
-        (ENDED, [None, '  get_weather → {"ok": true}', '  get_weather → {"ok": true} (0.25 s)']),
-        (MODEL, [None, None, "· offline offline: 12 tokens in, 3 out, 0 USD (1.50 s)"]),
-        (
-            replace(MODEL, instead_of="anthropic claude"),
-            [
-                None,
-                "· answered by offline offline; anthropic claude did not",
-                "· offline offline: 12 tokens in, 3 out, 0 USD (1.50 s)",
-            ],
-        ),
-        (replace(ENDED, content="r" * 201), [None, f"  get_weather → {CUT}", f"  get_weather → {CUT} (0.25 s)"]),
-    ],
+CALLED_AND_COST = "· offline offline: 12 tokens in, 3 out, 0 USD (1.50 s)"
+SHOWN: tuple[tuple[Progress, list[str | None]], ...] = (
+    (STARTED, ['· get_weather {"place": "Paris"}'] * 3),
+    (replace(STARTED, name="look\n· done\n", arguments="{}"), ["· look · done {}"] * 3),
+    (replace(STARTED, name="r" * 1000, arguments="{}"), [f"· {'r' * 59}… {{}}"] * 3),
+    (replace(FAILED, error="TooSlow"), [f"· openai did not answer in time: {BOUNDS} give a slow model longer"] * 3),
+    (FAILED, ["· openai did not answer (Unavailable): `aldis doctor` looks for what is wrong"] * 3),
+    (ENDED, [None, '  get_weather → {"ok": true}', '  get_weather → {"ok": true} (0.25 s)']),
+    (replace(ENDED, content="r" * 201), [None, f"  get_weather → {CUT}", f"  get_weather → {CUT} (0.25 s)"]),
+    (MODEL, [None, None, CALLED_AND_COST]),
+    (
+        replace(MODEL, instead_of="anthropic claude"),
+        [None, "· answered by offline offline; anthropic claude did not", CALLED_AND_COST],
+    ),
 )
-def test_what_each_verbosity_shows(
-    progress: Progress, lines: list[str | None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+
+
+def test_what_each_verbosity_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls and failures always, results from -v on and cut, timings, tokens and cost with -vv."""
     monkeypatch.setenv(VARIABLE, "aldis")
-    assert [progress_line(progress, verbosity) for verbosity in range(3)] == lines
+    for progress, lines in SHOWN:
+        assert [progress_line(progress, verbosity) for verbosity in range(3)] == lines
 
 
 async def test_progress_goes_to_standard_error(desk: Desk) -> None:
-    """A line per call of this conversation; another conversation's calls, or none asked for, leave no trace."""
+    """A line per call of this conversation; another conversation's calls, or none asked for, leave no trace. Where no
+    one reads it, nothing else is prevented.
+    """
     terminal = desk.terminal(once="x")
     await terminal.progress(ChatId("direct:default"), replace(STARTED, arguments='{"place": "\x1b[2J\x9bParis"}'))
     await terminal.progress(ChatId("direct:other"), STARTED)
     await terminal.progress(ChatId("direct:default"), ENDED)
     await terminal.typing(ChatId("direct:default"), started=True)
     assert (desk.out, desk.err) == ("", '· get_weather {"place": "\ufffd[2J\ufffdParis"}\n')
-
-
-async def test_a_closed_standard_error_prevents_nothing(desk: Desk) -> None:
-    """Progress that nobody reads is no failure."""
     os.close(desk.error_end)
-    terminal = desk.terminal(once="x")
     await terminal.progress(ChatId("direct:default"), STARTED)
     await terminal.send(answer_to(await given_by(terminal.envelopes())))
     assert (desk.out, terminal.failed) == ("fine\n", False)
     desk.error_end = os.dup(desk.output_end)
 
 
-@pytest.mark.parametrize(
-    ("text", "styles", "painting"),
-    [
-        ("plain", [], "plain"),
-        ("a bold word", [(2, 4, Style.BOLD)], "a \x1b[1mbold\x1b[0m word"),
-        ("an italic", [(3, 6, Style.ITALIC)], "an \x1b[3mitalic\x1b[0m"),
-        ("gone", [(0, 4, Style.STRIKETHROUGH)], "\x1b[9mgone\x1b[0m"),
-        ("🎉 bold", [(3, 4, Style.BOLD)], "🎉 \x1b[1mbold\x1b[0m"),
-        ("abc", [(0, 2, Style.BOLD), (1, 2, Style.ITALIC)], "\x1b[1ma\x1b[0m\x1b[1;3mb\x1b[0m\x1b[3mc\x1b[0m"),
-        ("code, secret", [(0, 4, Style.MONOSPACE), (6, 6, Style.SPOILER)], "code, secret"),
-        ("a\tb\nc\x1b[2J\x07\x9b\rd", [], "a\tb\nc\ufffd[2J\ufffd\ufffd\ufffdd"),
-        ("", [], ""),
-    ],
+PAINTED: tuple[tuple[str, list[tuple[int, int, Style]], str], ...] = (
+    ("plain", [], "plain"),
+    ("a bold word", [(2, 4, Style.BOLD)], "a \x1b[1mbold\x1b[0m word"),
+    ("an italic", [(3, 6, Style.ITALIC)], "an \x1b[3mitalic\x1b[0m"),
+    ("gone", [(0, 4, Style.STRIKETHROUGH)], "\x1b[9mgone\x1b[0m"),
+    ("🎉 bold", [(3, 4, Style.BOLD)], "🎉 \x1b[1mbold\x1b[0m"),
+    ("abc", [(0, 2, Style.BOLD), (1, 2, Style.ITALIC)], "\x1b[1ma\x1b[0m\x1b[1;3mb\x1b[0m\x1b[3mc\x1b[0m"),
+    ("code, secret", [(0, 4, Style.MONOSPACE), (6, 6, Style.SPOILER)], "code, secret"),
+    ("a\tb\nc\x1b[2J\x07\x9b\rd", [], "a\tb\nc\ufffd[2J\ufffd\ufffd\ufffdd"),
+    ("", [], ""),
 )
-def test_styles_as_the_terminal_paints_them(text: str, styles: list[tuple[int, int, Style]], painting: str) -> None:
+
+
+def test_styles_as_the_terminal_paints_them() -> None:
     """Bold, italic and struck through become codes by UTF-16 offsets; foreign control characters never get through."""
-    ranges = tuple(StyleRange(start=start, length=length, style=style) for start, length, style in styles)
-    assert paint(Styled(text=text, styles=ranges)) == painting
+    for text, styles, painting in PAINTED:
+        ranges = tuple(StyleRange(start=start, length=length, style=style) for start, length, style in styles)
+        assert paint(Styled(text=text, styles=ranges)) == painting
 
 
 class Screen:
@@ -570,36 +547,29 @@ async def test_what_comes_while_a_person_types_stands_above_the_prompt(sit: Sit)
     assert text_of(terminal, await coming) == "question"
 
 
-def test_a_silent_pipe_does_not_keep_the_process(tmp_path: Path) -> None:
+SILENT = """
+import asyncio, sys
+from bot.events import ChatId, Reply, Styled
+from bot.terminal.transport import Terminal
+
+async def main():
+    terminal = Terminal(stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr)
+    reading = asyncio.ensure_future(anext(terminal.envelopes()))
+    reply = Reply(chat=ChatId("direct:default"), content=Styled(text="x" * 1_000_000))
+    sending = asyncio.ensure_future(terminal.send(reply))
+    await asyncio.wait([reading, sending], timeout=0.05)
+    assert not reading.done() and not sending.done()
+
+asyncio.run(main())
+print("ended", file=sys.stderr)
+"""
+
+
+def test_a_silent_pipe_does_not_keep_the_process() -> None:
     """The process ends at once, cleanly, while a line is still waited for and an answer is stuck in a full pipe."""
-    program = tmp_path / "chat.py"
-    program.write_text(
-        textwrap.dedent("""
-        import asyncio, sys
-        from bot.events import ChatId, Reply, Styled
-        from bot.terminal.transport import Terminal
-
-        async def main():
-            terminal = Terminal(stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr)
-            reading = asyncio.ensure_future(anext(terminal.envelopes()))
-            reply = Reply(chat=ChatId("direct:default"), content=Styled(text="x" * 1_000_000))
-            sending = asyncio.ensure_future(terminal.send(reply))
-            await asyncio.wait([reading, sending], timeout=0.05)
-            assert not reading.done() and not sending.done()
-
-        asyncio.run(main())
-        print("ended", file=sys.stderr)
-    """)
-    )
-    root = Path(__file__).parents[3]
-    process = subprocess.Popen(
-        [sys.executable, str(program)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={"PYTHONPATH": str(root)},
-    )
-    with process:
+    root, pipe = str(Path(__file__).parents[3]), subprocess.PIPE
+    command = [sys.executable, "-c", SILENT]
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env={"PYTHONPATH": root}) as process:
         assert process.stderr is not None
         status = process.wait(timeout=WAIT_SECONDS)
         assert (status, process.stderr.read()) == (0, b"ended\n")
