@@ -305,12 +305,12 @@ class Commands(CommandGroup):
         found = self._found(call, call.command.name)
         if isinstance(found, CommandEntry):
             await self._carry_out(found, call)
-            return True
-        if call.command.is_addressed:
+        elif call.command.is_addressed:
             await self._context.answer(call, lambda _: phrases.unknown_command(call.command.name, found))
         else:
             await self._context.settle(call)
-        return call.command.is_addressed
+            return False
+        return True
 
     def has(self, word: str) -> bool:
         """Whether this is the exact name of a command, in any language."""

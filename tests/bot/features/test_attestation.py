@@ -17,10 +17,10 @@ from bot.features.attestation import MAX_ANSWER_BYTES, AttestationCommands, repo
 from bot.i18n.catalogues import say
 from bot.version import build, source_digest
 from store import Store
-from tests.bot.loops.app_harness import Harness, app_harness
+from tests.bot.commands.test_commands import told
+from tests.bot.loops.app_harness import app_harness
 from tests.servers.base import answer_json
 from tests.servers.dstack import GuestAgent
-from tests.servers.envelopes import message
 
 DOCS = Path(__file__).parents[3] / "docs" / "attestation.md"
 WORD = "violet-2718-otter"
@@ -90,28 +90,18 @@ def _commands(socket: Path) -> Callable[[CommandContext], list[CommandGroup]]:
     return lambda desk: [AttestationCommands(desk, socket)]
 
 
-async def _told(aldis: Harness, text: str) -> tuple[str, int]:
-    before = len(aldis.transport.sent)
-    await aldis.deliver(message(text))
-    await aldis.answered(before + 1)
-    reply = aldis.transport.sent[before]
-    return reply.content.text, len(reply.files)
-
-
 async def test_in_the_chat(store: Store, clock: SetClock, socket: Path) -> None:
     """Outside a TEE one line, inside the file with three; without a word it says how, and failing it says so."""
     async with app_harness(store, clock, commands=_commands(socket)) as aldis:
         for said in ("/verify", f"/verify {WORD}"):
-            text, files = await _told(aldis, said)
+            text = await told(aldis, said)
             assert text == say(attestation.NOTHING_PROVED, source=build()["source"]).replace("`", "")
-            assert files == 0
-            assert "\n" not in text
+            assert (aldis.transport.sent[-1].files, "\n" in text) == ((), False)
         async with GuestAgent(socket=socket, faults=[]) as agent:
-            assert (await _told(aldis, "/verify"))[0].startswith("Send /verify and a word")
+            assert (await told(aldis, "/verify")).startswith("Send /verify and a word")
             assert agent.requests == []
-            text, files = await _told(aldis, f"/verify {WORD}")
-            assert files == 1
-            assert len(text.splitlines()) == 3
-            assert WORD in text
+            text = await told(aldis, f"/verify {WORD}")
+            assert len(aldis.transport.sent[-1].files) == 1
+            assert (len(text.splitlines()), WORD in text) == (3, True)
             agent.faults.append(answer_json({"error": "no"}, 400))
-            assert (await _told(aldis, f"/verify {WORD}"))[0].startswith("Nothing is proved: the hardware")
+            assert (await told(aldis, f"/verify {WORD}")).startswith("Nothing is proved: the hardware")

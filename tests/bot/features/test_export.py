@@ -7,6 +7,7 @@ from bot.clock import SetClock
 from bot.errors import Overloaded
 from bot.events import ChatId, PersonId
 from bot.features.export import Export, KeptTurn, gather_export
+from bot.features.predictions import prediction_tools
 from bot.i18n.language import use_language
 from bot.messages import UserMessage
 from store import ConversationId, Store
@@ -36,8 +37,11 @@ async def test_export_shows_what_is_kept_and_in_a_group_only_what_was_said_there
 
 
 async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock: SetClock) -> None:
-    """How Aldis is to be, what it is to remind of, and a question that failed; to nobody else."""
-    async with app_harness(store, clock) as aldis:
+    """How Aldis is to be, what it is to remind of, a prediction, and a question that failed; to nobody else."""
+    prediction = {"statement": "it rains", "probability": 0.8, "due": "2026-12-31"}
+    async with app_harness(store, clock, tools=prediction_tools(store, clock)) as aldis:
+        aldis.model.script = [calls(("predict", prediction)), says("Noted.")]
+        await told(aldis, "I predict that it rains, with 0.8 by 2026-12-31")
         await told(aldis, "/persona Be a pirate.")
         await told(aldis, "/timezone Tokyo")
         await told(aldis, "/remind tomorrow 9:00 water the tulips")
@@ -46,6 +50,7 @@ async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock:
         shown = await told(aldis, "/export")
         assert "Be a pirate." in shown
         assert "water the tulips" in shown
+        assert "You predicted, 80 % likely by 31 Dec 2026: it rains" in shown
         assert "You asked, and I couldn't answer" in shown
         assert "Will it rain?" in shown
         assert "tulips" not in await told(aldis, "/export", author=BOB)

@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -219,15 +218,6 @@ async def test_articles_look_like_the_results_of_every_search(store: Store, cloc
     for query in ("?!", "\u200b\u200b", '""'):
         with pytest.raises(BadArguments):
             await search.run(IntelSearchArguments(query=query), context)
-
-
-async def test_what_people_look_for_in_the_news_is_written_nowhere(store: Store, clock: SetClock, path: Path) -> None:
-    """The repository is open, the question is not in it."""
-    await store.transaction(lambda repos: repos.feeds.add("https://lamps.example/", now=NOON))
-    context = ToolContext(now=NOON, timezone="UTC")
-    await IntelSearch(store, clock).run(IntelSearchArguments(query="marmalade"), context)
-    await store.checkpoint()
-    assert not [file for file in path.parent.iterdir() if b"marmalade" in file.read_bytes()]
 
 
 async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clock: SetClock) -> None:

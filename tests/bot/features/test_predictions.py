@@ -178,19 +178,6 @@ async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store:
         assert resolved.data["status"] == "did_not"
 
 
-async def test_export_tells_them_to_their_person_alone(store: Store, clock: SetClock) -> None:
-    """Directly those of the direct chat, in a group those that the person made there."""
-    async with haven(store, clock) as aldis:
-        await answer(aldis, predicting(statement="direct words"))
-        await answer(aldis, predicting(statement="group words"), group=GROUP)
-        direct, group = await told(aldis, "/export"), await told(aldis, "/export", group=GROUP)
-        assert "You predicted, 80 % likely by 31 Dec 2026: direct words" in direct
-        assert "group words" not in direct.split("\n\n")[1]
-        assert "group words" in group
-        assert "direct words" not in group
-        assert "group words" not in await told(aldis, "/export", group=GROUP, author=BOB)
-
-
 async def test_what_was_known_long_ago_is_not_retained(store: Store, clock: SetClock) -> None:
     """So many days after its day; before that a prediction waits, however old it is."""
     tools, given = prediction_tools(store, clock), {"history": {"retention_days": 10}}

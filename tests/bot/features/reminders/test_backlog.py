@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.clock import SetClock
-from bot.features.reminders.service import Backlog, backlog, replay, settle
+from bot.features.reminders.service import Backlog, backlog, settle
 from store import Restoration, Store, Waiting, open_store, restore
 from tests.bot.commands.test_commands import told
 from tests.bot.features.reminders.test_reminders import come, texts
@@ -67,12 +67,3 @@ async def test_settled_nothing_of_the_past_comes(path: Path, tmp_path: Path, clo
         await store.transaction(lambda repos: settle(repos, clock.now()))
         assert await store.read(lambda repos: backlog(repos, clock.now())) is None
         assert await what_comes(store, clock) == ["cake", "supper", "bins"]
-
-
-async def test_replayed_all_of_it_comes(path: Path, tmp_path: Path, clock: SetClock) -> None:
-    """Late, and once: what repeats comes once for all the times that it missed."""
-    async with restored(path, tmp_path / "copies", clock) as store:
-        await store.transaction(replay)
-        assert await store.read(lambda repos: backlog(repos, clock.now())) is None
-        heard = await what_comes(store, clock)
-    assert sorted(heard) == sorted(["tea", "bins", "cake", "supper", "bins", "what is the weather?"])

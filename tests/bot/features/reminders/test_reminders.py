@@ -290,25 +290,17 @@ async def test_what_is_missing_is_named(store: Store, clock: SetClock) -> None:
 
 
 async def test_a_call_that_is_repeated_after_a_crash_plans_nothing_more(store: Store, clock: SetClock) -> None:
-    """Not even when what it planned has come meanwhile: the call's name is remembered."""
-    async with app_harness(store, clock, ported=(Remind,)) as aldis:
-        aldis.model.script = [remind(text="tea", delay_seconds=60), says("Done.")]
-        await told(aldis, "in a minute")
-        turn = await aldis.count("SELECT max(turn_id) FROM reminders")
-        origin = f"call_{turn}_0_0"
-        clock.move(60)
-        await come(aldis)
-        assert texts(aldis, 1) == ["⏰ tea"]
-
-        def again(repos: Any) -> bool:
-            known = repos.reminders.of_origin(origin)
-            put = repos.reminders.put(
-                known.conversation, ALICE.uuid, origin, plan=b"", words=b"", due_at=NOON, turn=None
-            )
-            return put == known and put.is_over
-
-        assert await store.transaction(again)
-        assert await aldis.count("SELECT count(*) FROM reminders") == 1
+    """It gives what the first one gave, also when that time is over meanwhile."""
+    tool = Remind(Reminders(store, clock, Turns(store, clock, max_turns=20, timezone="UTC"), locale=LocaleSettings()))
+    here = await store.conversation(ALICE.chat, now=NOON)
+    turn = await store.transaction(lambda repos: repos.turns.begin(here, now=NOON))
+    given = RemindArguments(action="set", text="tea", local_datetime="2026-11-21T12:01")
+    for _ in range(2):
+        asked = ToolContext(
+            now=clock.now(), timezone="UTC", person=ALICE.uuid, chat=ALICE.chat, turn=turn, call="call_a"
+        )
+        assert (await tool.run(given, asked)).data["number"] == 1
+        clock.move(HOUR)
 
 
 async def test_a_prompt_is_asked_at_its_time(store: Store, clock: SetClock) -> None:
@@ -520,21 +512,3 @@ async def test_a_reaction_cancels_ends_or_puts_off(store: Store, clock: SetClock
         await aldis.maintenance.expire()
         assert await aldis.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL OR plan IS NOT NULL") == 0
         assert await react("⏰") == []
-
-
-@pytest.mark.parametrize("command", ["/forget yes", "/forget everything yes"])
-async def test_forgetting_destroys_reminders(store: Store, clock: SetClock, path: Path, command: str) -> None:
-    """Those of the conversation, or all of the person's, and nobody else's."""
-    async with app_harness(store, clock) as aldis:
-        await told(aldis, "/remind in 1h own secret")
-        await told(aldis, "/remind in 1h group secret", group=GROUP)
-        await told(aldis, "/remind in 1h bob's", group=GROUP, author=BOB)
-        await told(aldis, command)
-        await aldis.quiet()
-        left = 1 if "everything" in command else 2
-        assert await aldis.count("SELECT count(*) FROM reminders") == left
-        before = len(aldis.transport.sent)
-        clock.move(HOUR)
-        await come(aldis)
-        assert len(aldis.transport.sent) - before == left
-        assert not [text for text in texts(aldis, before) if "own" in text]
