@@ -3,7 +3,6 @@
 import bot.media.preloaded
 from bot.media import cell
 from tests.bot.media import escapes, hostile, pdf
-from tests.bot.media.taken import feed_parser
 
-cell.prepare((escapes, hostile, pdf, feed_parser))
+cell.prepare((escapes, hostile, pdf))
 _ = bot.media.preloaded

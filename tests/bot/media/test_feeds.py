@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import pytest
 from aiohttp import web
 
-from bot.media.feeds import GONE, MAX_BYTES, FeedReader, FeedValidators, Piece, Reading
-from tests.bot.media.taken.feed_parser import ANSWERS
+from bot.media.cell import FileRefused
+from bot.media.feeds import GONE, MAX_BYTES, FeedReader, FeedValidators, Piece, Reading, _Content
+from bot.media.sandbox import check_facts
 from tests.cells import sandbox
 from tests.conftest import NOON
 from tests.servers.feeds import HOSTILE, FeedSite, Item, rss
@@ -26,14 +27,13 @@ class Reader:
     """A reader of the feeds of one site."""
 
     site: FeedSite
-    package: str = "bot.media"
 
     async def __call__(
         self, path: str = "/feed", marks: FeedValidators | None = None, *, base: str | None = None
     ) -> Reading:
         names = Names({"inside.example": [["127.0.0.2"]]})
         async with Fetcher(USER_AGENT, reach=only_here(self.site.port), resolve=names) as fetcher:
-            reader = FeedReader(fetcher, sandbox(self.package))
+            reader = FeedReader(fetcher, sandbox())
             return await reader.read((base or self.site.url) + path, marks or FeedValidators())
 
     async def news(self, path: str = "/feed") -> Reading:
@@ -154,8 +154,14 @@ async def test_marks_that_cannot_go_back_as_they_came_are_dropped(site: FeedSite
     assert (marks.etag, marks.last_modified) == (None, None)
 
 
-async def test_a_cell_that_a_feed_has_taken_over_is_not_believed(site: FeedSite) -> None:
-    """It may say what it likes: what does not fit is trouble."""
-    for path in ANSWERS:
-        site.feeds[path] = rss(LIT)
-        assert await Reader(site, package="tests.bot.media.taken")(path) == Reading(trouble="unreadable")
+def test_what_a_taken_over_cell_says_of_a_feed_is_not_believed() -> None:
+    """Each article has its key, and texts and a time of some size."""
+    piece = {"key": "k", "url": None, "title": "Lit", "summary": "", "published_at": None}
+    facts = {"title": "T", "ttl_minutes": 0, "entries": [piece]}
+    assert check_facts(_Content, facts).entries[0].title == "Lit"
+    for wrong in ({"key": ""}, {"url": 7}, {"title": "x" * 9_000}, {"summary": None}, {"published_at": "now"}):
+        with pytest.raises(FileRefused):
+            check_facts(_Content, facts | {"entries": [piece | wrong]})
+    for wrong in ({"title": None}, {"ttl_minutes": -1}, {"entries": [piece] * 101}):
+        with pytest.raises(FileRefused):
+            check_facts(_Content, facts | wrong)

@@ -1,1 +1,0 @@
-"""Cells that feeds have taken over."""
