@@ -280,15 +280,15 @@ def unit(text: str) -> Unit:
         raise BadArguments(f"A unit has at most {MAX_CHARS} characters.")
     first, *divisors = _DIVIDING.split(text.replace("º", "°").strip())
     above = _TIMES.split(first) if first != "1" or not divisors else []
-    below = [part for divisor in divisors for part in _TIMES.split(divisor)]
-    if len(above) + len(below) > _MAX_PARTS:
+    parts = [(part, 1) for part in above]
+    parts += [(part, -1) for divisor in divisors for part in _TIMES.split(divisor)]
+    if len(parts) > _MAX_PARTS:
         raise BadArguments(f"A unit has at most {_MAX_PARTS} parts.")
     count, measure = Decimal(1), _table().Unit("")
-    for number, part in enumerate((*above, *below)):
-        factor, part_measure = _read_part(part, text, is_alone=len(above) + len(below) == 1)
-        is_divisor = number >= len(above)
-        count = count / factor if is_divisor else count * factor
-        measure = measure / part_measure if is_divisor else measure * part_measure
+    for part, sign in parts:
+        factor, part_measure = _read_part(part, text, is_alone=len(parts) == 1)
+        count *= factor**sign
+        measure *= part_measure**sign
     words = re.sub(r"\w+", lambda word: _EXACT_NAMES.get(word[0], word[0].replace("_", " ")), f"{measure:P}")
     name = words.replace("1 1/", "1/") if count == 1 else clean_text(text)
     return Unit(name=name, count=count, measure=measure)

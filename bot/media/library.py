@@ -5,7 +5,6 @@ A cell's answer is a stranger's data, as the file was: it is checked, and invisi
 
 import asyncio
 import re
-from collections.abc import Iterator
 from urllib.parse import urljoin
 
 from pydantic import BaseModel, Field
@@ -109,25 +108,20 @@ def page_text(facts: Facts, data: bytes, *, url: str, is_html: bool) -> PageText
     date, here = _ISO_DATE.search(known.date), canonical_url(url)
     base = _joined(url, known.base) or url
     moves_to = _joined(base, known.refresh) if known.refresh else None
+    links = dict[str, PageLink]()
+    for words, address in known.links:
+        if (whole := _joined(base, address)) is not None and whole != here:
+            links.setdefault(whole, PageLink(text=shorten(clean_line(words), _MAX_LABEL_CHARS), url=whole))
     return PageText(
         text=tidy(text),
         title=shorten(clean_text(known.title), _MAX_TITLE_CHARS),
         date=date[0].replace("T", " ") if date else "",
         language=clean_text(known.language)[:20],
-        links=tuple(_links(known, base, here)),
+        links=tuple(links.values()),
         moves_to=moves_to if moves_to and moves_to != here else "",
         has_password=known.has_password,
         has_script=known.has_script,
     )
-
-
-def _links(known: _PageFacts, base: str, here: str | None) -> Iterator[PageLink]:
-    seen = {here}
-    for words, address in known.links:
-        whole = _joined(base, address)
-        if whole is not None and whole not in seen:
-            seen.add(whole)
-            yield PageLink(text=shorten(clean_line(words), _MAX_LABEL_CHARS), url=whole)
 
 
 def _joined(base: str, address: str) -> str | None:
