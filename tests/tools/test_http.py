@@ -202,35 +202,31 @@ async def test_addresses_and_keys_are_in_no_log_and_no_error(
     assert json.dumps(service.requests[0].query).count(SECRET) == 1
 
 
-class TestPosting:
-    async def test_a_form_carries_a_file_whole(self, http: Http, service: Service) -> None:
-        """With its name and type, and the fields beside it; whatever bytes it has."""
-        data = bytes(range(256)) * 3 + b"\r\n--"
-        answer = await post(http, service.url, data)
-        assert answer.body == {"fine": True}
-        [seen] = service.requests
-        assert seen.method == "POST"
-        assert data in seen.body
-        assert b'name="file"; filename="a.m4a"' in seen.body
-        assert b"Content-Type: audio/mp4" in seen.body
-        assert b'name="model"' in seen.body
+async def test_what_is_posted_is_sent_once_and_whole(http: Http, service: Service) -> None:
+    """Fields and a file with its name and type, whatever bytes it has; it may be paid for, so a server that is busy is
+    not asked again.
+    """
+    data = bytes(range(256)) * 3 + b"\r\n--"
+    assert (await post(http, service.url, data)).body == {"fine": True}
+    [seen] = service.requests
+    assert seen.method == "POST"
+    for part in (data, b'name="file"; filename="a.m4a"', b"Content-Type: audio/mp4", b'name="model"'):
+        assert part in seen.body
+    service.faults.append(answer_json({}, status=503, headers={"Retry-After": "0"}))
+    assert (await post(http, service.url, b"x")).status == 503
+    assert len(service.requests) == 2
 
-    async def test_nothing_is_sent_twice(self, http: Http, service: Service) -> None:
-        """What is sent may be paid for: a server that is busy is not asked again."""
-        service.faults.append(answer_json({}, status=503, headers={"Retry-After": "0"}))
-        assert (await post(http, service.url, b"x")).status == 503
-        assert len(service.requests) == 1
 
-    async def test_a_file_comes_back_as_it_is(self, http: Http, service: Service) -> None:
-        """Bytes, with their status; the request says that anything may come."""
-        service.faults.append(answer_bytes(b"\x00\xff sound", "audio/aac"))
-        answer = await post_json(http, service.url)
-        assert (answer.status, answer.ok, answer.body) == (200, True, b"\x00\xff sound")
-        [seen] = service.requests
-        assert (seen.json(), seen.headers["accept"]) == ({"input": "ä"}, "*/*")
-        service.faults.append(answer_bytes(b"x" * 2000, JSON))
-        with pytest.raises(TooLarge):
-            await post_json(http, service.url)
+async def test_a_file_comes_back_as_it_is(http: Http, service: Service) -> None:
+    """Bytes, with their status, up to the bound; the request says that anything may come."""
+    service.faults.append(answer_bytes(b"\x00\xff sound", "audio/aac"))
+    answer = await post_json(http, service.url)
+    assert (answer.status, answer.ok, answer.body) == (200, True, b"\x00\xff sound")
+    [seen] = service.requests
+    assert (seen.json(), seen.headers["accept"]) == ({"input": "ä"}, "*/*")
+    service.faults.append(answer_bytes(b"x" * 2000, JSON))
+    with pytest.raises(TooLarge):
+        await post_json(http, service.url)
 
 
 async def post(http: Http, url: str, data: bytes, *, seconds: float = DEADLINE_SECONDS) -> JsonAnswer:
