@@ -220,11 +220,9 @@ async def test_a_server_that_knows_one_greeting_alone_is_up(tmp_path: Path, cont
 async def test_a_server_that_hears_nothing_any_more_is_started_again(
     tmp_path: Path, context: ToolContext, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Seen when its tools are read again: it would be asked in vain for ever."""
+    """Seen when its tools are read again after a call that was given up: it would be asked in vain for ever."""
     where = tmp_path / "pid"
-    timeouts = ServerTimeouts(
-        wait_seconds=DEADLINE_SECONDS, first_pause_seconds=0.01, relist_seconds=0.05, answer_seconds=0.3
-    )
+    timeouts = dataclasses.replace(QUICK, answer_seconds=0.3, relist_seconds=3600)
     async with running({"rough": command(ROUGH, "stuck", str(where))}, timeouts) as source:
         tools = await by_name(source)
         pid = where.read_text()
