@@ -4,12 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.access.chat_settings import (
-    ChatSettings,
-    Persona,
-    dump_settings,
-    parse_settings,
-)
+from bot.access.chat_settings import ChatSettings, Persona, dump_settings, parse_settings
 from bot.events import PersonId
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

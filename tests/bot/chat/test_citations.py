@@ -8,14 +8,7 @@ from typing import Any
 import pytest
 
 from bot import messages
-from bot.chat.citations import (
-    MAX_NUMBER,
-    CitedPages,
-    cite,
-    in_hosts,
-    number_pages,
-    visible_words,
-)
+from bot.chat.citations import MAX_NUMBER, CitedPages, cite, in_hosts, number_pages, visible_words
 from bot.clock import SetClock
 from bot.events import PersonId
 from bot.features.export import gather_export

@@ -35,10 +35,7 @@ PLANS: Mapping[str, tuple[Mapping[str, Any], str]] = {
         WEEKLY | {"count": 3, "until": "2027-01-01", "timezone": "Asia/Tokyo"},
         "every Monday and Wednesday at 18:00, from 24 December 2026, 3 times in all, until 1 January 2027 (Asia/Tokyo)",
     ),
-    "delayed": (
-        {"delay_seconds": 60, "repeat": "day"},
-        "every day, for the first time in 1 min",
-    ),
+    "delayed": ({"delay_seconds": 60, "repeat": "day"}, "every day, for the first time in 1 min"),
 }
 
 
@@ -60,10 +57,7 @@ def test_a_reminder_is_asked_about_with_its_time(plan: str) -> None:
     ("language", "heard"),
     [
         ("de", "Darf ich dich jeden Montag und Mittwoch um 18:00 Uhr, ab 24. Dezember 2026 erinnern: „Lampe“?"),
-        (
-            "fr",
-            "Puis-je te rappeler chaque lundi et mercredi à 18:00, à partir du 24 décembre 2026\u00a0: «",
-        ),
+        ("fr", "Puis-je te rappeler chaque lundi et mercredi à 18:00, à partir du 24 décembre 2026\u00a0: «"),
         ("es", "¿Puedo recordarte cada lunes y miércoles a las 18:00, desde el 24 de diciembre de 2026: «Lampe»?"),
     ],
 )

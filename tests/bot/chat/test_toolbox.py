@@ -12,17 +12,7 @@ from bot.events import PersonId
 from bot.labels import UNKNOWN, Labels
 from bot.messages import CallId, ToolCall
 from tests.bot.chat.turn_helpers import Echo, Tide, toolbox
-from tools import (
-    BadArguments,
-    Denied,
-    Disabled,
-    NotFound,
-    RateLimited,
-    TimedOut,
-    TooLarge,
-    ToolError,
-    Unavailable,
-)
+from tools import BadArguments, Denied, Disabled, NotFound, RateLimited, TimedOut, TooLarge, ToolError, Unavailable
 
 ALICE = PersonId("alice")
 

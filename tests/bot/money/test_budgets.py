@@ -6,13 +6,7 @@ from decimal import Decimal
 import pytest
 
 from bot.clock import SetClock
-from bot.money.budgets import (
-    Scope,
-    Span,
-    UsedUp,
-    limits_anything,
-    used_up,
-)
+from bot.money.budgets import Scope, Span, UsedUp, limits_anything, used_up
 from bot.money.ledger import Periods, Quotas, periods
 from bot.settings import BudgetSettings
 from store import Store

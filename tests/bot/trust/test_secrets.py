@@ -14,17 +14,7 @@ from bot.messages import AssistantMessage, CallId, Opaque, Text, ToolCall
 from bot.settings import load_settings
 from bot.trust.secrets import CUT, Secrets
 from store import Store
-from tests.bot.chat.turn_helpers import (
-    Desk,
-    Echo,
-    Scripted,
-    agent_of,
-    calls,
-    contents,
-    says,
-    toolbox,
-    unlimited,
-)
+from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, agent_of, calls, contents, says, toolbox, unlimited
 
 KEY = "sk-ant-canary-4711"
 SECRETS = Secrets([KEY, "Bearer canary-token-0815", "postgresql://reader:p%40ssw0rd42@db.example/club"])
