@@ -30,17 +30,7 @@ from bot.chat.citations import CitedPages, Shield, words_of
 from bot.chat.context import beside, label_question, with_note
 from bot.chat.journal import Journal, Outcome, Pause, Turn
 from bot.chat.outgoing import enclosed_files, work_out
-from bot.chat.room import (
-    OFFER_TOKENS,
-    SIZES,
-    ContextRoom,
-    answer_progress,
-    complete,
-    failed_attempts,
-    part_of,
-    question_row,
-    shorten_answers,
-)
+from bot.chat.room import OFFER_TOKENS, SIZES, ContextRoom, answer_progress, complete, failed_entries, question_row
 from bot.chat.steps import AskedAgain, ToolRun
 from bot.chat.toolbox import Toolbox
 from bot.errors import ContextTooLong, ProviderError
@@ -49,7 +39,6 @@ from bot.labels import UNKNOWN, Labels, Source, join_labels
 from bot.messages import AssistantMessage, AssistantPart, CallId, Message, ToolCall, ToolMessage, without_opaque
 from bot.models.base import Completion, Provider, Request, Stop, ToolOffer
 from bot.money.budgets import Budget, UsedUp
-from bot.money.ledger import attempt_entries
 from bot.settings import Settings
 from bot.signal.protocol import ModelFailed, Progress, ToolEnded, ToolStarted
 from bot.trust import provenance
@@ -200,7 +189,7 @@ class _Answering:
             try:
                 completion = await complete(self.agent.provider, request, budget)
             except ProviderError as error:
-                self.journal.note_failures(attempt_entries(failed_attempts(error)))
+                self.journal.note_failures(failed_entries(error))
                 if not isinstance(error, ContextTooLong) or not self._shrink(error):
                     raise
                 continue
@@ -226,7 +215,7 @@ class _Answering:
 
     def _request(self) -> Request:
         size, turn = SIZES[self.size], self.turn
-        said = [shorten_answers(message, size) for message in beside(turn.talk, self.said)]
+        said = [size.shorten(message) for message in beside(turn.talk, self.said)]
         asked_again = self.journal.asked_again
         is_pressed = not asked_again.isdisjoint({"to answer", "without tools"})
         if is_pressed:
@@ -270,7 +259,7 @@ class _Answering:
         room, size = self.agent.room, SIZES[self.size]
         called = {run.answer.name for run in self.runs}
         self.offers = room.offers(self.all_offers, size, self.model, called=called)
-        past = part_of(prompt.sendable_turns(self.turn.history, self.offers), size)
+        past = size.part_of(prompt.sendable_turns(self.turn.history, self.offers))
         most = self.settings.history.max_tokens
         tokens = room.history_tokens(most, size, self.model, beside_tokens=self._beside_tokens())
         shown = prompt.window(past, max_tokens=tokens)
@@ -281,7 +270,7 @@ class _Answering:
     def _beside_tokens(self) -> int:
         """Roughly how many tokens a request has apart from the earlier turns, including room for its answer."""
         size = SIZES[self.size]
-        said = sum(prompt.estimated_tokens(shorten_answers(message, size)) for message in self.said)
+        said = sum([prompt.estimated_tokens(size.shorten(message)) for message in self.said])
         texts = (self.agent.system, self.turn.note if size.has_note else "")
         own = sum(map(prompt.estimated_text_tokens, texts)) + sum(OFFER_TOKENS.each(self.offers))
         return said + own + self._output_tokens()

@@ -22,6 +22,7 @@ from bot.models.capabilities import Lesson, ModelLessons
 from bot.models.more_tools import NAME as MORE_TOOLS
 from bot.models.wire import encode_json
 from bot.money.budgets import Budget
+from bot.money.ledger import attempt_entries
 from bot.signal.protocol import ModelAnswered
 from store import LedgerEntry
 
@@ -49,6 +50,24 @@ class Size:
     """The limit of one tool's answer; None: no limit."""
     has_note: bool = True
     """Whether the person's facts and the summary are included."""
+
+    def part_of(self, turns: Sequence[PastTurn]) -> Sequence[PastTurn]:
+        """The newest turns, as many as this size includes."""
+        return turns[len(turns) - int(len(turns) * self.history) :]
+
+    def shorten(self, message: Message) -> Message:
+        """A message of the running turn with tool answers cut to this size."""
+        if self.max_answer_characters is None:
+            return message
+        if not isinstance(message, ToolMessage):
+            return without_opaque(message)
+        return replace(message, answers=tuple(map(self._shortened, message.answers)))
+
+    def _shortened(self, answer: ToolAnswer) -> ToolAnswer:
+        if self.max_answer_characters is None or len(answer.content) <= self.max_answer_characters:
+            return answer
+        cut = {"ok": answer.ok, "untrusted_data": {"beginning": answer.content[: self.max_answer_characters]}}
+        return replace(answer, content=json.dumps(cut, ensure_ascii=False))
 
 
 SIZES = (
@@ -144,28 +163,6 @@ _DEFERRED: IdentityCache[ToolOffer, ToolOffer] = IdentityCache(lambda offer: rep
 """The tools as deferred ones; always the same objects, because other caches depend on that."""
 
 
-def part_of(turns: Sequence[PastTurn], size: Size) -> Sequence[PastTurn]:
-    """The newest turns, as many as this size includes."""
-    return turns[len(turns) - int(len(turns) * size.history) :]
-
-
-def shorten_answers(message: Message, size: Size) -> Message:
-    """A message of the running turn with tool answers cut to this size."""
-    max_characters = size.max_answer_characters
-    if max_characters is None:
-        return message
-    if not isinstance(message, ToolMessage):
-        return without_opaque(message)
-    return replace(message, answers=tuple(_shortened(answer, max_characters) for answer in message.answers))
-
-
-def _shortened(answer: ToolAnswer, max_characters: int) -> ToolAnswer:
-    if len(answer.content) <= max_characters:
-        return answer
-    cut = {"ok": answer.ok, "untrusted_data": {"beginning": answer.content[:max_characters]}}
-    return replace(answer, content=json.dumps(cut, ensure_ascii=False))
-
-
 def question_row(request: Request, budget: Budget) -> LedgerEntry:
     """The row to reserve in the ledger before the models are asked."""
     return budget.question(request.model, input_tokens=_tokens(request), max_output_tokens=request.max_output_tokens)
@@ -180,7 +177,7 @@ async def complete(provider: Provider, request: Request, budget: Budget) -> Comp
     try:
         completion = await provider.complete(request)
     except ProviderError as error:
-        error.attempts = _with_costs(failed_attempts(error), request, budget)
+        error.attempts = _with_costs(_attempts(error), request, budget)
         raise
     completion = replace(completion, attempts=_with_costs(completion.attempts, request, budget))
     usage, message = completion.usage, completion.message
@@ -192,8 +189,12 @@ async def complete(provider: Provider, request: Request, budget: Budget) -> Comp
     return completion
 
 
-def failed_attempts(error: ProviderError) -> tuple[Attempt, ...]:
-    """The tries that led to an error."""
+def failed_entries(error: ProviderError) -> tuple[LedgerEntry, ...]:
+    """The rows of the tries that led to an error."""
+    return attempt_entries(_attempts(error))
+
+
+def _attempts(error: ProviderError) -> tuple[Attempt, ...]:
     return tuple(attempt for attempt in error.attempts if isinstance(attempt, Attempt))
 
 

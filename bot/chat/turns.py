@@ -239,12 +239,15 @@ class Turns:
         repos.inbox.done(turn)
         repos.journal.close(turn, "failed", now=self._clock.now())
 
-    async def ignore(self, claim: Claim) -> None:
-        """Settles a claim whose messages need no answer."""
+    async def ignore(self, claim: Claim, *, is_readable: bool = True) -> None:
+        """Settles a claim whose messages need no answer, or cannot be read at all: their sender is unknown."""
 
         def transact(repos: Repositories) -> None:
-            repos.journal.close(claim.turn, "ignored", now=self._clock.now())
-            repos.inbox.done(claim.turn)
+            repos.journal.close(claim.turn, "ignored" if is_readable else "failed", now=self._clock.now())
+            if is_readable:
+                repos.inbox.done(claim.turn)
+            else:
+                repos.inbox.dead_letter(claim.turn)
 
         await self._store.transaction(transact)
 
@@ -314,15 +317,6 @@ class Turns:
                 self.tell(repos, claim.conversation, message, why, origin=origin_of(item))
 
         await self._store.transaction(tell)
-
-    async def discard(self, claim: Claim) -> None:
-        """Discards a claim whose messages cannot be read at all: they are dead, and their sender is unknown."""
-
-        def transact(repos: Repositories) -> None:
-            repos.journal.close(claim.turn, "failed", now=self._clock.now())
-            repos.inbox.dead_letter(claim.turn)
-
-        await self._store.transaction(transact)
 
     def tell(
         self,

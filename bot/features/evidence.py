@@ -15,14 +15,14 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, ValidationError, WithJsonSchema
 
 from bot.access import chat_settings
-from bot.chat.room import complete, failed_attempts, question_row
+from bot.chat.room import complete, failed_entries, question_row
 from bot.clock import Clock
 from bot.errors import ProviderError
 from bot.events import ChatId, PersonId
 from bot.messages import UserMessage
 from bot.models.base import Completion, Provider, Request, Stop, ToolOffer
 from bot.money.budgets import Budget, UsedUp
-from bot.money.ledger import Bill, Payer, attempt_entries, completion_entries
+from bot.money.ledger import Bill, Payer, completion_entries
 from store import ConversationId, LedgerEntry, Repositories, Store, TurnId
 from tools import Arguments, Disabled, Hit, Judgement, Stance, Tone, ToolContext, Unavailable
 
@@ -97,7 +97,7 @@ class ReportJudge:
         try:
             completion = await complete(self._provider, request, self._budget)
         except ProviderError as error:
-            await settle(attempt_entries(failed_attempts(error)))
+            await settle(failed_entries(error))
             raise Unavailable("the model that reads the reports did not answer") from error
         await settle(completion_entries(completion))
         return _judgements(completion, len(read))

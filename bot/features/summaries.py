@@ -23,7 +23,7 @@ from bot.access import chat_settings
 from bot.chat import prompt
 from bot.chat.citations import in_hosts
 from bot.chat.journal import Turn
-from bot.chat.room import ContextRoom, complete, failed_attempts, question_row
+from bot.chat.room import ContextRoom, complete, failed_entries, question_row
 from bot.clock import Clock
 from bot.errors import ContextTooLong, ProviderError
 from bot.logs import describe_error
@@ -31,7 +31,7 @@ from bot.messages import AssistantMessage, Message, UserMessage
 from bot.metrics import Counts
 from bot.models.base import Completion, Provider, Request, Stop
 from bot.money.budgets import Budget, UsedUp
-from bot.money.ledger import Bill, Reservation, attempt_entries, completion_entries
+from bot.money.ledger import Bill, Reservation, completion_entries
 from bot.settings import HistorySettings
 from store import ConversationId, Repositories, Store, StoredMessage, Summary, TurnId
 
@@ -174,7 +174,7 @@ class Summaries:
         try:
             completion = await complete(self._provider, request, self._budget)
         except ProviderError as error:
-            failed = Bill(reservation=reserved, entries=attempt_entries(failed_attempts(error)))
+            failed = Bill(reservation=reserved, entries=failed_entries(error))
             await self._store.transaction(lambda repos: self._budget.settle(repos, turn.payer, (failed,)))
             _log.warning("conversation %d was not summarized: %s", turn.conversation, type(error).__name__)
             if isinstance(error, ContextTooLong):

@@ -248,7 +248,7 @@ class Worker:
     async def _served(self, claim: Claim, opened: tuple[OpenedItem, ...]) -> None:
         if self._is_over(claim, _MAX_LAST_TRIES) or len(opened) < len(claim.items):
             _log.error("turn %d cannot be read and was given up", claim.turn)
-            await self._turns.discard(claim)
+            await self._turns.ignore(claim, is_readable=False)
             return
         asked = await self._to_answer(claim, await self._undecided(claim, opened))
         if not asked:

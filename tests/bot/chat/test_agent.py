@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bot.chat import phrases
+from bot.chat.journal import Turn
 from bot.clock import SetClock
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
 from bot.i18n import phrases as common_phrases
@@ -20,6 +21,7 @@ from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, completion,
 from tests.invariants import is_sendable
 from tests.ledger_sums import paid_rows
 from tests.waiting import DEADLINE_SECONDS, let_pass
+from tools import Effects
 
 
 def desk(
@@ -297,20 +299,27 @@ async def test_a_call_that_is_denied_is_not_shown_as_running(store: Store, clock
     assert [type(progress) for progress in there.shown] == [ModelAnswered, ModelAnswered]
 
 
-async def test_after_a_crash_no_completion_is_paid_again(store: Store, clock: SetClock) -> None:
-    """The journal's completion is used; the tool that had not ended runs, and only the open request is made."""
+async def killed_in_a_tool(store: Store, clock: SetClock, effects: Effects = "none") -> tuple[Desk, Turn]:
+    """A process that ends while its tool runs."""
     died = asyncio.Event()
 
     async def die() -> None:
         died.set()
         await asyncio.Event().wait()
 
-    there = desk(store, clock, calls(("echo", {"word": "a"})), tools=(Echo(work=lambda _: die()),))
+    tool = Echo(effects=effects, work=lambda _: die())
+    there = desk(store, clock, calls(("echo", {"word": "a"})), tools=(tool,))
     turn = await there.loaded()
     task = asyncio.create_task(there.answer(turn))
     await died.wait()
     task.cancel()
     await asyncio.wait([task])
+    return there, turn
+
+
+async def test_after_a_crash_no_completion_is_paid_again(store: Store, clock: SetClock) -> None:
+    """The journal's completion is used; the tool that had not ended runs, and only the open request is made."""
+    there, turn = await killed_in_a_tool(store, clock)
     there.clock.move(3600)
     there.tools = (tool := Echo(),)
     there.provider.script = [says("A, at last.")]
@@ -340,18 +349,7 @@ async def test_a_tool_that_only_computes_shares_a_commit_with_its_completion(sto
 
 async def test_a_tool_that_must_not_run_twice_is_not_run_again(store: Store, clock: SetClock) -> None:
     """It had started and nobody knows how it ended: the model is told so."""
-    died = asyncio.Event()
-
-    async def die() -> None:
-        died.set()
-        await asyncio.Event().wait()
-
-    there = desk(store, clock, calls(("echo", {"word": "a"})), tools=(Echo(effects="once", work=lambda _: die()),))
-    turn = await there.loaded()
-    task = asyncio.create_task(there.answer(turn))
-    await died.wait()
-    task.cancel()
-    await asyncio.wait([task])
+    there, _ = await killed_in_a_tool(store, clock, "once")
     there.tools = (tool := Echo(effects="once"),)
     there.provider.script = [says("I can't tell.")]
     await there.answer(await there.again())

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from bot.app import tools as equipment
-from bot.chat.room import OFFER_TOKENS, SIZES, ContextRoom, shorten_answers
+from bot.chat.room import OFFER_TOKENS, SIZES, ContextRoom
 from bot.clock import SetClock
 from bot.messages import CallId, ToolAnswer, ToolMessage
 from bot.models import more_tools
@@ -118,7 +118,7 @@ def test_a_shortened_answer_is_still_an_answer() -> None:
     answer = ToolAnswer(
         call_id=CallId("a"), name="fetch", content='{"ok": true, "untrusted_data": "' + "x" * 9000, ok=True
     )
-    message = shorten_answers(ToolMessage(answers=(answer,)), SIZES[-1])
+    message = SIZES[-1].shorten(ToolMessage(answers=(answer,)))
     assert isinstance(message, ToolMessage)
     assert len(message.answers[0].content) < 1200
     assert '"untrusted_data"' in message.answers[0].content[:40]
