@@ -90,6 +90,10 @@ def test_what_is_written_while_somebody_waits_is_held_for_them() -> None:
     held = pairing.release(MALLORY, NOON + 5 * SECOND)
     assert [one.sent_at for one in held] == [6, 7, 8, 10]
     assert {one.waited_ms for one in held} == {5000}
+    pairing.hold(MALLORY, written("gone", 12, expires_in_seconds=5), NOON)
+    pairing.hold(MALLORY, written("stays", 13, expires_in_seconds=60), NOON)
+    [left] = pairing.release(MALLORY, NOON + 5 * SECOND)
+    assert (left.sent_at, left.expires_in_seconds) == (13, 55)
     assert pairing.release(MALLORY, NOON) == pairing.release(TRUDY, NOON) == ()
 
 
