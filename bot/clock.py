@@ -103,18 +103,12 @@ class Clock:
             return None
         return self.wall() - _moment(counted_ns + self._to_settled)
 
-    def believe(self, step: timedelta) -> Callable[[], None]:
-        """Accepts a step: own time advances by it if it is ahead. Returns a function that undoes this."""
-        before = self._to_settled, self._to_own
-
-        def take_back() -> None:
-            self._to_settled, self._to_own = before
-
+    def believe(self, step: timedelta) -> None:
+        """Accepts a step: own time advances by it if it is ahead."""
         with self._lock:
             self._to_settled += _duration_ns(step)
             self._to_own += max(0, _duration_ns(step))
             self._step = None
-        return take_back
 
     def _looked(self) -> int:
         """Checks whether the clock was set; returns the counted time."""

@@ -104,27 +104,23 @@ class Maintenance:
     async def _believe_clock(self) -> None:
         """Makes a step of the machine's clock count once it has stood long enough.
 
-        One transaction moves own time ahead and extends deadlines by as much.
+        Deadlines are extended by as much as own time moves ahead.
         """
         step = self._clock.standing()
         if step is None:
             return
-        believed: list[Callable[[], None]] = []
+        ahead_seconds = max(0.0, step.total_seconds())
 
-        def believe(repos: Repositories) -> None:
-            ahead_seconds = max(0.0, step.total_seconds())
+        def put_off(repos: Repositories) -> None:
             repos.outbox.put_off_all(ahead_seconds)
             repos.inbox.put_off_all(ahead_seconds)
-            believed.append(self._clock.believe(step))
-            repos.own_time.keep(self._clock.snapshot())
 
         try:
-            await self._store.transaction(believe)
+            await self._store.transaction(put_off)
         except StoreError as error:
             _log.error("a jump of the machine's clock is ignored for now: %s", error)
-            for take_back in believed:
-                take_back()
             return
+        self._clock.believe(step)
         _log.warning("the machine's clock was changed by %+.0f s", step.total_seconds())
 
     async def tidy(self) -> None:
