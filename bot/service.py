@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 
 from bot.features.feeds import FeedPoller
 from bot.features.reminders.service import ReminderScheduler
-from bot.features.safety_numbers import SafetyNumbers
 from bot.features.summaries import Summaries
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance, Membership
@@ -23,7 +22,6 @@ from bot.loops.worker import Worker
 from bot.settings import Settings
 from bot.web.admin.world import RunningParts
 from bot.web.control import Control, answering, socket_path
-from bot.web.health import HealthPage
 
 T = TypeVar("T")
 Tasks = list[asyncio.Task[None]]
@@ -48,12 +46,10 @@ class Service:
     summaries: Summaries
     feed_poller: FeedPoller
     watchdog: Watchdog
-    identities: SafetyNumbers
     checkups: Checkups
-    health: HealthPage
     control: Control
     running: RunningParts
-    """What the administration pages show."""
+    """What the administration pages and the health page show."""
 
     async def run(self, stop: asyncio.Event, hurry: asyncio.Event | None = None) -> None:
         """Answers messages until `stop` is set, then finishes or hands back the work in progress, within bounded time.
@@ -64,7 +60,7 @@ class Service:
             ConfigError: the bridge says that it will never work, or the control socket cannot be created.
         """
         async with answering(self.control.app, socket_path(self.settings.store.path)):
-            loops = (self.watchdog, self.identities, self.checkups)
+            loops = (self.watchdog, self.running.identities, self.checkups)
             watching = [asyncio.create_task(loop.run(), name=type(loop).__name__) for loop in loops]
             try:
                 await self._loop(stop, self.intake.run, hurry)

@@ -19,16 +19,14 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
-from bot.access.pairing import Callers, Pairing
 from bot.app import models, transports, wiring
 from bot.app import tools as equipment
-from bot.app.models import CapabilityProbe
 from bot.app.tools import feature_tools, idle_features, user_agent
+from bot.app.wiring import ProcessParts
 from bot.clock import Clock
 from bot.doctor.checkup import recheck
 from bot.doctor.findings import Deps
 from bot.doctor.machine import is_contained, secret_of, words_of_level
-from bot.doctor.models import ModelTroubles
 from bot.errors import ConfigError
 from bot.features.evidence import ReportJudge
 from bot.features.feeds import FeedService
@@ -42,7 +40,6 @@ from bot.models.base import Provider
 from bot.money.ledger import Quotas
 from bot.service import Service
 from bot.settings import Settings
-from bot.shutdown import Restarts
 from bot.signal.protocol import Transport
 from store import UNDECIDED, Store, Undecided, open_store
 from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone, sources
@@ -96,14 +93,9 @@ async def build_service(
     transport: Transport,
     *,
     realm: str,
-    restarts: Restarts | None = None,
-    pairing: Pairing | None = None,
-    callers: Callers | None = None,
+    process: ProcessParts | None = None,
 ) -> AsyncGenerator[Service]:
     """Aldis over this transport, with the store of `realm` open; everything is closed at the end.
-
-    `restarts` restarts it from within; None: that is impossible. `pairing` and `callers` know the strangers waiting to
-    be let in, and outlive a run.
 
     Raises:
         StoreError: the store cannot be opened, see its kinds; or it was restored and is undecided.
@@ -112,14 +104,14 @@ async def build_service(
     set_language(settings.locale.language)
     importing = import_sdks(settings)
     async with (
-        _share(settings, transport, realm, pairing, callers) as shared,
+        _share(settings, transport, realm, process or ProcessParts()) as shared,
         Http(user_agent(settings.tools.contact)) as http,
         Fetcher(user_agent()) as fetcher,
         Fetcher(user_agent()) as feeds,  # of its own: a slow feed must not delay a page that a person wants read
         AsyncExitStack() as stack,
     ):
-        troubles, meter = ModelTroubles(), models.Meter(shared.counts)
-        probe = CapabilityProbe(settings, http, shared.lessons)
+        troubles, meter = shared.troubles, models.Meter(shared.counts)
+        probe = models.CapabilityProbe(settings, http, shared.lessons)
         stack.push_async_callback(_close, probe)
         await importing
         on_error = troubles.on_error, meter.on_error
@@ -132,18 +124,15 @@ async def build_service(
         own, more = _tools(shared, provider, http, fetcher)
         for source in more:
             stack.push_async_callback(_close, source)
-        audio = settings.audio
         deps = replace(doctor_deps(settings), tool_deps=alone(http, fetcher, idle_features()))
         aldis = wiring.service(
             shared,
             provider,
             own,
             more,
-            speech=Speech(http, audio, api_key=settings.audio_key) if audio.base_url else None,
+            speech=Speech(http, settings.audio, api_key=settings.audio_key) if settings.audio.base_url else None,
             reader=FeedReader(feeds, shared.sandbox),
-            troubles=troubles,
             ask=lambda: recheck(settings, deps),
-            restarts=restarts,
         )
         # What exists by now will stay, so the collector need not scan it again and again.
         gc.freeze()
@@ -153,7 +142,7 @@ async def build_service(
 
 @asynccontextmanager
 async def _share(
-    settings: Settings, transport: Transport, realm: str, pairing: Pairing | None, callers: Callers | None
+    settings: Settings, transport: Transport, realm: str, process: ProcessParts
 ) -> AsyncGenerator[wiring.Services]:
     """What all parts share, over the opened store."""
     async with AsyncExitStack() as stack:
@@ -162,9 +151,7 @@ async def _share(
         store = await stack.enter_async_context(decided_store(settings, realm))
         await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
         clock = await own_clock(store)
-        yield wiring.Services(
-            settings, transport, store, realm, clock=clock, sandbox=sandbox, pairing=pairing, callers=callers
-        )
+        yield wiring.Services(settings, transport, store, realm, clock=clock, sandbox=sandbox, process=process)
 
 
 def _tools(
@@ -221,7 +208,7 @@ async def decided_store(settings: Settings, realm: str) -> AsyncGenerator[Store]
         yield store
 
 
-async def _close(part: Transport | Provider | ToolSource | CapabilityProbe) -> None:
+async def _close(part: Transport | Provider | ToolSource | models.CapabilityProbe) -> None:
     """Closes a part; abandons one that takes too long, because the store must be closed in any case."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_CLOSE_SECONDS):

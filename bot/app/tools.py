@@ -77,9 +77,7 @@ def _prefixes(settings: Settings) -> dict[str, str]:
 
 def own_tools(settings: Settings, around: ToolDeps) -> tuple[Tool, ...]:
     """The enabled tools."""
-    if not settings.tools.enabled:
-        return ()
-    return build(settings.tools.options_by_name, around)
+    return build(settings.tools.options_by_name, around) if settings.tools.enabled else ()
 
 
 def news_options(settings: Settings) -> NewsOptions:

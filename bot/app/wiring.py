@@ -7,8 +7,9 @@ import base64
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, cast
+from typing import cast
 
 from pydantic import SecretStr
 
@@ -83,6 +84,18 @@ _UNLIMITED = LimitsSettings(messages_per_minute=10_000, conversation_messages_pe
 """For the person at the terminal."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ProcessParts:
+    """What outlives one run."""
+
+    restarts: Restarts | None = None
+    """Restarts Aldis from within; None: that is impossible."""
+    pairing: Pairing = field(default_factory=Pairing)
+    """The strangers who have a code."""
+    callers: Callers | None = None
+    """The strangers whom a page shows; None: no page does."""
+
+
 class Services:
     """What the parts of one run share, in the order in which they need each other; made once, and not changed."""
 
@@ -95,9 +108,9 @@ class Services:
         *,
         clock: Clock,
         sandbox: Sandbox,
-        pairing: Pairing | None = None,
-        callers: Callers | None = None,
+        process: ProcessParts | None = None,
     ) -> None:
+        process = process or ProcessParts()
         locale, signal, limits = settings.locale, settings.signal, settings.limits
         zone, language, name = locale.timezone, locale.language, signal.name
         self.settings, self.transport, self.store, self.clock = settings, transport, store, clock
@@ -123,7 +136,7 @@ class Services:
         self.reactions = Reactions(transport, store, clock, emoji=marks)
 
         # Who is who, who comes in, and what the admins hear.
-        self.pairing = pairing or Pairing()
+        self.pairing, self.restarts = process.pairing, process.restarts
         self.audience = audience = Audience(transport, lambda: self.intake.access)
         self.admins = Admins(clock, listed=lambda: self.intake.access.admins, language=self._language)
         accepts, pairs = signal.new_safety_numbers == "accept", is_signal and settings.access.strangers == "pair"
@@ -136,7 +149,7 @@ class Services:
             name=name,
             quota=Quota(limits if is_signal else _UNLIMITED),
             pairing=self.pairing if pairs else None,
-            callers=callers,
+            callers=process.callers,
             on_untrusted=identities.notice,
             on_group_change=self.membership.notice,
         )
@@ -144,7 +157,7 @@ class Services:
         self.admin_commands = AdminCommands(
             self.command_context, self.pairing, audience, self.admins, on_allowed=self.intake.admit
         )
-        self.watchdog = Watchdog(transport, clock=clock)
+        self.watchdog, self.troubles = Watchdog(transport, clock=clock), ModelTroubles()
 
     def _language(self, repos: Repositories, conversation: ConversationId) -> Language:
         """The language in which a conversation hears a notice."""
@@ -160,20 +173,18 @@ def service(
     *,
     speech: Speech | None = None,
     reader: FeedReader | None = None,
-    troubles: ModelTroubles | None = None,
     ask: Callable[[], Awaitable[Sequence[Finding]]] | None = None,
-    restarts: Restarts | None = None,
     commands: Iterable[CommandGroup] = (),
 ) -> Service:
     """Puts all parts together, in the order in which they need each other.
 
     `more` are sources of tools known only while it runs. `reader` None: no feeds are read. `ask` checks servers; None:
-    nothing does. `restarts` None: it cannot be restarted. `commands` are some besides the usual ones.
+    nothing does. `commands` are some besides the usual ones.
     """
     settings, transport, store, clock = shared.settings, shared.transport, shared.store, shared.clock
     counts, news, intake, identities = shared.counts, equipment.news_options(settings), shared.intake, shared.identities
     counts.watch("unanswered_not_a_frame", lambda: transport.stream.unreadable)
-    checkups, health = _watching(shared, troubles or ModelTroubles(), ask, restarts)
+    checkups, health = _watching(shared, ask)
     toolbox = equipment.toolbox(settings, tools, more, clock=clock, on_run=models.Meter(counts).on_run)
     agent, summaries = _answering(shared, provider, toolbox, speech)
     menu = Menu(models=settings.llm.models_to_choose, tools=tools, sources=more)
@@ -181,7 +192,6 @@ def service(
     kept, grace = settings.history.retention_days, settings.signal.unknown_grace_seconds
     retention = None if kept is None else timedelta(days=kept)
     captchas, language = shared.captchas, shared.turns.language
-    outside: Any = {"store": store, "clock": clock, "transport": transport, "captchas": captchas}
     return Service(
         settings=settings,
         worker=_worker(shared, agent, groups, on_kept=summaries.note),
@@ -195,12 +205,20 @@ def service(
         summaries=summaries,
         feed_poller=FeedPoller(store, clock, counts, reader if news.enabled else None, news=news),
         watchdog=shared.watchdog,
-        identities=identities,
         checkups=checkups,
-        health=health,
-        control=Control(**outside, state=health.state, restarts=restarts),
+        control=Control(
+            store=store,
+            clock=clock,
+            transport=transport,
+            captchas=captchas,
+            state=health.state,
+            restarts=shared.restarts,
+        ),
         running=RunningParts(
-            **outside,
+            store=store,
+            clock=clock,
+            transport=transport,
+            captchas=captchas,
             health=health,
             identities=identities,
             pairing=shared.pairing,
@@ -211,14 +229,9 @@ def service(
     )
 
 
-def _watching(
-    shared: Services,
-    troubles: ModelTroubles,
-    ask: Callable[[], Awaitable[Sequence[Finding]]] | None,
-    restarts: Restarts | None,
-) -> tuple[Checkups, HealthPage]:
+def _watching(shared: Services, ask: Callable[[], Awaitable[Sequence[Finding]]] | None) -> tuple[Checkups, HealthPage]:
     """What notices that something is wrong, and the page that says so."""
-    settings, watchdog = shared.settings, shared.watchdog
+    settings, watchdog, troubles = shared.settings, shared.watchdog, shared.troubles
 
     def look() -> list[Finding]:
         level, words = ("problem", "nothing is heard over it") if watchdog.is_deaf else ("ok", "something is heard")
@@ -240,7 +253,7 @@ def _watching(
         own_findings=lambda: checkups.findings,
         free_bytes=lambda: free_bytes_of(settings),
         used_share=shared.budget.used_share,
-        restarts=restarts,
+        restarts=shared.restarts,
     )
     return checkups, health
 

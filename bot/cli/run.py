@@ -212,9 +212,8 @@ class _Runs:
             if transport is None:
                 importing.cancel()
                 return
-            async with app.build_service(
-                given, transport, realm="signal", restarts=self._restarts, pairing=self._pairing, callers=world.callers
-            ) as aldis:
+            process = app.ProcessParts(restarts=self._restarts, pairing=self._pairing, callers=world.callers)
+            async with app.build_service(given, transport, realm="signal", process=process) as aldis:
                 with world.showing(aldis.running):
                     try:
                         await aldis.run(stop.requested, stop.hurried)
