@@ -18,7 +18,6 @@ from bot.doctor.servers import (
     look_at,
     look_for,
     with_other_name,
-    without_password,
 )
 from bot.errors import BadKey, NoSuchModel, ProviderError, Rejected
 from bot.messages import UserMessage
@@ -72,17 +71,20 @@ async def check_models(settings: Settings, deps: Deps) -> list[Finding]:
 async def _check_vendor(vendor: str, models: Mapping[str, str], settings: Settings, deps: Deps) -> list[Finding]:
     """What is to be said of a server and of its models, each named by a variable; without any its first one is used."""
     server, http = checked_server(vendor, settings), deps.tool_deps.http
-    looked = await look_at(server, http, is_contained=deps.is_contained)
-    if looked.known is None:
-        return [looked.finding]
-    wanted = [look_for(model, server, variable, looked.known, http) for model, variable in models.items()]
-    found = list(await asyncio.gather(*wanted))
-    if not models and not looked.known:
-        found.append(problem("models", f"{vendor} lists no model at all", f"set {server.group}__MODEL"))
-    if all(finding.level != "problem" for finding in found):
+    found = await _check_server(server, models, deps)
+    if all(finding.level == "ok" for finding in found):
         for model, known in await asyncio.gather(*(ask_capabilities(server, one, http) for one in models or [""])):
             found += _check_model(vendor, model, known)
-    return [looked.finding, *found]
+    return found
+
+
+async def _check_server(server: CheckedServer, models: Mapping[str, str], deps: Deps) -> list[Finding]:
+    """Whether a server answers, and has the models, each named by a variable."""
+    http = deps.tool_deps.http
+    looked = await look_at(server, http, is_contained=deps.is_contained)
+    known = looked.known or {}
+    named = (look_for(model, server, variable, known, http) for model, variable in models.items() if known)
+    return [looked.finding, *await asyncio.gather(*named)]
 
 
 def _check_model(vendor: str, model: str, known: Capabilities) -> list[Finding]:
@@ -161,12 +163,8 @@ async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
     if audio.is_openai_itself and settings.audio_key is None:
         return [problem("audio", "OpenAI requires a key", "set AUDIO__API_KEY")]
     server = CheckedServer("audio", "AUDIO", audio.base_url, settings.audio_key, is_vendor=audio.is_openai_itself)
-    models = {"AUDIO__MODEL": audio.listening_model}
-    models |= {"AUDIO__SPEECH_MODEL": audio.speaking_model} if audio.speak else {}
-    found = await _check_beside(server, models, deps)
-    what = f"{audio.listening_model} at {without_password(audio.base_url)} listens"
-    what += f", and {audio.speaking_model} speaks" if audio.speak else ""
-    return [*([ok("audio", what)] if all(finding.level == "ok" for finding in found) else []), *found]
+    speaking = {audio.speaking_model: "AUDIO__SPEECH_MODEL"} if audio.speak else {}
+    return await _check_server(server, {audio.listening_model: "AUDIO__MODEL", **speaking}, deps)
 
 
 async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
@@ -178,16 +176,7 @@ async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
         return []
     base_url, is_vendor = options.base_url or OPENAI_URL, options.base_url is None
     server = CheckedServer("images", "TOOLS__IMAGES", base_url, options.api_key, is_vendor=is_vendor)
-    return await _check_beside(server, {"TOOLS__IMAGES__MODEL": options.model} if options.model else {}, deps)
-
-
-async def _check_beside(server: CheckedServer, models: Mapping[str, str], deps: Deps) -> list[Finding]:
-    """A server beside the models that answer, with the models that variables name: what it does not list is said."""
-    http = deps.tool_deps.http
-    looked = await look_at(server, http, is_contained=deps.is_contained)
-    known = looked.known or {}
-    named = [await look_for(model, server, variable, known, http) for variable, model in models.items() if known]
-    return [looked.finding, *(finding for finding in named if finding.level != "ok")]
+    return await _check_server(server, {options.model: "TOOLS__IMAGES__MODEL"} if options.model else {}, deps)
 
 
 class ModelTroubles:

@@ -99,10 +99,13 @@ async def look_at(server: CheckedServer, http: Http, *, is_contained: bool) -> S
     at, key = f"{server.name} at {without_password(server.base_url)}", with_other_name(f"{server.group}__API_KEY")
     of_key = Notice(kind="key", subject=server.name if area == "models" else area)
     if (known := _models(answer, server)) is not None:
-        found = ok(area, f"{at} answers and requires no key")
-        if server.key and server.is_vendor:
+        if not known and area == "models":
+            found = problem(area, f"{at} answers, but has no model yet", f"add one, or set {server.group}__MODEL")
+        elif not server.key:
+            found = ok(area, f"{at} answers and requires no key")
+        elif server.is_vendor:
             found = ok(area, f"{at} answers and accepts the key", notice=of_key)
-        elif server.key:
+        else:
             found = ok(area, f"{at} answers; the key was not tried: that would cost money")
         return ServerProbe(finding=found, known=known)
     if isinstance(answer, JsonAnswer) and answer.status in REFUSED:

@@ -34,8 +34,6 @@ async def _check(vendor: ProviderName, settings: Settings, deps: Deps) -> Sequen
             await _question(settings, deps, ())
         except ProviderError as error:
             return (problem("", f"the server answers, but no model does: {error}"),)
-    elif not looked.known:
-        return (problem("", "the server answers, but has no model yet"),)
     elif model and model not in looked.known:
         return (problem("", f"the server answers, but does not list the model {model}"),)
     return ()

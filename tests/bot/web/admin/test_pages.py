@@ -263,7 +263,7 @@ async def test_a_server_is_saved_only_if_a_model_is_behind_it(tmp_path: Path) ->
         await visitor.enter()
         address = "LLM__OPENAI__BASE_URL"
         page = await visitor.do("/setup/model", "server", **{address: f"{empty.url}/v1"})
-        assert "Nothing was saved: the server answers, but has no model yet." in page.text
+        assert f"Nothing was saved: openai at {empty.url}/v1 answers, but has no model yet." in page.text
         given = {address: server.base_url, "LLM__OPENAI__MODEL": "lama"}
         assert "does not list the model lama" in (await visitor.do("/setup/model", "server", **given)).text
         assert kept(visitor) == {}
