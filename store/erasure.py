@@ -178,15 +178,6 @@ class Forgetting(Repository):
         )
         return tuple(self.rows(expired, (millis(now), AT_ONCE)))
 
-    def has_words(self, address: str) -> bool:
-        """Whether anything that was said in the conversation at this address is left."""
-        return self.exists(
-            "SELECT 1 FROM conversations AS place WHERE handle = ? AND "
-            "(EXISTS (SELECT 1 FROM history WHERE conversation_id = place.id) OR EXISTS "
-            "(SELECT 1 FROM predictions WHERE conversation_id = place.id AND words IS NOT NULL))",
-            (self.chat_handle(address),),
-        )
-
     def prepare(self, address: str) -> None:
         """Creates the next key of the conversation at this address, if there is a conversation."""
         handle = self.chat_handle(address)

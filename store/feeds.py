@@ -31,7 +31,7 @@ WORDS_TABLE = (
 )
 _FEED = "id, given, is_set, url, title, etag, last_modified, digest, due_at, read_at, failures, trouble"
 _FOUND = (
-    "SELECT feed_id AS feed, feeds.title AS feed_title, feeds.url AS feed_url, articles.url AS url, "
+    "SELECT feed_id AS feed, feeds.title AS feed_title, feeds.url AS feed_url, key, articles.url AS url, "
     "articles.title AS title, articles.summary AS summary, published_at, is_dated "
 )
 # bm25 is negative; smaller is better. A hit from a week ago counts half as much as one from today, and a word in the
@@ -83,17 +83,12 @@ class Article:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FoundArticle:
-    """An article found by a search."""
+class FoundArticle(Article):
+    """An article found by a search, with its feed."""
 
     feed: int
     feed_title: str
     feed_url: str
-    url: str | None
-    title: str
-    summary: str
-    published_at: datetime
-    is_dated: bool
 
 
 class Feeds(Repository):

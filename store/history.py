@@ -61,10 +61,6 @@ class Turns(Repository):
         """Returns how many turns began since then."""
         return self.value("SELECT count(*) FROM turns WHERE started_at >= ?", (millis(at),))
 
-    def end(self, turn: TurnId) -> TurnEnd | None:
-        """Returns how the turn ended; None if it is running or gone."""
-        return self.value("SELECT state FROM turns WHERE id = ? AND state != 'running'", (turn,))
-
     def started_at(self, turn: TurnId) -> datetime | None:
         """Returns when the turn began; None if it is gone."""
         return moment_if(self.value("SELECT started_at FROM turns WHERE id = ?", (turn,)))

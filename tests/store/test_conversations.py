@@ -22,23 +22,16 @@ def begun(address: str) -> Callable[[Repositories], ConversationId]:
     return lambda repos: repos.conversations.add(address, now=NOON)
 
 
-async def test_an_address_has_one_conversation(store: Store) -> None:
-    """It is begun once; later the same one is found, however its cache has fared."""
-    first = await store.conversation("direct:a", now=NOON)
-    assert await store.conversation("direct:a", now=LATER) == first
-    assert await store.transaction(begun("direct:a")) == first
-    rows = await store.read(lambda repos: repos.conversations.rows("SELECT id, created_at FROM conversations"))
-    assert rows == [(first, millis(NOON))]
-
-
-async def test_realms_are_apart(path: Path) -> None:
-    """The terminal's conversation of a name is not Signal's, and the other way round."""
+async def test_an_address_has_one_conversation_in_each_realm(path: Path) -> None:
+    """It is begun once; later the same one is found. The terminal's of a name is not Signal's."""
     found: dict[str, ConversationId] = {}
     for realm in ("signal", "terminal", "signal", "terminal"):
         async with open_store(path, realm=realm) as store:
-            conversation = await store.conversation("direct:a", now=NOON)
+            conversation = await store.conversation("direct:a", now=LATER if realm in found else NOON)
             assert found.setdefault(realm, conversation) == conversation
-    assert found["signal"] != found["terminal"]
+            assert await store.transaction(begun("direct:a")) == conversation
+            rows = await store.read(lambda repos: repos.conversations.rows("SELECT id, created_at FROM conversations"))
+    assert rows == [(found[realm], millis(NOON)) for realm in ("signal", "terminal")]
 
 
 async def test_its_key_exists_before_its_row(store: Store) -> None:

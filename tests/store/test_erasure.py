@@ -91,45 +91,33 @@ class TestATurn:
             ("dead", None, None, 0),
         ]
 
-    async def test_turns_are_found_by_age(self, store: Store) -> None:
-        """Those that ended before the moment, answered or failed, oldest first; once forgotten they are not named."""
-        turns = [await talked(store, "direct:a", number, b"words") for number in range(3)]
-
-        def age(repos: Repositories) -> None:
-            for number, turn in enumerate(turns):
-                repos.journal.close(turn, "failed" if number == 1 else "kept", now=NOON + (3 - number) * DAY)
-
-        await store.transaction(age)
+    async def test_turns_are_found_by_age_and_when_their_time_is_over(self, store: Store) -> None:
+        """The first first; neither one that runs, nor one that stays, nor one that was forgotten is named."""
+        turns = [await talked(store, "direct:a", number, b"words") for number in range(5)]
         conversation = await store.conversation("direct:a", now=NOON)
 
-        async def before(days: int) -> list[TurnId]:
-            named = await store.read(lambda repos: repos.forgetting.turns_before(NOON + days * DAY))
-            assert all(place == conversation for place, _ in named)
-            return [turn for _, turn in named]
-
-        assert await before(1) == []
-        assert await before(3) == [turns[2], turns[1]]
-        assert await before(9) == [turns[2], turns[1], turns[0]]
-        for turn in turns[1:]:
-            await store.transaction(lambda repos, turn=turn: repos.forgetting.turn(turn, now=NOON))
-        assert await before(9) == [turns[0]]
-
-    async def test_turns_are_found_when_their_time_is_over(self, store: Store) -> None:
-        """First to expire first; neither one that runs, nor one that stays, nor one that was forgotten is named."""
-        turns = [await talked(store, "direct:a", number, b"words") for number in range(4)]
-
-        def time(repos: Repositories) -> None:
-            for turn, expires_at in zip(turns, (300, 200, 100, None), strict=True):
+        def age(repos: Repositories) -> None:
+            for number, turn in enumerate(turns[:3]):
+                repos.journal.close(turn, "failed" if number == 1 else "kept", now=NOON + (3 - number) * DAY)
+            for turn, expires_at in zip(turns, (300, 200, None, None, 100), strict=True):
                 repos.inbox.execute("UPDATE turns SET expires_at = ? WHERE id = ?", (expires_at, turn))
-            repos.inbox.execute("UPDATE turns SET state = 'running' WHERE id = ?", (turns[2],))
+            repos.inbox.execute("UPDATE turns SET state = 'running' WHERE id IN (?, ?)", turns[3:])
 
-        async def expired() -> list[TurnId]:
-            return [turn for _, turn in await store.read(lambda repos: repos.forgetting.turns_expired(NOON))]
+        async def named() -> tuple[list[TurnId], ...]:
+            found = await store.read(
+                lambda repos: (
+                    *(repos.forgetting.turns_before(NOON + days * DAY) for days in (1, 3, 9)),
+                    repos.forgetting.turns_expired(NOON),
+                )
+            )
+            assert all(place == conversation for some in found for place, _ in some)
+            return tuple([turn for _, turn in some] for some in found)
 
-        await store.transaction(time)
-        assert await expired() == [turns[1], turns[0]]
-        await store.transaction(lambda repos: repos.forgetting.turn(turns[1], now=NOON))
-        assert await expired() == [turns[0]]
+        await store.transaction(age)
+        one, two, three = turns[:3]
+        assert await named() == ([], [three, two], [three, two, one], [two, one])
+        await store.transaction(lambda repos: repos.forgetting.turn(two, now=NOON))
+        assert await named() == ([], [three], [three, one], [one])
 
 
 class TestAConversation:

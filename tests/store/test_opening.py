@@ -57,20 +57,6 @@ async def test_what_has_to_be_done_before_it_is_opened_can_fail(path: Path) -> N
     await (await Database.open(path, keys_of(path))).aclose()
 
 
-@pytest.mark.parametrize("which", ["the database", "the keys"])
-async def test_what_is_no_database_is_refused_and_left_alone(path: Path, which: str) -> None:
-    """Some other file is named as what it is, and not a byte of it is changed."""
-    path.parent.mkdir()
-    wrong = path if which == "the database" else keys_of(path)
-    wrong.write_bytes(b"Dear diary, " * 1000)
-    error = await refused(path)
-    assert isinstance(error, Damaged)
-    assert "not a database" in str(error)
-    assert wrong.read_bytes() == b"Dear diary, " * 1000
-    wrong.unlink()
-    await (await Database.open(path, keys_of(path))).aclose()
-
-
 @pytest.mark.parametrize("place", ["parent", "database", "lock", "keys"])
 async def test_a_place_that_cannot_be_used_is_named(path: Path, place: str) -> None:
     """A file where a folder must be, or a folder where a file must be: one error that names it.
@@ -101,9 +87,6 @@ class Refusal(sqlite3.OperationalError):
         (Refusal("SQLITE_FULL"), StoreFull, "no room"),
         (Refusal("SQLITE_IOERR_SHMSIZE"), StoreFull, "no room"),
         (Refusal("SQLITE_CORRUPT"), Damaged, "damaged"),
-        (Refusal("SQLITE_CORRUPT_INDEX"), Damaged, "damaged"),
-        (Refusal("SQLITE_NOTADB"), Damaged, "not a database"),
-        (Refusal("SQLITE_BUSY"), StoreInUse, "locked"),
         (Refusal("SQLITE_BUSY_SNAPSHOT"), StoreInUse, "locked"),
         (Refusal("SQLITE_READONLY_DIRECTORY"), StoreError, "owner and mode"),
         (Refusal("SQLITE_CANTOPEN"), StoreError, "owner and mode"),
