@@ -1,25 +1,20 @@
 """Backup and restore: a copy of the whole store, made while it is in use, and the way back.
 
 A copy is two files, `aldis-<UTC time>.db` (with `-2`, `-3`, ... for further copies in one second) and the same name
-with `-keys`. Reading them takes the master key, which is in neither and has to be kept apart from them. Each copy is
-marked as one.
+with `-keys`. Reading them takes the master key, which is in neither.
 
     backup:   SQLite writes both files, without deleted rows --> mark as a copy --> check --> rename
     restore:  copy beside the store --> check --> mark --> rename present files, rename copies --> unmark
 
-A backup is made in one step on the store's thread, which takes 0.2 s per 100 MB (measured): a second connection could
-corrupt the write-ahead log (see `store.database`).
-
-An interrupted restore is finished at the next opening if it was marked, and has done nothing if it was not. At no point
-is the store half old and half new, or empty.
+A backup is made in one step on the store's one connection, which takes 0.2 s per 100 MB (measured). An interrupted
+restore is finished at the next opening if it was marked, and has done nothing if it was not.
 
 A backup does not know what was answered, sent or said after it was made, and going on from there would do it all again.
 So a restored store is undecided, and nothing goes on until the operator decides what becomes of its open work:
 
     backup, restore --mark--> undecided --close the open work, or leave it as it is--> decide --> a normal store
 
-The mark is a row in the store itself, so it travels with the file. Left to others: what an item means, when a reminder
-comes again.
+The mark is a row in the store itself, so it travels with the file. Left to others: what an item means.
 """
 
 import json

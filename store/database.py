@@ -4,11 +4,9 @@ r"""The one connection to SQLite: runs units of work in order on aiosqlite's thr
     transaction(work) ---+--> one commit --> all return
     transaction(work) --/
 
-A commit costs an fsync of about 4 ms, a row about 50 microseconds (measured on ext4). Units that wait at the same time
-therefore share one commit. No unit returns before its commit is on the disk.
-
-Units that share a commit have savepoints of their own, so that one can fail without the others; a full disk fails all
-of them, because SQLite then rolls everything back.
+A commit costs an fsync of about 4 ms, a row about 50 microseconds (measured on ext4), so units that wait at the same
+time share one; none returns before it is on the disk. Each has a savepoint then, so that one can fail without the
+others; a full disk fails all of them, because SQLite rolls everything back.
 
 There is only one connection because SQLite up to 3.51.2 can corrupt a write-ahead log that several connections share.
 Source: https://sqlite.org/wal.html#walresetbug (2026-11).

@@ -14,8 +14,7 @@ The database and the key file do not commit together, so a conversation is forgo
 A crash after the first leaves a key that the next attempt uses; a crash after the second, a key that the next opening
 sweeps. Words that are left always have their key, and deleted words never have one for longer than that.
 
-The message that asked for it is settled in the second one, so after a crash it asks again. Others wait for that one:
-0.4 ms for each turn of the conversation (measured).
+The message that asked for it is settled in the second one, so after a crash it asks again.
 """
 
 import json

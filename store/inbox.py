@@ -6,18 +6,12 @@
         '-- put again      '----------------------------'-------------> dead
             changes nothing                                dead_letter
 
-What counts as a failed attempt (`attempts`):
-
-    the turn failed by itself                           yes
-    the process died while the turn ran                 no, but `deaths` counts how often since its journal last grew:
-                                                        a turn that ends every process without progress has to end, too
-    an orderly stop of Aldis or the machine             no
+A turn that failed by itself was an attempt (`attempts`); one that an orderly stop ended was none. When the process
+died, `deaths` counts how often since its journal last grew: a turn that ends every process has to end, too.
 
 A claim takes what one person has written in one conversation, under one turn. When the messages are handed back or
-left behind, they wait again and keep their turn, so that its journal fits the next claim.
-
-A turn that waits for a person's word is handed back and put off (`put_off`) until the word comes (`take_up`) or the
-time is over. Other messages of the conversation do not wait for it.
+left behind, they wait again and keep their turn, so that its journal fits the next claim. A turn that waits for a
+person's word is handed back and put off until the word comes (`take_up`) or the time is over; others do not wait.
 
 Urgent items (deletions, edits, commands) are not claimed. They are read, and settled in the transaction that does what
 they ask for. An edit can then become a question of its own (`as_question`).

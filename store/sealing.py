@@ -14,9 +14,8 @@ changes:
 
 Whichever of the two files opens the index key is the master key, so a crash at any point leaves a working one.
 
-The associated data says whether a value was compressed, as an earlier Aldis did with a preset dictionary. A sealed
-value is a nonce of 12 bytes, the ciphertext and a tag of 16 bytes. Random nonces are safe for 2^32 values under one
-key.
+A sealed value is a nonce of 12 bytes, the ciphertext and a tag of 16. Its associated data says whether it was
+compressed, as an earlier Aldis did. Random nonces are safe for 2^32 values under one key.
 Source: NIST SP 800-38D, 8.3 (2007).
 """
 
