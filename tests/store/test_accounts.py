@@ -87,6 +87,7 @@ async def test_a_number_that_goes_to_another_account_opens_no_door(path: Path) -
     """Who was let in to the one is not let in to the other, and what came for the one may come for the other."""
     async with older(path) as store:
         await meet(store, ID, NUMBER)
+        assert await is_in(store, NUMBER)
         await meet(store, OTHER_ID, NUMBER)
         assert not await is_in(store, OTHER_ID)
         assert not await is_in(store, NUMBER)

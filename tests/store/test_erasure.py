@@ -1,12 +1,12 @@
 """Forgetting: what must be gone is gone, whole; what must stay, and what came later, is there."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from store import Erasure, InboxId, Repositories, Store, StoreError, TurnId, open_store
+from store import Erasure, InboxId, Repositories, Store, StoreError, Summary, TurnId, open_store
 from tests.arrivals import arrival
 from tests.conftest import NOON
 from tests.ledger_sums import ledger_sum
@@ -118,6 +118,25 @@ class TestATurn:
         assert await named() == ([], [three, two], [three, two, one], [two, one])
         await store.transaction(lambda repos: repos.forgetting.turn(two, now=NOON))
         assert await named() == ([], [three], [three, one], [one])
+
+
+async def test_what_has_expired_or_is_outdated_goes(store: Store) -> None:
+    """Each at its time: here a summary of turns that have disappeared, and a person who has left a group."""
+    turn = await talked(store, "group:g", 1, b"one")
+    conversation = await store.conversation("group:g", now=NOON)
+
+    def keep(repos: Repositories) -> None:
+        repos.summaries.keep(conversation, Summary(first=turn, last=turn, summary=b"one", expires_at=LATER))
+        repos.members.keep("group:g", ["direct:a", "direct:b"], listed_at=NOON)
+        repos.members.keep("group:g", ["direct:b"], listed_at=LATER)
+
+    def left(repos: Repositories, now: datetime) -> tuple[int, int]:
+        repos.forgetting.prune(before=now)
+        return repos.forgetting.expire(now), repos.forgetting.value("SELECT count(*) FROM members")
+
+    await store.transaction(keep)
+    assert await store.transaction(lambda repos: left(repos, NOON)) == (0, 2)
+    assert await store.transaction(lambda repos: left(repos, LATER + DAY)) == (1, 1)
 
 
 class TestAConversation:

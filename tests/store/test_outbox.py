@@ -187,6 +187,7 @@ async def test_receipts_that_prove_nothing_are_bounded(store: Store) -> None:
     await listed(store, "group:G", "direct:known", now=at(9))
     await listed(store, "group:H", "direct:other", now=at(9))
     assert await states(store) == [("sent", millis(at(1))), ("unknown", None)]
+    assert await receipts(store) == 0  # it is known now that the stranger received nothing
 
 
 async def test_a_receipt_of_a_send_whose_answer_is_still_to_come_proves_no_other(store: Store) -> None:
@@ -223,6 +224,18 @@ async def test_a_repetition_under_way_may_still_get_a_name_when_the_first_is_pro
     [item] = await begin(store, at(92))
     await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=NOON + 3 * GRACE))
     assert await prove(store, "direct:a", at(91.5), now=at(93)) == 0
+
+
+async def test_an_attempt_without_a_name_is_over_when_the_bridge_has_named_the_next(store: Store) -> None:
+    """The repetition is proved and named; the first attempt hides nothing that is in doubt later."""
+    await doubted(store, "direct:a")
+    [again] = await begin(store, NOON + GRACE)
+    assert await prove(store, "direct:a", at(91), now=at(92)) == 1
+    await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(at(91)), now=at(93)))
+    await say(store, "direct:a", b"next")
+    [item] = await begin(store, at(1000))
+    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=at(2000)))
+    assert await prove(store, "direct:a", at(1001)) == 1
 
 
 async def test_a_name_that_any_of_several_attempts_can_have_is_that_of_the_last(store: Store) -> None:
