@@ -106,7 +106,7 @@ class Terminal:
         """Whether any reply reported a failure or could not be written."""
 
     async def show_prompt(self) -> None:
-        """Lets the person start typing before messages are asked for; returns when the prompt is visible, or never will
+        """Lets the person start typing before messages are asked for; returns once the prompt is visible, or never will
         be: with no person at a terminal at once.
         """
         if self._prompt is not None:
@@ -183,11 +183,11 @@ class Terminal:
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
         """Shows a small sign while an answer is being written, if a person is at the terminal."""
-        if not started:
-            await self._hide_sign()
-        elif self._draws and chat == self._chat and self._current and not self._has_sign:
-            self._has_sign = True
+        if self._has_sign and not started:
+            await self._remark("")
+        elif started and not self._has_sign and self._draws and chat == self._chat and self._current:
             await self._remark("…")
+            self._has_sign = True
 
     async def progress(self, chat: ChatId, progress: Progress) -> None:
         """Writes a line on standard error for a step of this conversation, if the verbosity asks for it."""
@@ -246,33 +246,28 @@ class Terminal:
 
     async def _hand_over(self, file: File) -> None:
         """Saves a file for a person at a terminal; writes a text out for a program, or if it is the answer itself."""
-        place, is_saved = file.name, self._painted and file.name != WHOLE_ANSWER
+        place, is_saved = Path(file.name), self._painted and file.name != WHOLE_ANSWER
         if is_saved:
-            folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="aldis-"))
-            place = str(folder / file.name)
-            await asyncio.to_thread(Path(place).write_bytes, file.data)
+            place = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="aldis-")) / file.name
+            await asyncio.to_thread(place.write_bytes, file.data)
         await self._note(f"· a file: {place}, {len(file.data)} bytes")
         if not is_saved and file.content_type in _TEXTS:
             await self._write_answer(Styled(text=file.data.decode("utf-8", "replace")))
 
     async def _write_answer(self, content: Styled) -> None:
         """Writes a text to standard output, at a terminal styled."""
-        await self._hide_sign()
+        if self._has_sign:
+            await self._remark("")
         await self._write(self._stdout, (paint(content) if self._painted else content.text) + "\n")
 
     async def _note(self, line: str) -> None:
-        await self._hide_sign()
         await self._remark(line.translate(_CONTROLS) + "\n")
 
-    async def _hide_sign(self) -> None:
-        if self._has_sign:
-            self._has_sign = False
-            await self._remark("\r\x1b[K")
-
     async def _remark(self, text: str) -> None:
-        """Writes beside the answers, which it must not prevent."""
+        """Writes beside the answers, which it must not prevent; the sign of work goes first."""
+        sign, self._has_sign = ("\r\x1b[K" if self._has_sign else ""), False
         with suppress(OSError):
-            await self._write(self._stderr, text)
+            await self._write(self._stderr, sign + text)
 
     async def _write(self, stream: TextIO, text: str) -> None:
         """Writes all of a text, after those before it and above an open prompt."""
