@@ -123,9 +123,9 @@ def check_access(settings: Settings, names: Names | None) -> Iterator[Finding]:
         yield ok("access", "only what the account writes to itself is answered")
         return
     if not (access.allowed or access.admins or access.groups):
-        yield problem("access", "nobody may write", "set ACCESS__ALLOWED to your number or uuid")
+        yield problem("access", "no one may write", "set ACCESS__ALLOWED to your number or uuid")
     if EVERYBODY in access.allowed:
-        yield warning("ACCESS__ALLOWED", "anybody may write, at your expense", "list those who may, and set budgets")
+        yield warning("ACCESS__ALLOWED", "everyone may write, at your expense", "list those who may, and set budgets")
     if access.strangers == "pair" and not access.admins:
         yield warning("access", "strangers get a code, but there is no admin who could use it", "set ACCESS__ADMINS")
     if names is None:

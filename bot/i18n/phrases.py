@@ -98,7 +98,7 @@ def spoken_time(at: datetime, now: datetime, *, tells_how_soon: bool = False) ->
 
 
 def money(usd: Decimal) -> str:
-    """Returns an amount of US dollars as people say it; fractions of a cent are not told."""
+    """Returns an amount of US dollars as people say it, without fractions of a cent."""
     cents = usd.quantize(Decimal("0.01"))
     return say(_LESS_THAN_A_CENT) if usd > 0 and not cents else dollars(cents)
 

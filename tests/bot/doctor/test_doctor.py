@@ -236,7 +236,7 @@ async def test_who_may_write_is_looked_up(practice: Practice) -> None:
     assert about(found, wrong, "is not known").level == "warning"
     practice.given = {"ACCESS__ALLOWED": "", "ACCESS__STRANGERS": "pair"}
     found = await practice.examine()
-    assert about(found, "nobody may write").level == "problem"
+    assert about(found, "no one may write").level == "problem"
     assert about(found, "there is no admin").level == "warning"
 
 
