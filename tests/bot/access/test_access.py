@@ -74,46 +74,8 @@ def test_a_number_on_the_list_means_that_number_only(number: str | None) -> None
     assert may_write(envelope(ANNA, number), access({ANNAS_NUMBER, ANNA}))
 
 
-# Let in by pairing, and members of groups
-
-
-@pytest.mark.parametrize(
-    ("allowed", "direct", "in_group", "in_other_group"),
-    [
-        (NOBODY, True, False, False),
-        (access(groups={GROUP}), True, True, False),
-        (access(groups={"*"}), True, False, False),
-        (access({BEN}, {"*"}), True, False, False),
-    ],
-)
-def test_pairing_opens_the_direct_chat_and_no_group(
-    allowed: AccessList, direct: bool, in_group: bool, in_other_group: bool
-) -> None:
-    """A group is open to who was let in exactly as far as it is open to everybody in it."""
-    places = (DIRECT, GROUP, OTHER_GROUP)
-    told = tuple(may_write(envelope(ANNA, None, place), allowed, is_approved=True) for place in places)
-    assert told == (direct, in_group, in_other_group)
-
-
 MEMBERS = replace(access(groups={GROUP}), members=frozenset({ANNA}))
 WELCOME = replace(MEMBERS, group_members_may_write=True)
-
-
-@pytest.mark.parametrize(
-    ("allowed", "person", "direct", "in_other_group"),
-    [
-        (MEMBERS, ANNA, False, False),
-        (WELCOME, ANNA, True, False),
-        (WELCOME, BEN, False, False),
-        (replace(WELCOME, groups=frozenset({GROUP, "*"})), ANNA, True, False),
-    ],
-)
-def test_members_of_a_listed_group_may_write_directly_where_the_operator_wants_it(
-    allowed: AccessList, person: PersonId, direct: bool, in_other_group: bool
-) -> None:
-    """Being in a listed group is no access to anything else, unless it is set so, and then to the direct chat only."""
-    assert may_write(envelope(person, None), allowed) == direct
-    assert may_write(envelope(person, None, OTHER_GROUP), allowed) == in_other_group
 
 
 # Admins
@@ -137,6 +99,10 @@ WHO = {
     "paired": (ANNA, NOBODY, True),
     "member": (ANNA, MEMBERS, False),
     "welcome member": (ANNA, WELCOME, False),
+    "not a member": (BEN, WELCOME, False),
+    "welcome in every group": (ANNA, replace(WELCOME, groups=frozenset({GROUP, "*"})), False),
+    "paired, a group": (ANNA, access(groups={GROUP}), True),
+    "paired, every group": (ANNA, access({BEN}, {"*"}), True),
 }
 OPEN = {
     ("listed", DIRECT),
@@ -145,6 +111,12 @@ OPEN = {
     ("member", GROUP),
     ("welcome member", DIRECT),
     ("welcome member", GROUP),
+    ("not a member", GROUP),
+    ("welcome in every group", DIRECT),
+    ("welcome in every group", GROUP),
+    ("paired, a group", DIRECT),
+    ("paired, a group", GROUP),
+    ("paired, every group", DIRECT),
 }
 
 

@@ -64,13 +64,6 @@ async def test_a_picture_goes_with_the_answer_and_into_the_ledger(
         ({}, True, "Draw a lamp in the fog", False),
         ({}, True, "Draw a lamp", True),
     ],
-    ids=[
-        "nobody wants to be asked",
-        "the operator wants it",
-        "strangers' words were read",
-        "the person says what to draw",
-        "the person says half of it",
-    ],
 )
 async def test_a_person_is_asked_first_where_that_is_wanted(
     store: Store,
