@@ -164,8 +164,8 @@ class PastTurn(tuple[Message, ...]):  # noqa: SLOT001  (computed values are cach
 
 def labels_of(messages: Iterable[Message]) -> Labels:
     """The labels of all these messages; whatever has none is older than labels."""
-    pieces = (message.answers if isinstance(message, ToolMessage) else (message,) for message in messages)
-    return join_labels(piece.labels or UNKNOWN for several in pieces for piece in several)
+    pieces = [message.answers if isinstance(message, ToolMessage) else (message,) for message in messages]
+    return join_labels([piece.labels or UNKNOWN for several in pieces for piece in several])
 
 
 def window(turns: Sequence[PastTurn], *, max_tokens: int) -> tuple[PastTurn, ...]:
@@ -231,7 +231,7 @@ def sendable_turns(turns: Iterable[PastTurn], offers: Iterable[ToolOffer]) -> tu
     calls without tools, and a model that sees a call would repeat it.
     """
     names = {offer.name for offer in offers}
-    return tuple(turn if turn.called <= names else PastTurn(without_tools(turn)) for turn in turns)
+    return tuple([turn if turn.called <= names else PastTurn(without_tools(turn)) for turn in turns])
 
 
 def estimated_tokens(message: Message) -> int:

@@ -103,7 +103,7 @@ def _scores(text: str) -> tuple[dict[str, float], int]:
     """The evidence for each language, and the number of words; one that several share counts partly for each."""
     plain = _NO_WORDS.sub(" ", text[:_READ_CHARS]).lower().replace("’", "'")
     words = _WORD.findall(plain)
-    scores = {language: 2.0 * any(letter in plain for letter in _LETTERS.get(language, "")) for language in _KNOWN}
+    scores = {language: 2.0 * (not set(_LETTERS.get(language, "")).isdisjoint(plain)) for language in _KNOWN}
     for word in words:
         owners = [language for language, known in _KNOWN.items() if word in known]
         for language in owners:
