@@ -51,7 +51,7 @@ _FINDING = frozenset({"", "from", "to", "url", "conversation_id"})
 _TOKEN = re.compile(r'(?P<minus>-?)(?:(?P<name>[A-Za-z_]+):)?(?P<value>"[^"]*"|[^\s()"]+)')
 _ORDERS = {"newest": "recency", "relevant": "relevancy"}
 _FIELDS = {
-    "tweet.fields": "created_at,public_metrics,author_id,lang,note_tweet",
+    "tweet.fields": "created_at,public_metrics,author_id,note_tweet",
     "expansions": "author_id",
     "user.fields": "username,name,verified",
 }
@@ -178,13 +178,12 @@ class TwitterSearch:
 
     async def _from_web(self, query: str, arguments: TwitterArguments, context: ToolContext, why: ToolError) -> Result:
         """Searches the web for posts on X."""
-        (words, language), hours = in_words(query), arguments.hours
+        words, hours = in_words(query), arguments.hours
         wanted = Query(
             text=words,
             count=min(max(arguments.count, 1), _MAX_HITS),
             freshness=None if hours is None else "day" if hours <= _HOURS_OF_A_DAY else "week",
             sites=(SITE,),
-            language=language,
         )
         try:
             found = await self._search.search(wanted, context.now)
@@ -212,7 +211,6 @@ class _Post(BaseModel):
     """A long post in full; `text` is its beginning."""
     created_at: str = ""
     author_id: str = ""
-    lang: str = ""
     public_metrics: Mapping[str, Any] = Field(default_factory=dict[str, Any])
 
 
@@ -250,8 +248,6 @@ def _row(post: _Post, user: _User | None) -> Mapping[str, Any]:
         max_snippet_chars=_MAX_TEXT_CHARS,
     )
     details: dict[str, Any] = {"author": f"@{named.username}", "verified": bool(named.verified)} if named else {}
-    if re.fullmatch("[a-z]{2,3}", post.lang) and post.lang != "und":
-        details["language"] = post.lang
     for name, count in post.public_metrics.items():
         if name in _COUNTS and type(count) is int:
             details[_COUNTS[name]] = count
@@ -271,9 +267,8 @@ def _refusal(answer: JsonAnswer) -> ToolError:
             return answer.refusal(_SERVICE)
 
 
-def in_words(query: str) -> tuple[str, str | None]:
-    """Returns what is left of a query for a search engine, which knows no operators, and the one language in it."""
+def in_words(query: str) -> str:
+    """Returns what is left of a query for a search engine, which knows no operators."""
     tokens = [found for found in _TOKEN.finditer(query) if not found["minus"] and found["value"] not in {"OR", "AND"}]
     words = [found["value"].lstrip("#@$") for found in tokens if (found["name"] or "").lower() in _FINDING]
-    languages = [found["value"] for found in tokens if found["name"] == "lang" and len(found["value"]) == len("en")]
-    return " ".join(filter(None, words)), languages[0] if len(languages) == 1 else None
+    return " ".join(filter(None, words))

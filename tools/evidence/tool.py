@@ -33,8 +33,8 @@ from tools.evidence.sources import (
     sources,
     terms,
 )
-from tools.search.base import Hit, Query, trim_query
-from tools.search.service import CachedHits, SearchService, clean_query, row
+from tools.search.base import Hit, Query, SearchResult, trim_query
+from tools.search.service import SearchService, clean_query, row
 from tools.search.services import WIKIPEDIA
 from tools.text import shorten
 from tools.web.addresses import canonical_url
@@ -200,7 +200,7 @@ class _Check:
         self._options, self._search, self._now = options, search, now
         self._rounds = 0
         self._tried: list[Step] = []
-        self._answers: dict[Step, CachedHits | ToolError] = {}
+        self._answers: dict[Step, SearchResult | ToolError] = {}
 
     async def search(self) -> None:
         """Searches in rounds until nothing is missing, or nothing is left to try."""
@@ -223,10 +223,10 @@ class _Check:
             self._answers[step] = error
 
     @property
-    def found(self) -> list[CachedHits]:
+    def found(self) -> list[SearchResult]:
         """The results of the searches, in the order of planning."""
         answers = map(self._answers.get, self._tried)
-        return [answer for answer in answers if isinstance(answer, CachedHits)]
+        return [answer for answer in answers if isinstance(answer, SearchResult)]
 
     @property
     def _failures(self) -> Iterator[ToolError]:

@@ -76,6 +76,22 @@ class Hit:
     """The service's own score, higher is better; None if it has none."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchResult:
+    """The hits of one service."""
+
+    source: str
+    """The service's name."""
+    hits: tuple[Hit, ...]
+    """Best first."""
+    cost_usd: Decimal
+    """The cost of the search by the service's price list."""
+    answer: str = ""
+    """The service's own answer to the words, if it was asked for one and gives one."""
+    failures: tuple[ToolError, ...] = ()
+    """Why the services before it did not answer, in order; empty if it was the first."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class SearchForm:
     """How one service is asked over HTTP, and what its answer means."""
@@ -117,8 +133,8 @@ class SearchBackend:
         self._last_at = -math.inf  # on the event loop's clock
         self._line = asyncio.Lock()
 
-    async def search(self, query: Query) -> tuple[tuple[Hit, ...], str]:
-        """Returns up to `query.count` hits, best first, and the service's own answer; empty if it gives none.
+    async def search(self, query: Query) -> SearchResult:
+        """Returns up to `query.count` hits.
 
         Raises:
             Disabled: the key is refused, or what else the operator has to see to; the message names the setting.
@@ -144,8 +160,12 @@ class SearchBackend:
         if isinstance(read.error, str) and "hasn't returned any results" not in read.error:
             raise Unavailable(f"{self.name}: the search failed.")
         found = (found for row in rows if (found := hit(row, max_snippet_chars=self._form.max_snippet_chars)))
-        own = _plain(read.answer or "", _MAX_ANSWER_CHARS) if query.has_answer else ""
-        return tuple(islice(found, query.count)), own
+        return SearchResult(
+            source=self.name,
+            hits=tuple(islice(found, query.count)),
+            cost_usd=self.price_usd(query),
+            answer=_plain(read.answer or "", _MAX_ANSWER_CHARS) if query.has_answer else "",
+        )
 
     def price_usd(self, query: Query) -> Decimal:
         """Returns what the search costs by the service's price list."""

@@ -11,14 +11,14 @@ nothing is asked twice.
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from tools.errors import BadArguments, Disabled, ToolError
 from tools.http import Http
-from tools.search.base import Hit, Query, SearchBackend, lies_in
+from tools.search.base import Hit, Query, SearchBackend, SearchResult, lies_in
 from tools.search.options import SearchOptions
 from tools.search.services import SERVICES
 from tools.text import clean_line
@@ -31,21 +31,6 @@ MAX_KEPT = 128
 """The most cached answers; the oldest goes first."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CachedHits:
-    """The hits of one service."""
-
-    source: str
-    """The service's name."""
-    hits: tuple[Hit, ...]
-    failures: tuple[ToolError, ...] = ()
-    """Why the services before it did not answer, in order; empty if it was the first."""
-    cost_usd: Decimal = field(default=Decimal(0))
-    """The cost of the search by the service's price list."""
-    answer: str = ""
-    """The service's own answer to the words, if it was asked for one and gives one."""
-
-
 class SearchService:
     """Queries the search services one after the other until one answers."""
 
@@ -53,7 +38,7 @@ class SearchService:
         self._backends = tuple(SearchBackend(SERVICES[name], options, http) for name in options.ready)
         # In memory only, as the terms of several services forbid more; shared by all conversations, since results do
         # not depend on who asks.
-        self._recent: dict[Query, tuple[datetime, CachedHits]] = {}
+        self._recent: dict[Query, tuple[datetime, SearchResult]] = {}
 
     @property
     def is_open(self) -> bool:
@@ -73,7 +58,7 @@ class SearchService:
         """Whether any available service can limit a search to a site."""
         return self.takes(Query(text=site, count=1, sites=(site,)))
 
-    async def search(self, query: Query, now: datetime) -> CachedHits:
+    async def search(self, query: Query, now: datetime) -> SearchResult:
         """Returns the hits of the first service that answers: each address once, only wanted sites, perhaps none.
 
         Repeating a query within ten minutes is answered from the cache and costs nothing.
@@ -101,23 +86,16 @@ class SearchService:
             self._recent[query] = (now, found)
         return found
 
-    async def _ask(self, query: Query, able: Sequence[SearchBackend]) -> CachedHits:
+    async def _ask(self, query: Query, able: Sequence[SearchBackend]) -> SearchResult:
         failures: list[ToolError] = []
         for backend in able:
             try:
-                hits, answer = await backend.search(query)
+                result = await backend.search(query)
             except ToolError as error:
                 _log.warning("%s failed, kind %s", backend.name, error.code)
                 failures.append(error)
                 continue
-            wanted = _filter(hits, query)
-            return CachedHits(
-                source=backend.name,
-                hits=wanted,
-                failures=tuple(failures),
-                cost_usd=backend.price_usd(query),
-                answer=answer,
-            )
+            return replace(result, hits=_filter(result.hits, query), failures=tuple(failures))
         last = failures[-1]
         raise type(last)(" ".join(map(str, failures))) from last
 

@@ -79,7 +79,7 @@ class Backend(SearchBackend):
     """One of the services, of which only the hits are looked at."""
 
     async def hits(self, query: Query) -> tuple[Hit, ...]:
-        return (await self.search(query))[0]
+        return (await self.search(query)).hits
 
 
 def backend(
