@@ -139,15 +139,14 @@ class Fetcher:
         timeout_seconds: float,
         consent: Consent | None = None,
         headers: Mapping[str, str] | None = None,
-        larger: Mapping[str, int] | None = None,
     ) -> FetchedPage:
         """Fetches a page by GET.
 
         `accept` lists the content types that a success can have, such as `text/html`, `text/*`, `*+xml`, or "" for one
-        whose server names none. `max_bytes` is the limit of the body, before and after decompression; `larger` names
-        content types with a higher limit. `timeout_seconds` is the time for everything, including waiting for a free
-        slot and redirects. `consent` can fetch by itself; None: every web address is allowed. `headers` are sent in
-        addition, such as `If-None-Match`: names and values in printable ASCII.
+        whose server names none. `max_bytes` is the limit of the body, before and after decompression. `timeout_seconds`
+        is the time for everything, including waiting for a free slot and redirects. `consent` can fetch by itself;
+        None: every web address is allowed. `headers` are sent in addition, such as `If-None-Match`: names and values in
+        printable ASCII.
 
         Raises:
             BadArguments: it is no web address, or the content has another type; the model has to ask differently.
@@ -165,8 +164,8 @@ class Fetcher:
             kind = page.content_type
             if not {kind, f"{kind.partition('/')[0]}/*", f"*+{kind.rpartition('+')[2]}"}.intersection(accept):
                 raise BadArguments(f"Unsupported content type; expected one of: {named}.")
-            most, packed = (larger or {}).get(kind, max_bytes), page.headers.get("content-encoding", "")
-            return await decompress(response.aiter_stream(), packed, service=_SERVICE, max_bytes=most)
+            packed = page.headers.get("content-encoding", "")
+            return await decompress(response.aiter_stream(), packed, service=_SERVICE, max_bytes=max_bytes)
 
         try:
             async with asyncio.timeout(timeout_seconds):

@@ -20,7 +20,6 @@ import re
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from itertools import accumulate
 from typing import Any
 
 from protego import Protego
@@ -40,24 +39,21 @@ _TIMEOUT_SECONDS = 15.0
 """The time limit for fetching a page and its site's robots.txt, redirects included."""
 _OPEN_SECONDS = 25.0
 """The time for opening the page or PDF."""
-MAX_BYTES = 3_000_000
-"""The largest page to fetch."""
-MAX_PAPER_BYTES = 15_000_000
-"""The largest PDF to fetch."""
+MAX_BYTES = 15_000_000
+"""The largest page or PDF to fetch."""
 _MAX_MOVES = 2
 _HARDLY_ANY_CHARS = 300
 """A page with a password field, or one that sends browsers on, and no more text than this shows nothing by itself."""
 _WAITS_FOR_SCRIPT = re.compile(r"^\W*$|javascript|^\W*(?:loading|please wait)\W*$", re.IGNORECASE)
 """The text of a page that is nothing without its scripts; any other short page is just short."""
 _MAX_LINKS = 25
-_MAX_LINKS_CHARS = 4_000
+_MAX_LINK_CHARS = 200
 _OTHER_CHARS = 16_000
 """Space in a result for everything but the text: addresses, title, links, in JSON."""
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
-_NAMED_PDF, _NAMED_ANYTHING = "application/pdf", "application/octet-stream"
-_UNNAMED = frozenset({"", _NAMED_ANYTHING, "application/unknown", "unknown/unknown"})
+_NAMED_PDF = "application/pdf"
+_UNNAMED = frozenset({"", "application/octet-stream", "application/unknown", "unknown/unknown"})
 _ACCEPTED = ("text/html", "application/xhtml+xml", "text/*", "application/*", "*+xml", "*+json", "")
-_LARGER = {_NAMED_PDF: MAX_PAPER_BYTES, _NAMED_ANYTHING: MAX_PAPER_BYTES}
 _PDF = b"%PDF-"
 _PDF_BYTES = 1_024
 """The marker of a PDF is within these bytes. Source: the implementation notes of ISO 32000, H.3."""
@@ -139,20 +135,14 @@ class WebFetch:
         if isinstance(read, PageText) and end < total:
             data["total_chars"] = total
         if isinstance(read, PageText) and start == 0:
-            sizes = accumulate(len(link.text) + len(link.url) for link in read.links[:_MAX_LINKS])
-            links = [link for link, size in zip(read.links, sizes, strict=False) if size <= _MAX_LINKS_CHARS]
+            links = [link for link in read.links if len(link.url) <= _MAX_LINK_CHARS][:_MAX_LINKS]
             data |= {"links": [{"text": link.text, "url": link.url} for link in links]} if links else {}
         return Result(data=data)
 
     async def _opened(self, url: str, most: int, person: str, seconds: float) -> tuple[str, PageText | Paper]:
         """Returns where the page is, and its content, or of a PDF its first `most` characters and one more."""
         page = await self._fetcher.get(
-            url,
-            accept=_ACCEPTED,
-            max_bytes=MAX_BYTES,
-            timeout_seconds=seconds,
-            consent=self._consent,
-            larger=_LARGER,
+            url, accept=_ACCEPTED, max_bytes=MAX_BYTES, timeout_seconds=seconds, consent=self._consent
         )
         if not page.ok:
             raise _refusal(page)

@@ -18,7 +18,7 @@ from tests.servers.fixtures import fixture_of
 from tests.tools.conftest import USER_AGENT, Repository
 from tests.tools.sites import HERE, Names, only_here
 from tools import BadArguments, Denied, Fetcher, NotFound, RateLimited, TooLarge, ToolContext, Unavailable, fit_json
-from tools.web.tool import MAX_BYTES, MAX_PAPER_BYTES, PageArguments, WebFetch
+from tools.web.tool import MAX_BYTES, PageArguments, WebFetch
 
 HTML = "<title>Lamps</title><h1>Lamps</h1><p>They flash. <a href='/morse'>Morse</a>"
 
@@ -70,11 +70,12 @@ async def fetched(tool: WebFetch, context: ToolContext, url: str, **more: Any) -
 
 
 async def test_a_page_is_read_with_its_title_and_links(tool: WebFetch, site: Site, context: ToolContext) -> None:
-    """What is not there is not named."""
+    """What is not there is not named, nor a link as long as a tracker's."""
+    site.pages["/"] = ("text/html", HTML + f"<a href='/{'x' * 200}'>Far</a>")
     assert await fetched(tool, context, site.url_of("/#part")) == {
         "url": site.url_of("/"),
         "title": "Lamps",
-        "text": "# Lamps\n\nThey flash. Morse",
+        "text": "# Lamps\n\nThey flash. MorseFar",
         "links": [{"text": "Morse", "url": site.url_of("/morse")}],
     }
 
@@ -146,14 +147,13 @@ async def test_a_pdf_that_cannot_be_opened(fetcher: Fetcher, site: Site, context
         assert caught.value.quoted == told
 
 
-async def test_a_pdf_may_be_larger_than_a_page(tool: WebFetch, site: Site, context: ToolContext) -> None:
-    """And has its bound all the same."""
-    site.pages["/"] = ("application/pdf", b"%PDF-" + b"x" * (MAX_PAPER_BYTES - 5))
+async def test_a_file_has_its_bound(tool: WebFetch, site: Site, context: ToolContext) -> None:
+    """Page or PDF."""
+    site.pages["/"] = ("application/pdf", b"%PDF-" + b"x" * (MAX_BYTES - 5))
     assert (await fetched(tool, context, site.url_of("/")))["next_offset"] == 6_000
-    for named, size in (("application/pdf", MAX_PAPER_BYTES + 1), ("text/html", MAX_BYTES + 1)):
-        site.pages["/"] = (named, b"%PDF-" + b"x" * (size - 5))
-        with pytest.raises(TooLarge, match="MB"):
-            await fetched(tool, context, site.url_of("/"))
+    site.pages["/"] = ("text/html", b"x" * (MAX_BYTES + 1))
+    with pytest.raises(TooLarge, match="MB"):
+        await fetched(tool, context, site.url_of("/"))
 
 
 async def test_what_a_site_closes_to_programs_is_left_alone(tool: WebFetch, site: Site, context: ToolContext) -> None:
