@@ -107,8 +107,7 @@ class FrameReader:
     """Reads the frames of one account; `name` is how Aldis's own mention is spelled out in a text.
 
     With `takes_notes`, what the account writes to itself is a message like any other, and everything else that it
-    writes is the person's own affair. `is_exclusive` is set if only frames for this account arrive, whatever they call
-    it. `stream` counts the frames that are no envelope.
+    writes is the person's own affair. `stream` counts the frames that are no envelope.
     """
 
     def __init__(
@@ -117,7 +116,6 @@ class FrameReader:
         name: str,
         *,
         takes_notes: bool = False,
-        is_exclusive: bool = False,
         stream: StreamState | None = None,
     ) -> None:
         self.own = Own(number=account.number, uuid=account.id, name=name)
@@ -126,7 +124,6 @@ class FrameReader:
         """The emoji of the stickers that the bridge knows."""
         self.stream = stream or StreamState()
         self._unanswered = Unanswered(Counts())
-        self._is_exclusive = is_exclusive
         self._owner: PersonId | None = None
         """Whose notes arrive, which is the account itself, where the bridge does not give its id."""
 
@@ -198,7 +195,7 @@ class FrameReader:
         return isinstance(event, Incoming) and event.sticker and event.sticker_emoji is None
 
     def _peek(self, raw: str) -> Envelope | None:
-        """Returns whom a frame is from, where it belongs and its kind; None if it is not an envelope for this account.
+        """Returns whom a frame is from, where it belongs and its kind; None if it is no envelope.
 
         A note to self gets the kind that it would have from another person, in the account's chat with itself.
         """
@@ -207,9 +204,8 @@ class FrameReader:
         note: Json = _note_in(whole, own) if self.takes_notes else {}
         source = note or whole
         sent_at, group = whole_in(source, "timestamp"), _group(source)
-        is_for_us = self._is_exclusive or text_in(frame, "account") in {"", own.number, own.uuid}
         kept = _without_view_once(raw, frame)
-        if sent_at is None or not is_for_us or group is None or kept is None:
+        if sent_at is None or group is None or kept is None:
             return None
         author = person_in(source, "sourceUuid")
         number = text_in(source, "sourceNumber") or None

@@ -129,8 +129,6 @@ class StreamState:
     is_open: bool = False
     heard_at: float | None = None
     """When it last gave a sign of life (a frame, a keep-alive, a pong), on `time.monotonic`'s clock; None before."""
-    has_next: bool = False
-    """Whether another envelope arrived together with the last one; those are stored together."""
     unreadable: int = 0
     """How many frames were no envelope for this account, since the start."""
     keeps_messages: bool = True

@@ -26,12 +26,10 @@ class SignalBridge(ABC):
     """The part of a `SignalTransport` that does not depend on the bridge.
 
     `name` is how Aldis's own mention is spelled out in a text. With `takes_notes` the account is a person's own: notes
-    to self are messages, and nothing goes to other people. `is_exclusive` is as in `FrameReader`.
+    to self are messages, and nothing goes to other people.
     """
 
-    def __init__(
-        self, account: Account, stream: StreamState, *, name: str, takes_notes: bool, is_exclusive: bool = False
-    ) -> None:
+    def __init__(self, account: Account, stream: StreamState, *, name: str, takes_notes: bool) -> None:
         self.account = account.id or account.name
         """See `Transport.account`, and likewise for the others."""
         self.number = account.number
@@ -39,7 +37,7 @@ class SignalBridge(ABC):
         self.challenge: str | None = None
         self.missed: deque[MissedRecipient] = deque(maxlen=1000)
         self._account = account
-        self._reader = FrameReader(account, name, takes_notes=takes_notes, is_exclusive=is_exclusive, stream=stream)
+        self._reader = FrameReader(account, name, takes_notes=takes_notes, stream=stream)
         self._revisions: dict[ChatId, int] = {}
         """The revision of each group, as far as messages have named it."""
         self._reached: dict[ChatId, int | None] = {}

@@ -88,7 +88,7 @@ class SignalCli(SignalBridge):
         connect_seconds: float = CONNECT_SECONDS,
         **waits: float,
     ) -> None:
-        super().__init__(account, StreamState(), name=name, takes_notes=takes_notes, is_exclusive=True)
+        super().__init__(account, StreamState(), name=name, takes_notes=takes_notes)
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
         self._folder = Folder(attachments)
@@ -105,10 +105,9 @@ class SignalCli(SignalBridge):
         await asyncio.to_thread(self._folder.sweep)
         async with aclosing(self._subscription.frames()) as coming:
             async for frames in coming:
-                envelopes = [envelope for frame in frames if (envelope := await self._own(frame)) is not None]
-                for left, envelope in zip(range(len(envelopes) - 1, -1, -1), envelopes, strict=True):
-                    self.stream.has_next = left > 0
-                    yield envelope
+                for frame in frames:
+                    if (envelope := await self._own(frame)) is not None:
+                        yield envelope
 
     def stop_receiving(self) -> None:
         """Ends `envelopes` in order; see `Transport.stop_receiving`."""

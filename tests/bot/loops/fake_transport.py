@@ -80,8 +80,6 @@ class FakeTransport:
     closed: int = 0
     account: str = ACCOUNT
     number: str | None = None
-    come_together: bool = False
-    """Whether all of a stream is there as soon as it is opened."""
     known_release: Release | None = None
     challenge: str | None = None
     linked: bool | Exception = True
@@ -115,10 +113,9 @@ class FakeTransport:
         self.stream.is_open = True
         try:
             items = self.streams.pop(0) if self.streams else []
-            for number, item in enumerate(items, 1):
+            for item in items:
                 if isinstance(item, Exception):
                     raise item
-                self.stream.has_next = self.come_together and number < len(items)
                 yield item
             if not self.streams:
                 await self._note()

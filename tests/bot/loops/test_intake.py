@@ -81,7 +81,6 @@ async def test_no_more_than_a_burst_is_read_before_the_commit(store: Store, cloc
         async def envelopes(self) -> AsyncGenerator[Envelope]:
             for number in range(500):
                 taken.append(number)
-                self.has_next = True
                 yield envelope("hi", number)
 
     intake = intake_of(Counting(), store, clock)
@@ -230,7 +229,7 @@ async def test_receipts_are_written_down_with_what_comes_with_them(store: Store,
     await in_doubt(store, "direct:alice")
     names = [int(NOON.timestamp() * 1000) + number for number in (10, 20)]
     receipts = [envelope("", 1, kind=Kind.RECEIPT, targets=(name,)) for name in names]
-    transport = FakeTransport(streams=[[*receipts, envelope("hi", 7)]], come_together=True)
+    transport = FakeTransport(streams=[[*receipts, envelope("hi", 7)]])
     commits = commits_of(store)
     async with running(intake_of(transport, store, clock)):
         await transport.until(lambda: transport.read == [7])
@@ -254,7 +253,7 @@ async def test_one_that_fails_takes_no_other_along(
             return super().event(envelope)
 
     frames = [envelope("one", 1), envelope("two", 2), envelope("stumble", 3, kind=kind), envelope("four", 4)]
-    transport = Stumbling(streams=[[*frames]], come_together=True)
+    transport = Stumbling(streams=[[*frames]])
     intake = intake_of(transport, store, clock)
     async with running(intake):
         await transport.until(lambda: transport.read == [1, 2, 4])
@@ -286,9 +285,7 @@ async def test_a_full_disk_holds_all_of_it(store: Store, clock: SetClock, caplog
         await store.transaction(lambda repos: repos.inbox.execute(f"ALTER TABLE {one} RENAME TO {other}"))
 
     await rename("inbox", "away")
-    transport = FakeTransport(
-        streams=[[envelope("one", 1), envelope("two", 2)], [envelope("three", 3)]], come_together=True
-    )
+    transport = FakeTransport(streams=[[envelope("one", 1), envelope("two", 2)], [envelope("three", 3)]])
     async with running(intake_of(transport, store, clock)):
         await eventually(lambda: "the inbox cannot be written" in caplog.text)
         await rename("away", "inbox")

@@ -260,16 +260,6 @@ def test_a_mention_or_quote_is_mine_by_uuid_or_number(
     assert (found.mentions_me, found.quotes_me) == (mine, mine)
 
 
-def test_a_frame_of_another_account_is_none() -> None:
-    """A daemon with several accounts must not mix them up; a frame that names none is taken."""
-    assert peek(message(account="+15550109999")) is None
-    nameless = message()
-    del nameless["account"]
-    assert peek(nameless) is not None
-    assert peek(message(account=ALDIS.uuid)) is not None
-    assert peek_envelope(json.dumps(message(account="+15550109999")), own=OWN, is_exclusive=True) is not None
-
-
 def test_the_servers_time_and_the_timer_stand_in_front() -> None:
     """What may be done with a frame is known before it is read: when the server took it, and how long it may stay."""
     frame = message("hi", expires_in_seconds=3600)

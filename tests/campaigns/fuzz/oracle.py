@@ -31,19 +31,13 @@ def judge(raw: str, envelope: Envelope | None, event: Event | None) -> None:
         return
     frame = _parsed(raw)
     sources = list(_under(frame, "envelope"))
-    _judge_account(envelope, frame)
+    assert envelope.account == ALDIS.uuid
     _judge_kept(raw, envelope.raw, frame)
     _judge_author(envelope, sources)
     _judge_chat(envelope, sources)
     _judge_own(envelope, event, frame)
     if event is not None:
         _judge_event(envelope, event, frame)
-
-
-def _judge_account(envelope: Envelope, frame: Any) -> None:
-    said = _last(frame, "account")
-    assert envelope.account == ALDIS.uuid
-    assert not isinstance(said, str) or said in {"", ACCOUNT, ALDIS.uuid}, "it is another account's"
 
 
 def _judge_author(envelope: Envelope, sources: list[Any]) -> None:

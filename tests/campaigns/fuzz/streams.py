@@ -16,6 +16,7 @@ from bot import app, settings
 from bot.event_json import load_envelope
 from bot.events import ChatId, Envelope, Incoming
 from bot.signal.envelope import FrameReader
+from bot.signal.json import parse_frame, text_in
 from bot.signal.protocol import Transport
 from bot.signal.rest_api.transport import MAX_FRAME_BYTES
 from bot.signal.signal_cli.transport import SignalCli
@@ -132,7 +133,7 @@ def _may_come(raw: str) -> bool:
     Of another account's none comes where Aldis has subscribed to its own. And a websocket ends at a frame that is
     larger than what Signal carries a hundred times.
     """
-    if FrameReader(OWN_ACCOUNT, "Aldis", is_exclusive=True).envelope(raw) is not None and _peeked(raw) is None:
+    if text_in(parse_frame(raw), "account") not in {"", OWN_ACCOUNT.number, OWN_ACCOUNT.id}:
         return False
     return len(raw.encode("utf-8", "surrogatepass")) < MAX_FRAME_BYTES
 
