@@ -25,15 +25,12 @@ from store import Repositories, Store, StoreError, StoreInUse
 
 _log = logging.getLogger(__name__)
 
-_EVERY_SECONDS = 60.0
-_EXPIRY_EVERY_SECONDS = 5.0
-"""Signal's shortest timers are a few seconds long; looking for expired items is one index scan."""
 _REMEMBERED = timedelta(days=45)
 """How long the ids of settled messages are kept to recognise a redelivery. A linked device that has not fetched for a
 month is unlinked, so nothing older arrives. Source: signal-cli-rest-api, issue 552 (2026)."""
 _GROUPS_EVERY_SECONDS = 600.0
 """Between two looks at the groups if none seems to have changed: the message that says so may have been lost."""
-_PAUSE_SECONDS = 5.0
+
 _HELD = timedelta(days=14)
 """How long an answer waits for a new safety number to be trusted: as long as signal-cli keeps such people's messages.
 Source: signal-cli 0.14.6, `ReceiveHelper.retryFailedReceivedMessage` (2026-11-22)."""
@@ -41,6 +38,10 @@ Source: signal-cli 0.14.6, `ReceiveHelper.retryFailedReceivedMessage` (2026-11-2
 
 class Maintenance:
     """The clean-up loop."""
+
+    every_seconds = 60.0
+    expiry_every_seconds = 5.0
+    """Signal's shortest timers are a few seconds long; looking for expired items is one index scan."""
 
     def __init__(
         self,
@@ -50,8 +51,6 @@ class Maintenance:
         *,
         retention: timedelta | None = None,
         nightly: Callable[[], Awaitable[None]] | None = None,
-        every_seconds: float = _EVERY_SECONDS,
-        expiry_every_seconds: float = _EXPIRY_EVERY_SECONDS,
     ) -> None:
         """`nightly` makes last night's copy, if it is missing."""
         self._store = store
@@ -59,8 +58,6 @@ class Maintenance:
         self._revisions = revisions
         self._retention = retention
         self._nightly = nightly
-        self._every_seconds = every_seconds
-        self._expiry_every_seconds = expiry_every_seconds
         self._hindered = RepeatedWarning(_log)
 
     async def recover(self) -> None:
@@ -78,8 +75,8 @@ class Maintenance:
     async def run(self) -> None:
         """Cleans up regularly; ends only by cancellation."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._again_and_again(self.tidy, self._every_seconds), name="tidying")
-            group.create_task(self._again_and_again(self.expire, self._expiry_every_seconds), name="expiry")
+            group.create_task(self._again_and_again(self.tidy, self.every_seconds), name="tidying")
+            group.create_task(self._again_and_again(self.expire, self.expiry_every_seconds), name="expiry")
 
     async def expire(self) -> None:
         """Removes what has expired, from the disk as well.
@@ -178,23 +175,17 @@ class Membership:
     Who is in a group decides who may write (`on_groups`), and which receipts can prove a send to it: until the bridge
     answers, receipts of people who may be strangers prove none. An account that was added to a group without a shared
     profile is only invited, and nothing of that group arrives until it accepts; it does where the operator's list lets
-    people write. `pause_seconds` passes between two looks, however many changes there are.
+    people write.
     """
 
-    def __init__(
-        self,
-        transport: Transport,
-        store: Store,
-        clock: Clock,
-        allowed: AccessList,
-        *,
-        pause_seconds: float = _PAUSE_SECONDS,
-    ) -> None:
+    pause_seconds = 5.0
+    """Between two looks, however many changes there are."""
+
+    def __init__(self, transport: Transport, store: Store, clock: Clock, allowed: AccessList) -> None:
         self._bridge = transport if isinstance(transport, Groups) else None
         self._store = store
         self._clock = clock
         self._allowed = allowed
-        self._pause_seconds = pause_seconds
         self.on_groups: Callable[[Sequence[Group]], None] = lambda _: None
         """Called with the groups of the account whenever the bridge has given them."""
 
@@ -215,7 +206,7 @@ class Membership:
                 words = str(error) if isinstance(error, TransportError | ConfigError) else describe_error(error)
                 _log.warning("until the bridge names the groups, receipts of their members prove nothing (%s)", words)
                 failures += 1
-            await asyncio.sleep(self._pause_seconds * 2 ** min(failures, 4))
+            await asyncio.sleep(self.pause_seconds * 2 ** min(failures, 4))
             await is_set_within(wakeup, _GROUPS_EVERY_SECONDS if not failures else 0)
 
     async def look(self) -> None:

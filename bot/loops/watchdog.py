@@ -43,16 +43,10 @@ SILENCE_SECONDS = 180.0
 """Many times the longest pause between two signs of life: either bridge is asked for one at least every 15 s."""
 DEAF_SECONDS = 600.0
 """When admins hear of it: a bridge that restarts takes a minute or two."""
-_LOOK_SECONDS = 20.0
-"""So that an account that is no longer linked is noticed within half a minute."""
 _TROUBLED_SECONDS = 3.0
 """The same while a problem lasts: its end, such as that of a restart of the bridge, is noticed soon."""
 
-FIRST_SECONDS = 300.0
-"""After a start: people waiting for answers go first, and an Aldis that keeps restarting asks no server."""
 LOOK_SECONDS = 60.0
-ASK_SECONDS = 6 * 3600.0
-"""Between two rounds of asking servers, plus up to a tenth at random, so that not all ask at once."""
 AFTER_CHANGE_SECONDS = 0.5
 """A model that fails in one request usually fails in several at once."""
 AGAIN_SECONDS = 600.0
@@ -63,16 +57,17 @@ _ROUND_SECONDS = 90.0
 class Watchdog:
     """The loop that watches the stream; `problems` returns what it finds. `seconds` is the clock of `heard_at`."""
 
+    look_seconds = 20.0
+    """So that an account that is no longer linked is noticed within half a minute."""
+
     def __init__(
         self,
         transport: Transport,
         *,
-        look_seconds: float = _LOOK_SECONDS,
         seconds: Callable[[], float] = time.monotonic,
         clock: Clock | None = None,
     ) -> None:
         self._transport = transport
-        self._look_seconds = look_seconds
         self._seconds = seconds
         self._clock = clock or Clock()
         self.is_linked: bool | None = None
@@ -87,7 +82,7 @@ class Watchdog:
     async def run(self) -> None:
         """Checks for ever; ends only by cancellation."""
         while True:
-            await asyncio.sleep(min(self._look_seconds, _TROUBLED_SECONDS) if self.problems() else self._look_seconds)
+            await asyncio.sleep(min(self.look_seconds, _TROUBLED_SECONDS) if self.problems() else self.look_seconds)
             try:
                 await self.look()
             except Exception as error:  # noqa: BLE001  (a bug in the watchdog must not end Aldis)
@@ -164,6 +159,11 @@ class Watchdog:
 class Checkups:
     """The loop that checks what the doctor can check for free; `findings` is what it has found."""
 
+    first_seconds = 300.0
+    """After a start: people waiting for answers go first, and an Aldis that keeps restarting asks no server."""
+    ask_seconds = 6 * 3600.0
+    """Between two rounds of asking servers, plus up to a tenth at random, so that not all ask at once."""
+
     def __init__(
         self,
         notices: Notices,
@@ -171,16 +171,12 @@ class Checkups:
         look: Callable[[], Iterable[Finding]],
         ask: Callable[[], Awaitable[Sequence[Finding]]],
         contacts: Callable[[], Awaitable[Sequence[Contact] | None]],
-        first_seconds: float = FIRST_SECONDS,
-        ask_seconds: float = ASK_SECONDS,
     ) -> None:
         """`look` is quick and asks no server, `ask` asks servers; `contacts` returns None if the bridge is silent."""
         self._notices = notices
         self._look = look
         self._ask = ask
         self._contacts = contacts
-        self._first_seconds = first_seconds
-        self._ask_seconds = ask_seconds
         self._asked: tuple[Finding, ...] = ()
         self._changed = asyncio.Event()
         self._reported: object = None
@@ -232,7 +228,7 @@ class Checkups:
             _log.error("notifying the admins failed: %s", describe_error(error))
 
     async def _ask_regularly(self) -> None:
-        await asyncio.sleep(self._first_seconds)
+        await asyncio.sleep(self.first_seconds)
         while True:
             await self.ask()
-            await asyncio.sleep(self._ask_seconds * (1 + random.random() / 10))  # noqa: S311 - it keeps no secret
+            await asyncio.sleep(self.ask_seconds * (1 + random.random() / 10))  # noqa: S311 - it keeps no secret

@@ -46,14 +46,14 @@ class Outside:
 
 def looking(store: Store, clock: SetClock, outside: Outside, *, first: float = 0.0, ask: float = 3600.0) -> Checkups:
     admins = Admins(clock, listed=lambda: frozenset({BOB.uuid}), language=lambda *_: "en")
-    return Checkups(
+    checkups = Checkups(
         Notices(store, clock, admins),
         look=lambda: outside.looked,
         ask=outside.ask,
         contacts=outside.contacts,
-        first_seconds=first,
-        ask_seconds=ask,
     )
+    checkups.first_seconds, checkups.ask_seconds = first, ask
+    return checkups
 
 
 @asynccontextmanager

@@ -46,7 +46,9 @@ async def test_settled_messages_are_forgotten_after_the_time_a_redelivery_may_ta
 async def test_it_folds_the_write_ahead_log_again_and_again(store: Store, clock: SetClock, path: Path) -> None:
     """The log does not grow for ever, and a failure in between ends nothing."""
     log = path.with_name(path.name + "-wal")
-    task = asyncio.create_task(maintenance_of(store, clock, every_seconds=0.01, expiry_every_seconds=0.01).run())
+    maintenance = maintenance_of(store, clock)
+    maintenance.every_seconds = maintenance.expiry_every_seconds = 0.01
+    task = asyncio.create_task(maintenance.run())
     try:
         await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
         await asyncio.sleep(0.05)

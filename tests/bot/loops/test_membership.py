@@ -72,7 +72,8 @@ async def is_sent(store: Store) -> bool:
 async def test_a_receipt_of_a_person_unknown_is_a_reason_to_ask(store: Store, clock: SetClock) -> None:
     """When the bridge has listed the group, the receipt proves the send; the intake learns of every list."""
     transport, learned = Asked(), list[object]()
-    membership = Membership(transport, store, clock, LISTED, pause_seconds=0.01)
+    membership = Membership(transport, store, clock, LISTED)
+    membership.pause_seconds = 0.01
     membership.on_groups = learned.append
     async with running(membership):
         await eventually(lambda: transport.looks == 1)
@@ -127,7 +128,8 @@ async def test_a_bridge_that_lists_nothing_is_asked_again(
     transport = FakeTransport(directory_fails=Disconnected("gone"), closed_groups=frozenset({"secret"}))
     transport.known_invitations = [group("secret", "alice"), group("G", "alice")]
     allowed = replace(LISTED, groups=frozenset({"G", "secret"}))
-    membership = Membership(transport, store, clock, allowed, pause_seconds=0.01)
+    membership = Membership(transport, store, clock, allowed)
+    membership.pause_seconds = 0.01
     async with running(membership):
         await eventually(lambda: transport.invitations_asked == 1)
         transport.directory_fails = None

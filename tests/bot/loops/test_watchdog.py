@@ -127,7 +127,8 @@ async def test_an_old_bridge_is_told_of_and_is_no_problem(clock: SetClock, caplo
 async def test_it_looks_again_and_again_whatever_happens(caplog: pytest.LogCaptureFixture) -> None:
     """A bug in the watching is logged without its words, and does not end what is watched."""
     transport = FakeTransport(linked=RuntimeError("a secret"))
-    watchdog = Watchdog(transport, look_seconds=0)
+    watchdog = Watchdog(transport)
+    watchdog.look_seconds = 0
     running = asyncio.create_task(watchdog.run())
     await eventually(lambda: "the watchdog failed: RuntimeError" in caplog.text)
     transport.linked = False
