@@ -20,9 +20,9 @@ from bot.signal.signal_cli.transport import SignalCli, SignalCliLinking
 from tests.bot.signal.bridges import NUMBERLESS, OWN_ACCOUNT, Bridge, bridge_to, received, reply
 from tests.servers import signal_cli
 from tests.servers.base import answer_json
-from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP, message
+from tests.servers.envelopes import ACCOUNT, ALDIS, message
 from tests.servers.signal_server import Plan
-from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS
+from tests.waiting import WAIT_SECONDS
 
 
 @pytest.fixture
@@ -158,42 +158,3 @@ async def test_a_code_expires_and_an_account_is_linked_once(server: signal_cli.S
     ):
         await finishing
     await linking.aclose()
-
-
-SENDING = {"recipient": [ALICE.uuid], "message": "x"}
-REACTION = {"emoji": "👀", "targetAuthor": ALICE.uuid, "targetTimestamp": 5, "recipient": [ALICE.uuid]}
-
-
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("send", {"message": "x"}),
-        ("send", SENDING | {"groupId": [GROUP]}),
-        ("send", SENDING | {"message": ""}),
-        ("send", SENDING | {"textStyle": ["0:2:BOLD"]}),
-        ("send", SENDING | {"quoteTimestamp": 1}),
-        ("send", SENDING | {"colour": "red"}),
-        ("send", SENDING | {"editTimestamp": 5}),
-        ("send", SENDING | {"attachments": ["/etc/passwd"]}),
-        ("send", SENDING | {"attachments": ["data:image/png;filename=a/b;base64,QUJD"]}),
-        ("send", SENDING | {"voiceNote": True}),
-        ("send", SENDING | {"mention": [f"0:2:{BOB.uuid}"]}),
-        ("sendReaction", {name: value for name, value in REACTION.items() if name != "recipient"}),
-        ("sendReaction", REACTION | {"targetTimestamp": 6}),
-        ("sendReaction", REACTION | {"emoji": "eyes"}),
-        ("getAttachment", {"id": "a.jpg"}),
-        ("getAttachment", {"id": "b.jpg", "recipient": ALICE.uuid}),
-        ("remoteDelete", {"recipient": [ALICE.uuid], "targetTimestamp": 5}),
-    ],
-)
-async def test_the_double_refuses_a_call_that_is_a_mistake(
-    server: signal_cli.SignalCli, method: str, params: dict[str, object]
-) -> None:
-    """Nothing goes out of it."""
-    server.files["a.jpg"] = b"x"
-    await server.deliver(message("hi", sent_at=5))
-    transport = SignalCli(server.url, OWN_ACCOUNT)
-    with pytest.raises(Exception, match="refused the call"):
-        await transport._rpc.call(method, {"account": ACCOUNT, **params}, timeout_seconds=DEADLINE_SECONDS)
-    assert (server.sent, server.notes, server.reactions, server.removed) == ([], [], [], [])
-    await transport.aclose()
