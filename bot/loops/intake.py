@@ -188,7 +188,7 @@ class Intake:
         """Reads one stream to its end, whatever ends it; what is in hand is stored before."""
         try:
             await self._learn_members()
-            await self._admit_all()
+            await self.admit()
             await self._take_held()
             await self.read_once()
             if not self._stopping.is_set():
@@ -441,13 +441,16 @@ class Intake:
         except TransportError as error:
             _log.info("a stranger's code was not sent: %s", error)
 
-    async def admit(self, person: PersonId) -> None:
-        """Stores what a person wrote while they waited, now that they were let in."""
-        for room in self._rooms:
-            await self._admit_from(room, person)
-
-    async def _admit_from(self, room: WaitingRoom, person: PersonId) -> None:
+    async def admit(self, _person: PersonId | None = None) -> None:
+        """Stores what people wrote while they waited who may write by now: an admin, or new settings, let them in."""
         now = self._clock.now()
+        for room in self._rooms:
+            for person in room.people(now):
+                newest = room.newest(person)
+                if newest is not None and (await self._recognize(newest))[0][1]:
+                    await self._admit_from(room, person, now)
+
+    async def _admit_from(self, room: WaitingRoom, person: PersonId, now: datetime) -> None:
         for envelope in room.release(person, now):
             if envelope.account != self._transport.account:
                 continue
@@ -456,14 +459,6 @@ class Intake:
             except StoreError as error:
                 _log.error("a message that waited for its author to be let in cannot be stored yet: %s", error)
                 room.hold(person, envelope, now)
-
-    async def _admit_all(self) -> None:
-        """Lets in those whom the settings now admit: what they wrote has waited for this run."""
-        for room in self._rooms:
-            for person in room.people(self._clock.now()):
-                newest = room.newest(person)
-                if newest is not None and (await self._recognize(newest))[0][1]:
-                    await self._admit_from(room, person)
 
     # The inbox
 

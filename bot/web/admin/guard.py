@@ -205,7 +205,7 @@ class PagesAddress:
     def origins(self) -> frozenset[str]:
         """The origins of our own pages."""
         hosts = {"127.0.0.1", "localhost", "[::1]", *(() if is_every_address(self.host) else (_in_url(self.host),))}
-        here = {f"http://{host}:{self.port}" for host in hosts}  # which browsers leave out
+        here = {f"http://{host}:{self.port}".removesuffix(":80") for host in hosts}  # which browsers leave out
         parts = urlsplit(self.address)
         return frozenset(here | {f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower()})
 
