@@ -66,7 +66,7 @@ _KEPT = {Kind.MESSAGE, Kind.EDIT, Kind.DELETE, Kind.REACTION, Kind.TIMER}
 _MAX_TOGETHER = 100
 """The limit of envelopes per commit."""
 _QUIET_SHARE = 0.2
-"""The share of that time in which nothing comes once a burst is over: signal-cli decrypts messages one by one, some
+"""The share of `burst_seconds` in which nothing comes once a burst is over: signal-cli decrypts one by one, some
 milliseconds apart."""
 _MAX_ASIDE = 64
 """The limit of simultaneous tasks beside the stream; beyond it work is dropped, because nothing depends on it."""
