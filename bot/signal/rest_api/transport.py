@@ -102,8 +102,7 @@ class RestApi(SignalBridge):
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
         self._client = Client(url, connect_seconds=connect_seconds)
-        self._signalbot: signalbot.SignalBot | None = None
-        """Made when it is first needed, because it wants a running loop."""
+        self._bot = _signalbot(self._client.url, self._name)
         # At DEBUG the library logs every frame, and with it what people wrote.
         logging.getLogger("websockets").setLevel(logging.WARNING)
 
@@ -213,10 +212,10 @@ class RestApi(SignalBridge):
         return await self._tell("a typing indicator", self._show_typing(chat, started=started), level=logging.DEBUG)
 
     async def _show_typing(self, chat: ChatId, *, started: bool) -> None:
-        bot = self._bot()
-        if chat.is_group and chat.id not in bot.groups:
-            await bot.groups.refresh()
-        await (bot.messages.start_typing(chat.id) if started else bot.messages.stop_typing(chat.id))
+        if chat.is_group and chat.id not in self._bot.groups:
+            await self._bot.groups.refresh()
+        messages = self._bot.messages
+        await (messages.start_typing(chat.id) if started else messages.stop_typing(chat.id))
 
     async def _react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
@@ -232,7 +231,7 @@ class RestApi(SignalBridge):
             message = signalbot.DataMessage(
                 source_uuid=author, timestamp=at, server_received_timestamp=at, server_delivered_timestamp=at
             )
-            await self._tell("a read receipt", self._bot().receipts.send(message, signalbot.ReceiptType.READ))
+            await self._tell("a read receipt", self._bot.receipts.send(message, signalbot.ReceiptType.READ))
 
     # Files
 
@@ -243,7 +242,7 @@ class RestApi(SignalBridge):
     async def discard(self, attachment: Attachment) -> None:
         """Deletes the bridge's copy of a file; see `Transport.discard`."""
         file = signalbot.Attachment.model_validate({"id": attachment.id, "isVoiceNote": attachment.is_voice_note})
-        await self._tell("deleting a file", self._bot().attachments.delete(file))
+        await self._tell("deleting a file", self._bot.attachments.delete(file))
 
     # The account
 
@@ -281,8 +280,7 @@ class RestApi(SignalBridge):
         """Closes the connections; the transport is not used afterwards."""
         if self._closing is not None:
             await asyncio.wait([self._closing])
-        if self._signalbot is not None:
-            await self._signalbot.close()
+        await self._bot.close()
         await self._client.aclose()
 
     # Requests
@@ -304,22 +302,6 @@ class RestApi(SignalBridge):
     async def _ask(self, path: str) -> object:
         return await self._client.ask(path, timeout_seconds=self._call_seconds)
 
-    def _bot(self) -> signalbot.SignalBot:
-        if self._signalbot is None:
-            scheme, _, address = self._client.url.partition("://")
-            mode = signalbot.ConnectionMode.HTTPS_ONLY if scheme == "https" else signalbot.ConnectionMode.HTTP_ONLY
-            self._signalbot = signalbot.SignalBot(
-                signalbot.Config(
-                    phone_number=self._name,
-                    signal_service=address,
-                    connection_mode=mode,
-                    storage=signalbot.InMemoryConfig(),
-                )
-            )
-            # Its own handler writes on standard error, beside Aldis's log; below WARNING it logs what people wrote.
-            logging.getLogger(signalbot.LOGGER_NAME).handlers.clear()
-        return self._signalbot
-
     async def _tell(self, what: str, call: Awaitable[object], *, level: int = logging.INFO) -> bool:
         """Makes a call of signalbot whose failure is only logged; returns whether it succeeded."""
         try:
@@ -329,6 +311,19 @@ class RestApi(SignalBridge):
             _log.log(level, "%s failed: %s", what, type(error).__name__)
             return False
         return True
+
+
+def _signalbot(url: str, account: str) -> signalbot.SignalBot:
+    """Returns a client of the bridge; it wants a running loop."""
+    scheme, _, address = url.partition("://")
+    mode = signalbot.ConnectionMode.HTTPS_ONLY if scheme == "https" else signalbot.ConnectionMode.HTTP_ONLY
+    storage = signalbot.InMemoryConfig()
+    bot = signalbot.SignalBot(
+        signalbot.Config(phone_number=account, signal_service=address, connection_mode=mode, storage=storage)
+    )
+    # Its own handler writes on standard error, beside Aldis's log; below WARNING it logs what people wrote.
+    logging.getLogger(signalbot.LOGGER_NAME).handlers.clear()
+    return bot
 
 
 def _message_of(reply: Reply, *, account: str, recipient: str) -> Mapping[str, object]:
