@@ -223,25 +223,18 @@ MAX_BYTES = 8_000_000
 
 def files_of(made: Sequence[ResultFile]) -> tuple[tuple[File, ...], list[str]]:
     """The files of a tool's result that can be sent, and a sentence about each for the model."""
-    fit = _fit([len(file.data) for file in made])
-    pairs = list(zip(made, fit, strict=True))
-    kept = tuple(
-        File(name=_bare(file.name), content_type=file.content_type, data=file.data) for file, is_fit in pairs if is_fit
-    )
-    return kept, [
-        f"a file {_bare(file.name)} {'was attached for the person' if is_fit else 'was too much to be attached'}"
-        for file, is_fit in pairs
-    ]
-
-
-def _fit(sizes_bytes: Sequence[int]) -> list[bool]:
-    """For each file, in order, whether there is still room for it."""
-    fit: list[bool] = []
+    kept: list[File] = []
+    sentences: list[str] = []
     left = MAX_BYTES
-    for size_bytes in sizes_bytes:
-        fit.append(size_bytes <= left and sum(fit) < MAX_FILES)
-        left -= size_bytes if fit[-1] else 0
-    return fit
+    for file in made:
+        name, size_bytes = _bare(file.name), len(file.data)
+        if size_bytes <= left and len(kept) < MAX_FILES:
+            kept.append(File(name=name, content_type=file.content_type, data=file.data))
+            sentences.append(f"a file {name} was attached for the person")
+            left -= size_bytes
+        else:
+            sentences.append(f"a file {name} was too much to be attached")
+    return tuple(kept), sentences
 
 
 def enclosed_files(runs: Iterable[ToolRun]) -> tuple[File, ...]:

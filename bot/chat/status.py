@@ -227,9 +227,14 @@ class Reactions:
 
     async def _react(self, place: _Place, emoji: str, *, removed: bool, unless: asyncio.Event | None = None) -> bool:
         """Sends the reaction once its chat is quiet, unless it is obsolete by then; returns whether it was sent."""
+
+        def begin(repos: Repositories) -> int | None:
+            now, stamped_at, chat = self._clock.now(), self._clock.wall(), place[0]
+            return repos.attempts.begin_reaction(chat, in_group=chat.is_group, now=now, stamped_at=stamped_at)
+
         try:
             pause_seconds = _MIN_PAUSE_SECONDS
-            while (number := await self._begun(place[0])) is None:
+            while (number := await self._store.transaction(begin)) is None:
                 await asyncio.sleep(pause_seconds)
                 pause_seconds = min(2 * pause_seconds, _MAX_PAUSE_SECONDS)
                 if unless is not None and unless.is_set():
@@ -238,14 +243,6 @@ class Reactions:
         except StoreError as error:
             _log.info("a reaction could not be set: %s", error)
         return True
-
-    async def _begun(self, chat: ChatId) -> int | None:
-        def begin(repos: Repositories) -> int | None:
-            now, stamped_at = self._clock.now(), self._clock.wall()
-            in_group = chat.is_group
-            return repos.attempts.begin_reaction(chat, in_group=in_group, now=now, stamped_at=stamped_at)
-
-        return await self._store.transaction(begin)
 
     async def _sent(self, number: int, place: _Place, emoji: str, *, removed: bool) -> None:
         name: SentId | None = None
