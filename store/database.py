@@ -331,7 +331,7 @@ def _commit(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:
             _attempt(connection, unit, "ROLLBACK TO unit" if is_shared else "ROLLBACK")
             if is_shared:
                 connection.execute("RELEASE unit")
-        if connection.in_transaction:
+        if is_shared or units[0].error is None:
             connection.execute("COMMIT")
     except sqlite3.Error as error:
         with suppress(sqlite3.Error):

@@ -128,6 +128,8 @@ async def test_a_unit_that_hides_a_full_disk_takes_nobody_in(database: Database)
         first, hidden = await outcomes(database, said("small"), hiding(raised))
         assert isinstance(first, StoreError)
         assert isinstance(hidden, Oops if raised else StoreError)
+        [alone] = await outcomes(database, hiding(raised))
+        assert isinstance(alone, Oops if raised else StoreError)
     assert await words(database) == []
 
 
