@@ -14,19 +14,12 @@ from bot.settings.groups import (
     MediaSettings,
     ProviderName,
     Settings,
-    WorkerSettings,
 )
-from bot.settings.load import (
-    ENV_FILE,
-    SETTINGS_FILE_NAME,
-    SettingsFile,
-    load_settings,
-)
+from bot.settings.load import SETTINGS_FILE_NAME, load_settings
 from bot.settings.variables import ALSO
 
 __all__ = [
     "ALSO",
-    "ENV_FILE",
     "SETTINGS_FILE_NAME",
     "AudioSettings",
     "BudgetSettings",
@@ -36,7 +29,5 @@ __all__ = [
     "MediaSettings",
     "ProviderName",
     "Settings",
-    "SettingsFile",
-    "WorkerSettings",
     "load_settings",
 ]

@@ -11,7 +11,7 @@ import pytest
 from annotated_types import Le
 
 from bot.errors import ConfigError
-from bot.settings import WorkerSettings
+from bot.settings.groups import WorkerSettings
 from bot.shutdown import MAX_SECONDS, Restarts, Shutdown
 from tests.waiting import WAIT_SECONDS
 
