@@ -141,8 +141,9 @@ class Sessions:
     def find(self, cookie: str, *, is_visit: bool = True) -> BrowserSession | None:
         """Returns the session of a cookie, or None; `is_visit`: a person asks, not a page that was left open."""
         self._forget()
-        session, secret = self._sessions.get(_digest(cookie)), self._secret()
+        session = self._sessions.get(_digest(cookie))
         if session is not None:
+            secret = self._secret()
             session.is_confirmed = secret is None or session.confirmed_for == secret
             session.seen_at = self._seconds() if is_visit else session.seen_at
         return session
