@@ -197,7 +197,7 @@ def _held(repos: Repositories) -> list[str]:
         return [f"answers are held in {where}, because of safety numbers that the bridge has not reported yet"]
     return [
         f"the safety number of {label} has changed: nothing from them is read, and answers to them are held, until the "
-        f"new one is trusted; ask them, then send /trust {label} in Signal, or: {command_line(f'trust {label}')}"
+        f"new one is trusted; ask them, then send /trust {label} in Signal, or look at the administration pages"
         for label in labels
     ]
 

@@ -10,7 +10,6 @@ import aiohttp
 
 from bot.clock import SetClock
 from bot.event_json import dump_value
-from bot.invocation import command_line
 from bot.loops.watchdog import CAPTCHA, CLOSED, Watchdog
 from bot.metrics import Counts
 from bot.signal.protocol import StreamState
@@ -179,7 +178,7 @@ async def test_who_is_not_trusted_stands_on_the_page_by_label(store: Store, cloc
         label = await store.read(lambda repos: repos.people.label("alice", account="+15550100001"))
         status, state = await state_of(http)
         assert (status, len(state["problems"])) == (503, 1)
-        assert command_line(f"trust {label}") in state["problems"][0]
+        assert f"send /trust {label} in Signal" in state["problems"][0]
         assert "alice" not in str(state)
         await store.transaction(lambda repos: repos.people.trust(label))
         assert (await state_of(http))[0] == 200
