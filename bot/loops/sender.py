@@ -427,7 +427,7 @@ class Sender:
 
     def _add(self, repos: Repositories, item: OutboxItem, *messages: Outgoing) -> None:
         """Puts messages behind those of the item's turn, unless its conversation was forgotten."""
-        conversation = repos.outbox.conversation_of(item.id)
+        conversation = repos.outbox.conversation_of(item.id) if messages else None
         if conversation is not None:
             for message in messages:
                 add_message(repos, conversation, item.turn, message, self._clock.now())
