@@ -373,6 +373,17 @@ async def test_what_somebody_planned_in_a_group_that_they_left_does_not_come_the
         assert await aldis.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 0
 
 
+async def test_who_may_no_longer_write_is_not_reminded(store: Store, clock: SetClock) -> None:
+    """Whom the operator has taken off the list; it is over."""
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/remind in 1h tea")
+    async with app_harness(store, clock, access=AccessList(persons=frozenset({BOB.uuid}), groups=frozenset())) as aldis:
+        clock.move(HOUR)
+        await come(aldis)
+        assert texts(aldis) == []
+        assert await aldis.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 0
+
+
 # What has to go
 
 
