@@ -10,8 +10,8 @@ from bot.i18n.catalogues import say
 from bot.signal.protocol import Contact, Group
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.app_harness import Harness, app_harness
-from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, MALLORY, Person, delete, message
+from tests.bot.loops.app_harness import FIRST, Harness, app_harness
+from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, MALLORY, Person, delete, message, reaction
 
 ADMINS = frozenset({BOB.uuid})
 NEWS = "Tomorrow I am down for an hour."
@@ -45,8 +45,10 @@ async def test_a_broadcast_reaches_who_wrote_before_and_may_still_write(store: S
         for words in (f"{NEWS} yes", NEWS):
             asked = await told(aldis, f"/broadcast {words}", author=BOB)
             assert asked == plain(phrases.broadcast_asks(1, 1, words))
+        question = FIRST + len(aldis.transport.sent)
         clock.move(2)
         await aldis.process(message("yes", author=BOB))
+        await aldis.process(reaction("👍", question, author=BOB))
         news = [reply.chat for reply in aldis.transport.sent if reply.content.text == NEWS]
         assert sorted(news) == [ALICE.chat, f"group:{GROUP}"]
         assert say(phrases.BROADCAST_DONE, count=2) in [reply.content.text for reply in aldis.transport.sent]
