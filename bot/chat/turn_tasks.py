@@ -24,7 +24,9 @@ class TurnStopped(Exception):
 
 @dataclass(kw_only=True, slots=True)
 class _Running:
-    turn: TurnId
+    conversation: ConversationId
+    person: bytes
+    """A handle."""
     task: asyncio.Task[bool]
     is_answering: bool = False
     """Whether its agent is at work."""
@@ -37,9 +39,7 @@ class TurnTasks:
     """The running turns, at most one per conversation."""
 
     def __init__(self) -> None:
-        self._running: dict[ConversationId, _Running] = {}
-        self._people: Counter[bytes] = Counter()
-        """How many turns of each person (a handle) are running."""
+        self._running: dict[TurnId, _Running] = {}
         self._stopped: set[TurnId] = set()
 
     def __len__(self) -> int:
@@ -49,30 +49,29 @@ class TurnTasks:
     @property
     def conversations(self) -> set[ConversationId]:
         """The conversations with a running turn; safe to read on the store's thread."""
-        return {*self._running}
+        return {one.conversation for one in tuple(self._running.values())}
 
     def people(self, *, least: int) -> list[bytes]:
         """The people (handles) with at least this many running turns; safe to read on the store's thread."""
-        return [person for person, turns in self._people.copy().items() if turns >= least]
+        turns = Counter([one.person for one in tuple(self._running.values())])
+        return [person for person, count in turns.items() if count >= least]
 
     def turn_of(self, conversation: ConversationId) -> TurnId | None:
         """The conversation's running turn; None if it has none."""
-        one = self._running.get(conversation)
-        return None if one is None else one.turn
+        return next((turn for turn, one in self._running.items() if one.conversation == conversation), None)
 
     def stoppable(self) -> set[TurnId]:
         """The running turns that have not stored their answer yet."""
-        return {one.turn for one in self._running.values() if not one.is_answered}
+        return {turn for turn, one in self._running.items() if not one.is_answered}
 
     def add(self, claim: Claim, task: asyncio.Task[bool]) -> None:
         """Records the task that sees a claim through."""
-        self._running[claim.conversation] = _Running(turn=claim.turn, task=task)
-        self._people[claim.items[0].author] += 1
+        person = claim.items[0].author
+        self._running[claim.turn] = _Running(conversation=claim.conversation, person=person, task=task)
 
     def remove(self, claim: Claim, *, is_tried_again: bool) -> None:
         """Forgets the task of a claim; if the turn is tried again, that it was stopped still holds then."""
-        self._running.pop(claim.conversation, None)
-        self._people -= Counter([claim.items[0].author])  # drops people without any left
+        self._running.pop(claim.turn, None)
         if not is_tried_again:
             self._stopped.discard(claim.turn)
 
@@ -85,7 +84,7 @@ class TurnTasks:
         """
         if turn in self._stopped:
             raise TurnStopped
-        one = self._find(turn)
+        one = self._running.get(turn)
         if one is not None:
             one.is_answering = True
         try:
@@ -102,39 +101,36 @@ class TurnTasks:
 
     def on_answer(self, turn: TurnId) -> None:
         """Notes that the turn has stored its answer."""
-        if (one := self._find(turn)) is not None:
+        if (one := self._running.get(turn)) is not None:
             one.is_answered = True
 
     def stop_all(self) -> None:
         """Stops all running turns, as if people had asked for it: each conversation reads so."""
-        for conversation in self.conversations:
-            self.stop(conversation)
+        for turn in tuple(self._running):
+            self.stop_turn(turn)
 
     def stop(self, conversation: ConversationId) -> bool:
         """Stops the conversation's turn, which then says so; returns whether there was one that can."""
-        one = self._running.get(conversation)
+        turn = self.turn_of(conversation)
+        return turn is not None and self.stop_turn(turn)
+
+    def stop_turn(self, turn: TurnId) -> bool:
+        """Stops this turn, which then says so; returns whether it was running and can."""
+        one = self._running.get(turn)
         if one is None or one.is_halted:
             return False
-        self._stopped.add(one.turn)
+        self._stopped.add(turn)
         if one.is_answering:
             one.task.cancel()
         return True
 
-    def stop_turn(self, turn: TurnId) -> bool:
-        """Stops this turn, which then says so; returns whether it was running."""
-        places = [conversation for conversation, one in self._running.items() if one.turn == turn]
-        return any(map(self.stop, places))
-
     def halt(self, conversation: ConversationId) -> None:
         """Stops the conversation's turn silently, if there is one."""
-        if (one := self._running.get(conversation)) is not None:
-            self.halt_turn(one.turn)
+        if (turn := self.turn_of(conversation)) is not None:
+            self.halt_turn(turn)
 
     def halt_turn(self, turn: TurnId) -> None:
         """Stops this turn silently, if it is running."""
-        if (one := self._find(turn)) is not None:
+        if (one := self._running.get(turn)) is not None:
             one.is_halted = True
             one.task.cancel()
-
-    def _find(self, turn: TurnId) -> _Running | None:
-        return next((one for one in self._running.values() if one.turn == turn), None)
