@@ -165,7 +165,7 @@ FAILURES: Mapping[str, tuple[Answer, set[str]]] = {
         raw(b"\x00\xff" + SECRET.encode(), 200, "application/octet-stream"),
         {"unavailable", "invalid_arguments"},
     ),
-    "too large": (raw(b'"' + b"x" * 11_000_000 + b'"'), {"too_large"}),
+    "too large": (raw(b'"' + b"x" * 16_000_000 + b'"'), {"too_large"}),
     "nobody": (raw(b""), {"unavailable"}),
 }
 """What everything outside does, and the errors that may come of it."""
