@@ -1,8 +1,11 @@
 """Turns in the store: kept whole or not at all, loaded as they were kept, told when they are given up."""
 
+import asyncio
+
 import pytest
 
 from bot.chat import phrases
+from bot.chat.context import PastTurns
 from bot.clock import SetClock
 from bot.event_json import load_outgoing
 from bot.events import Reply
@@ -68,6 +71,20 @@ async def test_what_is_remembered_is_what_the_store_holds(store: Store, clock: S
     remembered = await there.turns.load(claim, (incoming(),))
     assert len(remembered.history) == 20
     assert remembered.history == (await there.started_anew().load(claim, (incoming(),))).history
+
+
+async def test_what_was_read_before_a_change_is_not_remembered(store: Store, clock: SetClock) -> None:
+    """A message can be deleted between the reading of a history and the end of that reading."""
+    there = Desk(store, clock, Scripted([says("In May.")]))
+    await there.kept("When do I sow beans?")
+    past = PastTurns(store, max_turns=9)
+    [conversation] = await store.read(lambda repos: repos.history.column("SELECT conversation_id FROM history LIMIT 1"))
+    reading = asyncio.create_task(past.load(conversation))
+    await asyncio.sleep(0)  # it has asked the store
+    past.forget(conversation)
+    assert len(await reading) == 1
+    await store.transaction(lambda repos: repos.history.execute("DELETE FROM history"))
+    assert await past.load(conversation) == ()
 
 
 async def test_a_turn_that_could_not_be_kept_is_not_remembered(store: Store, clock: SetClock) -> None:
