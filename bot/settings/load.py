@@ -285,7 +285,7 @@ def _of_machine(given: Mapping[str, GivenValue], wrong: list[str], *, own_clock:
         name = zone.value.removeprefix(":").rpartition("/zoneinfo/")[2]
         if is_zone(name) and not name.endswith(("UTC", "UCT", "GMT")):
             found["LOCALE__TIMEZONE"] = replace(zone, value=name)
-        elif "/" in name[1:] and not name.startswith("/") and not is_zone(name):  # `CET-1CEST` is a rule of POSIX
+        elif re.fullmatch("[A-Z][a-z]+|[^/]+/.+", name) and not is_zone(name):  # `CET-1CEST` is a rule of POSIX
             wrong.append(zone.wrong("must be a time zone like Europe/Berlin"))
     if said := next(filter(None, map(given.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), None):
         code = re.split("[_.@]", said.value.lower(), maxsplit=1)[0]

@@ -84,7 +84,7 @@ def model_price_of(value: str) -> tuple[str, Decimal, Decimal]:
 def _database_path(path: Path) -> Path:
     # SQLite takes paths in UTF-8 only, and `sqlite:///data/aldis.db` would create a folder `sqlite:`.
     is_path = str(path).isprintable() and path.name and not re.match(r"\w*:", str(path))
-    if not is_path or path.is_dir():
+    if not is_path or (path.exists() and not path.is_file()):
         raise ValueError("must be the path of a file, such as data/aldis.db")
     if path.parts[0].startswith("~"):  # no shell reads it: it would become a folder of that name
         raise ValueError("must name its folder without ~, such as /home/aldis/aldis.db")

@@ -5,7 +5,7 @@
     POST /export      {"person": "Alice"}         --> {"json": "{...}"}; by uuid, number, name or label
     POST /captcha     {"captcha": "signalcaptcha://..."}  --> {}
     POST /restart                                 --> {"run": 1}: the number of the run that ends, see `state`
-    POST /state                                   --> whatever the running Aldis reports about itself
+    GET  /state                                   --> whatever the running Aldis reports about itself
 
 On a socket of its own, which is there from the first second if the administration pages are on (`bot.web.admin`):
 
@@ -75,7 +75,7 @@ class Control:
             "/state": lambda _: self.state(),
         }
         for path, verb in verbs.items():
-            app.router.add_post(path, partial(_answer, verb))
+            app.router.add_route("*", path, partial(_answer, verb))
         return app
 
     async def _backup(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -157,11 +157,12 @@ async def ask_running(
         StoreError: it refused, with its message; or it did not answer in time, or not intelligibly.
     """
     path = admin_socket_path(store_path) if verb == "admin-link" else socket_path(store_path)
+    method = "GET" if verb == "state" else "POST"  # an earlier version, as `upgrade-check` meets it, takes no other
     try:
         async with (
             asyncio.timeout(within_seconds),
             aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(path)), timeout=aiohttp.ClientTimeout()) as http,
-            http.post(f"http://aldis/{verb}", json=body or {}) as response,
+            http.request(method, f"http://aldis/{verb}", json=body or {}) as response,
         ):
             answer: dict[str, Any] = await response.json()
     except TimeoutError as error:

@@ -206,7 +206,7 @@ BAD_VALUES: dict[str, dict[str, str]] = {
         ("me", "me@localhost", "a@b.c, d@e.f", "https://x y", "ü@example.org", "a@b.c\r\nX: y"), CONTACT
     ),
     "LOCALE__TIMEZONE": dict.fromkeys(("Berlin", "../../etc/passwd", "Europe"), ZONE),
-    "STORE__PATH": dict.fromkeys(("/", ".", "sqlite:///data/aldis.db", "data/\udcff.db"), FILE)
+    "STORE__PATH": dict.fromkeys(("/", ".", "/dev/null", "sqlite:///data/aldis.db", "data/\udcff.db"), FILE)
     | {"~/aldis.db": "must name its folder without ~, such as /home/aldis/aldis.db"},
     "STORE__KEY": {"short": KEY_WORDS, "Zm9v": KEY_WORDS},
     "ANTHROPIC_API_KEY": dict.fromkeys(("two words", "schlüssel"), KEYS) | {'"sk-1"': QUOTES},
@@ -358,7 +358,7 @@ def test_time_zone() -> None:
     rows |= {"/usr/share/zoneinfo/Asia/Tokyo": "Asia/Tokyo", "": "UTC"}
     assert {name: load(TZ=name).locale.timezone for name in rows} == rows
     assert load(TZ="Asia/Tokyo", LOCALE__TIMEZONE="Europe/Berlin").locale.timezone == "Europe/Berlin"
-    for name in ("Europe/Berln", ":America/Argentina/Ushuaya"):
+    for name in ("Europe/Berln", ":America/Argentina/Ushuaya", "Berlin"):
         line = "TZ: must be a time zone like Europe/Berlin (it is set in the environment)"
         assert complaint(TZ=name, WEB__PROT="1").splitlines()[1] == line
 

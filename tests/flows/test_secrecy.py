@@ -33,7 +33,7 @@ from tests.servers.signal_server import SignalServer
 
 LOG_LINE = re.compile(r'\d{4}-\d\d-\d\dT[0-9:]+Z [A-Z]+ |\{"at":|Traceback|  File |aldis: ')
 
-VERBS = (("health",), ("tools",), ("doctor", "--verbose"), ("settings",))
+VERBS = (("health",), ("doctor", "--verbose"), ("settings",))
 """What an operator asks of one that runs; the last two name whom the operator has entered, and the account."""
 ENTERED = ("the number of ", "the uuid of ", "the group's id")
 

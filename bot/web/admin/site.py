@@ -222,6 +222,8 @@ class Site:
         if status == web.HTTPMisdirectedRequest.status_code or SESSION not in request:
             return web.Response(text=text or f"{status}\n", status=status)
         why = f"Nothing was changed (error {status}). {text or 'Go back, reload the page, and try again.'}"
+        if status == web.HTTPNotFound.status_code:
+            why = f"There is nothing at this address (error {status})."
         return self._page(request, "refused", status=status, why=why)
 
 

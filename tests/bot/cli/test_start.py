@@ -1,5 +1,6 @@
 """A start imports what its verb stands on, and the prompt of `chat` comes before all that answers."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,3 +34,12 @@ def test_what_is_not_imported_yet() -> None:
 def test_every_verb_is_there() -> None:
     """Its module is imported only when the verb is given, so this is where a slip shows."""
     assert all(callable(main.function_of(verb)) for verbs in main.VERBS.values() for verb in verbs)
+
+
+def test_what_people_read_names_verbs_that_there_are() -> None:
+    """A sentence or a page of the docs that sends them to one that is gone helps no one."""
+    named = re.compile(r"""(?:command(?:_line)?\(f?["']|`aldis |-m bot )([a-z][a-z-]*)""")
+    files = [*(ROOT / "bot").rglob("*.py"), *(ROOT / "bot").rglob("*.html"), *(ROOT / "docs").glob("*.md")]
+    found = {verb for file in files for verb in named.findall(file.read_text())}
+    assert found - {verb for verbs in main.VERBS.values() for verb in verbs} == set()
+    assert len(found) > 10

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from bot.chat.captchas import Captchas
 from bot.clock import SetClock
@@ -54,6 +55,19 @@ async def test_it_is_the_owners_alone(store: Store, path: Path, clock: SetClock)
     with pytest.raises(ConfigError, match=r"STORE__PATH: the control socket .* cannot be made"):
         async with listening(store, clock, path.with_name("x" * 200)):
             pass
+
+
+async def test_versions_agree_on_how_the_state_is_asked_for(path: Path) -> None:
+    """`upgrade-check` asks the Aldis that runs, which is of an earlier version and takes GET alone."""
+
+    async def state(_: web.Request) -> web.Response:
+        return web.json_response({"build": {}})
+
+    path.parent.mkdir()
+    app = web.Application()
+    app.router.add_get("/state", state)
+    async with answering(app, socket_path(path)):
+        assert await ask_running(path, "state") == {"build": {}}
 
 
 async def test_a_backup_that_was_begun_is_finished_when_it_stops(store: Store, path: Path, tmp_path: Path) -> None:

@@ -209,7 +209,9 @@ async def test_what_is_shown_is_text(tmp_path: Path) -> None:
         home = await visitor.get("/")
         assert markup not in home.text
         assert "&lt;script&gt;" in home.text
-        assert markup not in (await visitor.get(f"/{markup}")).text
+        lost = (await visitor.get(f"/{markup}")).text
+        assert markup not in lost
+        assert "There is nothing at this address (error 404)." in lost
         for path in GETS:
             page = (await visitor.get(path)).text
             assert not re.findall(r'(?:src|action)="(?!/)[^"]*"', page)
