@@ -185,11 +185,12 @@ def _picture(answer: JsonAnswer) -> tuple[str, bytes]:
 
 def _refusal(answer: JsonAnswer) -> ToolError:
     """Returns the error for a refusal, without any of the service's words."""
+    code = param = None
     match answer.body:
-        case {"error": {"code": code, "param": param}}:
-            pass
+        case {"error": {**error}}:
+            code, param = error.get("code"), error.get("param")
         case _:
-            code = param = None
+            pass
     if str(code) in _FORBIDDEN:
         return Denied("The rules of the image service forbid this picture: tell the person, or describe another one.")
     if str(code) in _UNPAID or answer.status == HTTPStatus.PAYMENT_REQUIRED:

@@ -100,6 +100,7 @@ REFUSALS: list[tuple[Answer, type[ToolError], str]] = [
     (fault("SECRET", 401), Disabled, "TOOLS__IMAGES__API_KEY"),
     (fault("SECRET", 404, code="model_not_found"), Disabled, "TOOLS__IMAGES__MODEL"),
     (fault("SECRET", 429, code="insufficient_quota"), Disabled, "paid"),
+    (answer_json({"error": {"code": "content_filter"}}, 400), Denied, "rules"),  # other servers name no `param`
     (answer_json({"error": "SECRET"}, 429, {"Retry-After": "30"}), RateLimited, "30 seconds"),
     (BROKEN, Unavailable, "status 500"),
     (answer_json({"data": [{"url": "http://127.0.0.1:9/made.png"}]}), Unavailable, "only its address"),

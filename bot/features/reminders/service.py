@@ -18,7 +18,7 @@ has to last first (`bot.clock`). Deletions and the timers of chats are no part o
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from pydantic import TypeAdapter
@@ -95,8 +95,8 @@ class Place:
     chat: ChatId
     sent_at: SentId
     plan: Plan
-    planned_at: datetime
-    """When the person was certainly in the chat."""
+    planned_at: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+    """When the person was certainly in the chat; earlier versions of Aldis have not kept it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from bot.access.access import AccessList
 from bot.chat.turns import Turns
@@ -14,7 +15,7 @@ from bot.errors import Disconnected
 from bot.events import PersonId
 from bot.features.reminders import commands as phrases
 from bot.features.reminders import time_grammar
-from bot.features.reminders.service import MAX_REMINDERS, REMINDER_WORDLESS, Reminders
+from bot.features.reminders.service import MAX_REMINDERS, REMINDER_WORDLESS, Place, Reminders
 from bot.features.reminders.tool import Remind, RemindArguments
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
@@ -523,3 +524,10 @@ async def test_a_reaction_cancels_ends_or_puts_off(store: Store, clock: SetClock
         await aldis.maintenance.expire()
         assert await aldis.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL OR plan IS NOT NULL") == 0
         assert await react("⏰") == []
+
+
+def test_a_plan_of_an_earlier_version_is_read() -> None:
+    """It did not keep when the plan was made; a reminder that cannot be read would be given up when it is due."""
+    plan = {"start_at": "2026-11-22T12:00:00Z", "local": "2026-11-22T12:00:00", "zone": "UTC", "repeat": None}
+    kept = {"person": ALICE.uuid, "chat": f"direct:{ALICE.uuid}", "sent_at": 1, "plan": plan}
+    assert TypeAdapter(Place).validate_json(json.dumps(kept)).planned_at < NOON
