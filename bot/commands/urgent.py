@@ -8,7 +8,7 @@ a picture. Each is settled in the transaction that carries it out.
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import Literal
@@ -246,7 +246,10 @@ class UrgentItems:
         """Applies an edit."""
         edit, message = correction.edit, correction.edit.message
         self._commands.take_back(urgent_item.conversation, message.author)
-        if correction.is_addressed or isinstance(correction.as_message, Command):
+        meant = correction.as_message
+        if isinstance(meant, Command) and self._commands.has(meant.name):  # ours in a group, too, even unaddressed
+            correction = replace(correction, as_message=replace(meant, is_addressed=True))
+        if correction.is_addressed or isinstance(meant, Command):
             self._group_context.take_back(message.chat, message.author, edit.target)
         else:
             self._group_context.correct(edit.target, message)

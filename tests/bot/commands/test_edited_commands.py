@@ -58,6 +58,7 @@ async def test_an_edit_to_a_command_stops_its_own_question(store: Store, clock: 
         before = len(aldis.transport.sent)
         await aldis.process(edit("/roll 2d6", sent_at, group=GROUP))
         assert len(aldis.transport.sent) == before
+        assert await edited(aldis, "/stop", sent_at, group=GROUP) == turn_phrases.EDITED_COMMAND.text
 
 
 async def test_edited_commands_are_no_more_than_messages(store: Store, clock: SetClock) -> None:
