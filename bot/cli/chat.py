@@ -29,8 +29,11 @@ def chat(given: Settings, options: argparse.Namespace) -> int:
 
     Status 1 if anything failed and no one was there to see it.
     """
-    if options.once is not None and not options.once.strip():
+    once = (options.once or "").lower().split()
+    if options.once is not None and not once:
         raise ConfigError("chat: the message is empty")
+    if once[:1] == ["/forget"] and "yes" not in once:
+        raise ConfigError("chat: /forget asks before it deletes, and --once cannot answer; add yes: `/forget yes`")
     # Log lines between answers are a distraction, so only a few appear unless asked for.
     by_verbosity = {0: "error", 1: "warning"}.get(options.verbose, "info")
     level = given.log.level if "level" in given.log.model_fields_set else by_verbosity

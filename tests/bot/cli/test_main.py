@@ -59,6 +59,14 @@ def test_the_shell_completes_verbs_and_options(capsys: pytest.CaptureFixture[str
     assert shell.stdout.splitlines() == ["upgrade-check", "--model"]
 
 
+def test_once_asks_nothing_that_it_cannot_hear_the_answer_to(capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty message is none; `/forget` would ask, and nothing would be deleted."""
+    for words, told in (("  ", "the message is empty"), ("/forget all", "add yes: ")):
+        assert left("chat", "--once", words) == 2
+        assert told in capsys.readouterr().err
+    assert list(Path().iterdir()) == []
+
+
 def test_a_slip_is_told_with_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
     """Where it comes close to one; else all that there are."""
     for arguments, told in (
