@@ -120,7 +120,7 @@ class Control:
 async def _answer(verb: Verb, request: web.Request) -> web.Response:
     """What a verb answers, or a sentence if it is refused."""
     try:
-        return web.json_response(await verb(await request.json()))
+        return web.json_response(await verb(await request.json() if request.can_read_body else {}))
     except (StoreError, CallRefused, Disconnected, ConfigError) as error:
         return web.json_response({"error": str(error)}, status=409)
 

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 from aiohttp import web
 
@@ -57,17 +58,22 @@ async def test_it_is_the_owners_alone(store: Store, path: Path, clock: SetClock)
             pass
 
 
-async def test_versions_agree_on_how_the_state_is_asked_for(path: Path) -> None:
-    """`upgrade-check` asks the Aldis that runs, which is of an earlier version and takes GET alone."""
+async def test_versions_agree_on_how_the_state_is_asked_for(store: Store, path: Path, clock: SetClock) -> None:
+    """`upgrade-check` asks the Aldis that runs, which is of an earlier version and takes GET alone; it sends no body."""
 
     async def state(_: web.Request) -> web.Response:
         return web.json_response({"build": {}})
 
-    path.parent.mkdir()
     app = web.Application()
     app.router.add_get("/state", state)
     async with answering(app, socket_path(path)):
         assert await ask_running(path, "state") == {"build": {}}
+    async with (
+        listening(store, clock, path),
+        aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(socket_path(path)))) as http,
+        http.get("http://aldis/state") as answer,
+    ):
+        assert (answer.status, await answer.json()) == (200, {"ok": True})
 
 
 async def test_a_backup_that_was_begun_is_finished_when_it_stops(store: Store, path: Path, tmp_path: Path) -> None:
