@@ -26,6 +26,12 @@ from bot.unanswered import REASONS
 CHECK_SECONDS = 60.0
 """For one check; they run side by side."""
 _ASKING_SECONDS = 90.0
+_NOT_RUNNING = ok("running", "Aldis is not running, or not here")
+_SILENT = warning(
+    "running",
+    "an Aldis has the store open, but no health page answers",
+    "look in its log, unless it is a chat in the terminal",
+)
 
 
 async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: bool = False) -> tuple[Finding, ...]:
@@ -50,6 +56,8 @@ async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: 
         )
     found = [finding for part in parts for finding in part]
     found += tools.check_tools(settings, deps.tool_deps)
+    if any(one.words.endswith(machine.IN_USE) for one in found):
+        found = [_SILENT if one is _NOT_RUNNING else one for one in found]
     first = {one_line(finding.what): finding for finding in reversed(found)}
     return tuple(finding for finding in found if first[one_line(finding.what)] is finding)
 
@@ -96,7 +104,7 @@ async def check_running(settings: Settings) -> list[Finding]:
     try:
         page = await fetch_json(f"http://{web.address}/healthz")
     except Disconnected:
-        return [ok("running", "Aldis is not running, or not here")]
+        return [_NOT_RUNNING]
     found = [problem("running", str(words)) for words in items_in(page, "problems")]
     found = found or [ok("running", "Aldis is well")]
     for one in map(as_object, items_in(page, "findings")):

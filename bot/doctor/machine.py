@@ -26,6 +26,8 @@ from bot.signal.files import comes_with_first_file
 from store import StoreError, StoreInUse, open_store
 
 _LITTLE_ROOM_BYTES, _NO_ROOM_BYTES = 500_000_000, 50_000_000
+IN_USE = "is in use by a running Aldis"
+"""How what is said of a store ends that another process has open."""
 _MIN_SECRET_BYTES = 16
 _WRITTEN = datetime(2026, 11, 1, tzinfo=UTC)
 """No clock that is right shows an earlier time."""
@@ -80,7 +82,7 @@ async def check_store(settings: Settings) -> list[Finding]:
                 lambda repos: (repos.inbox.backlog().dead, repos.restored.restoration())
             )
     except StoreInUse:
-        return [ok("store", f"{path} is in use by a running Aldis")]
+        return [ok("store", f"{path} {IN_USE}")]
     except StoreError as error:
         return [problem("store", spell_commands(str(error)), "fix this before the next start")]
     megabytes = sum(file.stat().st_size for file in files if file.exists()) / 1_000_000

@@ -158,8 +158,10 @@ async def test_a_store_that_opens_or_not(practice: Practice) -> None:
         practice.given = {"WEB__PORT": "9"}
         found = await practice.examine()
         assert about(found, "in use by a running Aldis").level == "ok"
+        assert about(found, "no health page answers").level == "warning"
     found = await practice.examine()
     assert about(found, "store:", "opens with its key").level == "ok"
+    assert about(found, "not running, or not here").level == "ok"
     practice.given = {"STORE__KEY": "00" * 32}
     found = await practice.examine()
     assert about(found, "store: the master key").level == "problem"

@@ -59,7 +59,7 @@ async def test_it_is_the_owners_alone(store: Store, path: Path, clock: SetClock)
 
 
 async def test_versions_agree_on_how_the_state_is_asked_for(store: Store, path: Path, clock: SetClock) -> None:
-    """`upgrade-check` asks the Aldis that runs, which is of an earlier version and takes GET alone; it sends no body."""
+    """`upgrade-check` asks the Aldis that runs: an earlier version takes GET alone, and sends no body itself."""
 
     async def state(_: web.Request) -> web.Response:
         return web.json_response({"build": {}})
