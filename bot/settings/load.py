@@ -51,6 +51,13 @@ _COMPOSE = (
     "is read differently by docker compose ($ begins a variable there, and backslashes count otherwise); write it in"
     " single quotes, or without these characters"
 )
+_WANTED = {
+    "bool_parsing": "must be true or false",
+    "int_parsing": "must be a whole number",
+    "float_parsing": "must be a number",
+    "decimal_parsing": "must be a number",
+}
+"""What is wanted in place of text, where pydantic's own words are for programmers."""
 _HEAD = "# Settings of Aldis, written by its pages. The environment and .env win over these.\n"
 _PLAIN = re.compile(r"[\w@%+:,./*~=-]+", re.ASCII)
 """Values that need no quotes."""
@@ -309,7 +316,7 @@ def _complaints(error: ValidationError, values: Mapping[str, GivenValue]) -> lis
     for one in error.errors(include_url=False, include_input=False):
         variable = next((each for each in KNOWN if each.path == tuple(one["loc"])[: len(each.path)]), None)
         name = variable.name if variable else SEPARATOR.join(map(str, one["loc"])).upper()
-        words = str(one.get("ctx", {}).get("error") or one["msg"].removeprefix("Input "))
+        words = str(one.get("ctx", {}).get("error") or _WANTED.get(one["type"]) or one["msg"].removeprefix("Input "))
         lines.setdefault(name, values[name].wrong(words) if name in values else f"{name}: {words}")
     return [*lines.values()]
 

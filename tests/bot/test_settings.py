@@ -161,7 +161,7 @@ class TestEnvFile:
         assert (found.llm.system_prompt, found.signal.name, found.audio.voice) == ("5$ a day", "a\\nb", "a\\b")
 
 
-NUMBER = "should be a valid integer, unable to parse string as an integer"
+NUMBER = "must be a whole number"
 KEYS = "must be the key alone: letters, digits and signs on one line"
 ADDRESS = "must be an address like http://host:port, with nothing behind a ? or #"
 BRIDGE = "must be an address like unix:///run/signal-cli/socket, tcp://host:port or http://host:port"
@@ -174,10 +174,10 @@ ONE = "must be a uuid, or a phone number with its country code, like +1202555012
 GROUPS = "must be * for every group, or a comma-separated list of group ids in their exact case"
 CONTACT = "must be an e-mail address, or the address of a page like https://example.org/about"
 BAD_VALUES: dict[str, dict[str, str]] = {
-    "BUDGET__ALL_DAY_USD": {"10$": "should be a valid decimal", "-1": "should be greater than or equal to 0"},
+    "BUDGET__ALL_DAY_USD": {"10$": "must be a number", "-1": "should be greater than or equal to 0"},
     "TOOLS__MAX_TOOL_CALLS": {"51": "should be less than or equal to 50", "1.5": NUMBER},
     "TOOLS__TIMEOUT_SECONDS": dict.fromkeys(("nan", "inf"), "should be a finite number"),
-    "TOOLS__ENABLED": {"perhaps": "should be a valid boolean, unable to interpret input"},
+    "TOOLS__ENABLED": {"perhaps": "must be true or false"},
     "BUDGET__PRICES": {
         "claude=3": "must be a comma-separated list like model=0.25/2: dollars for a million tokens in and out"
     },

@@ -108,7 +108,7 @@ def test_nothing_is_written_where_anything_is_wrong(tmp_path: Path) -> None:
     there = Place(tmp_path)
     there.file.write({"SIGNAL__NAME": "before"})
     for changes, words in (
-        ({"WEB__PORT": "http"}, r"^WEB__PORT: should be a valid integer, .* integer \(it is set in settings.env\)"),
+        ({"WEB__PORT": "http"}, r"^WEB__PORT: must be a whole number \(it is set in settings.env\)"),
         ({"WEB__PROT": "1"}, "^WEB__PROT: there is no such setting; did you mean WEB__PORT?"),
         ({"TZ": "UTC"}, "^TZ: there is no such setting"),
         ({"STORE__PATH": "/elsewhere/aldis.db"}, "^STORE__PATH: cannot be set in settings.env"),
