@@ -74,14 +74,14 @@ class Clock:
         counted_ns = self._looked()
         return self.wall() if self._step is None else _moment(counted_ns + self._to_settled)
 
-    def snapshot(self) -> KeptTime:
-        """All of these times at this moment, to be stored."""
+    def snapshot(self, step: timedelta = timedelta(0)) -> KeptTime:
+        """All of these times at this moment, to be stored, as they are once `step` is believed."""
         counted_ns = self._looked()
         return KeptTime(
             boot=self._boot,
             counted_ns=counted_ns,
-            wall_ns=counted_ns + self._to_settled,
-            own_ns=counted_ns + self._to_own,
+            wall_ns=counted_ns + self._to_settled + _duration_ns(step),
+            own_ns=counted_ns + self._to_own + max(0, _duration_ns(step)),
         )
 
     def resume(self, kept: KeptTime) -> None:

@@ -101,7 +101,8 @@ class Maintenance:
     async def _believe_clock(self) -> None:
         """Makes a step of the machine's clock count once it has stood long enough.
 
-        Deadlines are extended by as much as own time moves ahead.
+        Deadlines are extended by as much as own time moves ahead, in the transaction that also stores the new time: a
+        process that ends right after it would else go back in time and extend them again.
         """
         step = self._clock.standing()
         if step is None:
@@ -111,6 +112,7 @@ class Maintenance:
         def put_off(repos: Repositories) -> None:
             repos.outbox.put_off_all(ahead_seconds)
             repos.inbox.put_off_all(ahead_seconds)
+            repos.own_time.keep(self._clock.snapshot(step))
 
         try:
             await self._store.transaction(put_off)

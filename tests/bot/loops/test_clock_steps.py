@@ -83,6 +83,21 @@ async def test_a_send_in_doubt_waits_for_its_proof_as_long_as_ever(
         await come_to(store, "sent")
 
 
+@pytest.mark.parametrize("seconds", STEPS)
+async def test_a_step_that_counts_does_so_in_the_next_process_at_once(
+    store: Store, clock: SetClock, seconds: float
+) -> None:
+    """Own time does not go back if this one is killed right after, and nothing is put off a second time."""
+    async with app_harness(store, clock) as aldis:
+        await aldis.maintenance.recover()
+        await set_clock(aldis, seconds)
+        await passes(aldis, STOOD)
+    other = clock.another()
+    await own_clock(store, other)
+    assert (other.now(), other.settled_now()) == (clock.now(), clock.wall())
+    assert other.standing() is None
+
+
 # What disappears
 
 
