@@ -455,7 +455,7 @@ class Intake:
             if envelope.account != self._transport.account:
                 continue
             try:
-                await self._take(envelope)
+                await self._take_alone(envelope)
             except StoreError as error:
                 _log.error("a message that waited for its author to be let in cannot be stored yet: %s", error)
                 room.hold(person, envelope, now)

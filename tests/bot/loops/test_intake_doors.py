@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -174,6 +175,22 @@ async def test_who_is_let_in_by_other_settings_comes_in_with_what_they_wrote(sto
     assert await store.transaction(names_kept) == [("bob", None)] * 2
     assert pairing.release(PersonId("bob"), NOON) == callers.release(PersonId("bob"), NOON) == ()
     assert len(callers.release(PersonId("mallory"), NOON)) == 1
+
+
+async def test_one_that_fails_takes_nothing_along_of_what_waited_with_it(store: Store, clock: SetClock) -> None:
+    """A bug over one message costs neither the others of those who waited nor the command that lets them in."""
+
+    class Stumbling(Quota):
+        def has_room(self, envelope: Envelope, now: datetime, *, beside: int = 0) -> bool:
+            if envelope.sent_at == 1:
+                raise LookupError
+            return super().has_room(envelope, now, beside=beside)
+
+    door = Door(store, clock, quota=Stumbling(LimitsSettings()), pairing=Pairing())
+    await door.take(envelope("hello?", 1, author="bob"), envelope("still there?", 2, author="bob"))
+    door.intake.access = access("bob")
+    await door.intake.admit()
+    assert await store.read(lambda repos: repos.inbox.rows("SELECT sent_at FROM inbox")) == [(2,)]
 
 
 # Members of listed groups
