@@ -292,7 +292,8 @@ def _of_machine(given: Mapping[str, GivenValue], wrong: list[str], *, own_clock:
         name = zone.value.removeprefix(":").rpartition("/zoneinfo/")[2]
         if is_zone(name) and not name.endswith(("UTC", "UCT", "GMT")):
             found["LOCALE__TIMEZONE"] = replace(zone, value=name)
-        elif re.fullmatch("[A-Z][a-z]+|[^/]+/.+", name) and not is_zone(name):  # `CET-1CEST` is a rule of POSIX
+        # `CET-1CEST,M3.5.0,M10.5.0/3` is a rule of POSIX.
+        elif re.fullmatch("[A-Z][a-z]+|[A-Za-z_]+/.+", name) and not is_zone(name):
             wrong.append(zone.wrong("must be a time zone like Europe/Berlin"))
     if said := next(filter(None, map(given.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), None):
         code = re.split("[_.@]", said.value.lower(), maxsplit=1)[0]

@@ -355,6 +355,7 @@ class TestSecrets:
 def test_time_zone() -> None:
     """The one that is set, else the machine's where it is a name, else UTC; a misspelt one is refused."""
     rows = {"Asia/Tokyo": "Asia/Tokyo", "CET-1CEST": "UTC", "/etc/localtime": "UTC", ":Asia/Tokyo": "Asia/Tokyo"}
+    rows["CET-1CEST,M3.5.0,M10.5.0/3"] = "UTC"  # the same rule of POSIX, with the days on which it changes
     rows |= {"/usr/share/zoneinfo/Asia/Tokyo": "Asia/Tokyo", "": "UTC"}
     assert {name: load(TZ=name).locale.timezone for name in rows} == rows
     assert load(TZ="Asia/Tokyo", LOCALE__TIMEZONE="Europe/Berlin").locale.timezone == "Europe/Berlin"
