@@ -103,6 +103,8 @@ def serve() -> None:
             said["result"] = result
         if HOW == "odd":
             sys.stdout.write("the secret of Alice {\n")
+            sys.stdout.flush()
+            sys.stdout.buffer.write("le caf\u00e9 d'Alice\n".encode("latin-1"))  # no UTF-8
         sys.stdout.write(json.dumps(said) + "\n")
         sys.stdout.flush()
 

@@ -274,6 +274,7 @@ class McpServer:
                 args=list(self.options.args),
                 env=inherited | {name: value.get_secret_value() for name, value in self.options.env.items()},
                 cwd=self.options.cwd,
+                encoding_error_handler="replace",  # or a byte that is no UTF-8 would leave every call waiting
             )
             transport = stdio_client(command, errlog=nowhere)
         else:

@@ -186,8 +186,8 @@ async def test_a_silent_server_is_left_out_and_ended_with_all_that_it_started(tm
 
 
 async def test_tools_are_made_fit_or_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Names of the common alphabet, each once; short texts without what cannot be seen; lines that are no messages are
-    passed over, and are in no log.
+    """Names of the common alphabet, each once; short texts without what cannot be seen; lines that are no messages, or
+    no UTF-8, are passed over, and are in no log.
     """
     caplog.set_level(logging.DEBUG)
     async with running({"h": command(ROUGH, "odd", str(tmp_path / "pid"))}) as source:
