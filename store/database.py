@@ -186,7 +186,9 @@ class _Unit:
     """A unit of work, what its caller waits for, and its result or error."""
 
     work: Callable[[sqlite3.Connection], Any]
+    kept: Callable[[Any], None]
     done: asyncio.Future[Any]
+    """Cancelled if the caller was; the work goes on."""
     result: Any = None
     error: BaseException | None = None
 
@@ -258,14 +260,13 @@ class Database:
         """
         self._refuse_if_closed()
         loop = asyncio.get_running_loop()
-        unit = _Unit(work=work, done=loop.create_future())
-        unit.done.add_done_callback(lambda done: None if done.exception() else kept(done.result()))
+        unit = _Unit(work=work, kept=kept, done=loop.create_future())
         self._waiting.append(unit)
         if self._is_idle.is_set():
             self._is_idle.clear()
             # Not right now: units that are added in this iteration of the loop share the commit.
             loop.call_soon(self._flush)
-        return await asyncio.shield(unit.done)
+        return await unit.done
 
     async def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs `work`, which only reads or makes its own transactions, to its end, without waiting for a commit."""
@@ -309,10 +310,15 @@ class Database:
 
     def _after_flush(self, done: asyncio.Future[None], units: Sequence[_Unit]) -> None:
         for unit in units:
-            if error := unit.error or done.exception():
-                unit.done.set_exception(error)
-            else:
+            error = unit.error or done.exception()
+            if error is None:
+                unit.kept(unit.result)
+            if unit.done.cancelled():
+                continue
+            if error is None:
                 unit.done.set_result(unit.result)
+            else:
+                unit.done.set_exception(error)
         if self._waiting:
             done.get_loop().call_soon(self._flush)
         else:
