@@ -351,7 +351,8 @@ class Intake:
     async def _recognize(self, *envelopes: Envelope) -> list[tuple[Envelope, bool]]:
         """Each with the author's listed number only if it is really theirs, and whether they may write.
 
-        The store is asked a few times for all of them, so that a burst does not wait once for each.
+        The store is asked a few times for all of them, so that a burst does not wait once for each, and only where
+        the operator's list of UUIDs does not decide.
         """
         asked = [one for one in envelopes if one.author and not one.from_self]
         listed, pinned, approved = self.access.numbers, dict[str, str | None](), set[str]()
@@ -362,7 +363,7 @@ class Intake:
                 if repos.people.is_allowed(author, account=asked[0].account):
                     approved.add(author)
 
-        if asked:
+        if asked and (listed or not all(may_write(one, self.access) for one in asked)):
             await self._store.read(look_up)
         shown = ((one.number, str(one.author)) for one in asked if one.number)
         claims = [(number, author) for number, author in shown if number in listed and pinned[author] != number]
