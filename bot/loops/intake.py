@@ -217,7 +217,8 @@ class Intake:
                         due_at = due_at if self._held else time.monotonic() + self.burst_seconds
                         coming = None
                         self._held.append(envelope)
-                        if time.monotonic() < due_at and len(self._held) < _MAX_TOGETHER:
+                        is_more_due = self._transport.stream.has_next or time.monotonic() < due_at
+                        if is_more_due and len(self._held) < _MAX_TOGETHER:
                             continue
                     await self._take_held()
                     if coming is not None and coming.done() and coming.result() is None:

@@ -129,6 +129,8 @@ class StreamState:
     is_open: bool = False
     heard_at: float | None = None
     """When it last gave a sign of life (a frame, a keep-alive, a pong), on `time.monotonic`'s clock; None before."""
+    has_next: bool = False
+    """Whether another envelope has been read together with the last one, and is lost if the stream is closed first."""
     unreadable: int = 0
     """How many frames were no envelope for this account, since the start."""
     keeps_messages: bool = True

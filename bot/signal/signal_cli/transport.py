@@ -105,9 +105,10 @@ class SignalCli(SignalBridge):
         await asyncio.to_thread(self._folder.sweep)
         async with aclosing(self._subscription.frames()) as coming:
             async for frames in coming:
-                for frame in frames:
-                    if (envelope := await self._own(frame)) is not None:
-                        yield envelope
+                envelopes = [envelope for frame in frames if (envelope := await self._own(frame)) is not None]
+                for number, envelope in enumerate(envelopes, 1):
+                    self.stream.has_next = number < len(envelopes)
+                    yield envelope
 
     def stop_receiving(self) -> None:
         """Ends `envelopes` in order; see `Transport.stop_receiving`."""

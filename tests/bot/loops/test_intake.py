@@ -1,6 +1,7 @@
 """Intake: written down before anything else, strangers leave no trace, and no end of a stream makes Aldis deaf."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -19,10 +20,13 @@ from bot.loops.intake import Intake
 from bot.metrics import Counts
 from bot.settings import LimitsSettings
 from bot.signal.protocol import StreamState
+from bot.signal.signal_cli.transport import SignalCli
 from bot.unanswered import REASONS
-from store import InboxId, Repositories, Store, StoreFull, TurnId
+from store import InboxId, Repositories, Store, StoreError, StoreFull, TurnId
 from tests.bot.loops.fake_transport import FakeTransport, envelope
+from tests.bot.signal.bridges import OWN_ACCOUNT
 from tests.conftest import NOON
+from tests.servers.envelopes import ALICE, message
 from tests.waiting import WAIT_SECONDS, eventually
 
 T = TypeVar("T")
@@ -291,6 +295,24 @@ async def test_a_full_disk_holds_all_of_it(store: Store, clock: SetClock, caplog
         await rename("away", "inbox")
         await transport.until(lambda: transport.read == [1, 2, 3])
     assert [kept.sent_at for kept in await kept(store)] == [1, 2, 3]
+
+
+async def test_what_a_transport_has_read_together_is_in_hand_together(store: Store, clock: SetClock) -> None:
+    """However long reading it takes: signal-cli has handed it on, and no one else would have it after a full disk."""
+    transport = SignalCli("unix:///nowhere", OWN_ACCOUNT)
+
+    async def frames() -> AsyncGenerator[list[str]]:
+        yield [json.dumps(message(text, sent_at=number)) for number, text in enumerate(("one", "two", "three"), 1)]
+
+    transport._subscription.frames = frames
+    quota = Quota(LimitsSettings())
+    allowed = AccessList(persons=frozenset({ALICE.uuid}), groups=frozenset())
+    intake = Intake(transport, store, clock, Counts(), allowed=allowed, name="Aldis", quota=quota)
+    intake.burst_seconds = 0
+    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
+    with pytest.raises(StoreError):
+        await intake.read_once()
+    assert [one.sent_at for one in intake._held] == [1, 2, 3]
 
 
 # The end
