@@ -251,7 +251,10 @@ def _laid_out(part: LexborNode) -> str:
 def _link(node: LexborNode) -> tuple[str, str]:
     """The words and the address of a link, or of a page within the page, as they are there."""
     if node.tag == "a":
-        return node.text().translate(_SIGNS).strip("#-| \n")[:_MAX_LABEL_CHARS], _given(node, "href")
+        written = node.text()
+        words = written.translate(_SIGNS)
+        marks = "#-|" if words != written else ""  # of the blocks in it; others are its own, as in C#
+        return words.strip(f"{marks} \n")[:_MAX_LABEL_CHARS], _given(node, "href")
     address = _given(node, "src")
     return f"[frame: {_given(node, 'title') or _given(node, 'name') or address}]"[:_MAX_LABEL_CHARS], address
 

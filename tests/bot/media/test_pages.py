@@ -79,6 +79,7 @@ def test_links_are_whole_addresses_each_once() -> None:
     ):
         assert [link.url for link in read(html, HERE).links] == urls
     assert [link.text for link in read('<a href="/a"><h2>A title</h2></a>', HERE).links] == ["A title"]
+    assert [link.text for link in read('<a href="/a">C#</a><a href="/b">-5</a>', HERE).links] == ["C#", "-5"]
 
 
 async def test_a_page_full_of_long_links_is_read_all_the_same() -> None:
