@@ -88,7 +88,7 @@ class Suspect:
 class TrustResult:
     """The result of trusting a new safety number."""
 
-    kind: Literal["trusted", "nobody", "changed_again"]
+    kind: Literal["trusted", "not_suspect", "changed_again"]
     """Done; no one of that name has a new one; it is not the one that was reported."""
     suspect: Suspect | None = None
 
@@ -207,7 +207,7 @@ class SafetyNumbers:
             found += await self._store.read(lambda repos: self._everybody(repos, known))
         suspect = next((one for one in found if name.lower() in {one.label, one.person}), None)
         if suspect is None or self._signal is None:
-            return TrustResult(kind="nobody")
+            return TrustResult(kind="not_suspect")
         is_news = (suspect.label, suspect.since) not in {(one.label, one.since) for one in before}
         if safety_number is None and is_news:
             return TrustResult(kind="changed_again", suspect=suspect)
@@ -332,7 +332,7 @@ _BRIDGE_SECONDS = 20.0
 
 _REPLIES = {
     "trusted": TRUSTED,
-    "nobody": NOT_SUSPECT,
+    "not_suspect": NOT_SUSPECT,
     "changed_again": TRUST_CHANGED_AGAIN,
 }
 

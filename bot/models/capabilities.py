@@ -47,7 +47,7 @@ class Capabilities(BaseModel):
     documents: bool | None = None
     thinking: bool | None = None
     effort: bool | None = None
-    """Whether it can be told how much to think."""
+    """Whether it can be set how much to think."""
     is_at_home: bool | None = None
     """Whether its server is llama.cpp, LM Studio or Ollama, which people run at home and which may be slow."""
     price: Price | None = None
@@ -137,13 +137,13 @@ def of_training(entry: object) -> Capabilities:
 
 def of_llama_cpp(props: object) -> Capabilities:
     """Reads llama.cpp's `/props`. It silently drops tools that the template does not support."""
-    told = _object(props)
-    knows = _object(told.get("chat_template_caps"))
+    stated = _object(props)
+    knows = _object(stated.get("chat_template_caps"))
     return Capabilities(
-        window_tokens=_object(told.get("default_generation_settings")).get("n_ctx"),
+        window_tokens=_object(stated.get("default_generation_settings")).get("n_ctx"),
         tools=knows.get("supports_tools"),
-        pictures=_object(told.get("modalities")).get("vision"),
-        is_at_home=True if "default_generation_settings" in told else None,
+        pictures=_object(stated.get("modalities")).get("vision"),
+        is_at_home=True if "default_generation_settings" in stated else None,
     )
 
 
@@ -160,16 +160,16 @@ def of_lm_studio(listed: object, model: str) -> Capabilities:
 
 def of_ollama(shown: object, running: object, model: str) -> Capabilities:
     """Reads Ollama's `/api/show`, and `/api/ps`, which knows the real window of a loaded model; longer is truncated."""
-    told = _object(shown)
-    info = _object(told.get("model_info"))
-    set_to = _NUM_CTX.search(parameters) if isinstance(parameters := told.get("parameters"), str) else None
+    stated = _object(shown)
+    info = _object(stated.get("model_info"))
+    set_to = _NUM_CTX.search(parameters) if isinstance(parameters := stated.get("parameters"), str) else None
     loaded = (one for one in _objects(_object(running).get("models")) if model in {one.get("name"), one.get("model")})
     windows = (
         *(one.get("context_length") for one in loaded),
         int(set_to[1]) if set_to else None,
         info.get(f"{info.get('general.architecture')}.context_length"),
     )
-    can = _texts(told.get("capabilities"))
+    can = _texts(stated.get("capabilities"))
     return Capabilities(
         window_tokens=_window(*windows),
         tools=None if can is None else "tools" in can,

@@ -51,7 +51,7 @@ def kinds_in(messages: Iterable[Message]) -> Kinds:
 
 
 def note(medium: Medium) -> str:
-    """Returns what a model that cannot take a medium is told instead: a line with a clip, and below it a document's
+    """Returns what a model that cannot take a medium reads instead: a line with a clip, and below it a document's
     text, each line behind a >, which marks it as data (see `bot.chat.prompt`).
     """
     if isinstance(medium, Picture):

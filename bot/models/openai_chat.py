@@ -121,8 +121,8 @@ def tools_of(request: Request, offered: Callable[[ToolOffer], Json]) -> Json:
     """The tools part of a request, with each offer in the API's format."""
     if not request.tools:
         return {}
-    told: Json = {"tools": [offered(offer) for offer in request.told_tools]}
-    return told if request.may_call_tools else told | {"tool_choice": "none"}
+    described: Json = {"tools": [offered(offer) for offer in request.told_tools]}
+    return described if request.may_call_tools else described | {"tool_choice": "none"}
 
 
 def _offer(offer: ToolOffer) -> Json:

@@ -115,7 +115,7 @@ def published_prices() -> Prices:
 
 
 def unknown_price(model: str) -> str:
-    """Returns what the operator is told about a model without a price: one line that says what to do."""
+    """Returns what the operator reads about a model without a price: one line that says what to do."""
     if not model:
         return "which model the server chooses is not known, and so is its price; name it in LLM__OPENAI__MODEL"
     wanted = f"BUDGET__PRICES={model}=input/output (US dollars for a million tokens; 0/0 for a model of your own)"

@@ -48,13 +48,13 @@ class SettingsGroup(BaseModel):
 
 
 class AccessSettings(SettingsGroup):
-    """Who can write to Aldis: nobody unless named here."""
+    """Who can write to Aldis: only who is named here."""
 
     allowed: Annotated[tuple[PersonOrAll, ...], CommaList] = ()
     """The people who get answers: a comma-separated list of phone numbers and UUIDs, or * for everybody."""
     groups: Annotated[tuple[GroupOrAll, ...], CommaList] = ()
     """The groups in which Aldis answers: a comma-separated list of group ids in their exact case, or * for every group.
-    Invitations to these groups are accepted; with *, only if somebody in the group is listed by UUID."""
+    Invitations to these groups are accepted; with *, only if a member of the group is listed by UUID."""
     admins: Annotated[tuple[Person, ...], CommaList] = ()
     """The people who can give the operator's commands: a comma-separated list of phone numbers and UUIDs."""
     group_members_may_write: bool = False
@@ -127,7 +127,7 @@ class BudgetSettings(SettingsGroup):
 
     person_day_usd: Decimal | None = Field(default=None, ge=0)
     """For one person per day. If this is set, questions that several people ask in a group at once are answered one by
-    one, so that nobody pays for somebody else's."""
+    one, so that no one pays for another's."""
     person_month_usd: Decimal | None = Field(default=None, ge=0)
     """For one person per month, with the same effect in groups."""
     group_day_usd: Decimal | None = Field(default=None, ge=0)
@@ -165,14 +165,14 @@ class HistorySettings(SettingsGroup):
     summaries: bool = True
     """Whether what no longer fits is summarized, at the cost of an extra model call now and then."""
     retention_days: int | None = Field(default=None, ge=1, le=36_500)
-    """After how many days what was said is destroyed; unset, it stays until somebody has it forgotten."""
+    """After how many days what was said is destroyed; unset, it stays until a person has it forgotten."""
 
 
 class IntakeSettings(SettingsGroup):
     """Which messages are answered."""
 
     max_age: float = Field(default=86_400, ge=1)
-    """How many seconds a message can have waited and still be answered; the sender of an older one is told that it came
+    """How many seconds a message can have waited and still be answered; the sender of an older one reads that it came
     too late."""
 
 
@@ -278,7 +278,7 @@ class LlmSettings(SettingsGroup):
     """How many seconds a model can take for an answer; one at home (llama.cpp, LM Studio, Ollama) can take the whole
     turn's time."""
     system_prompt: str | None = None
-    """What the model is told about itself; unset means the built-in text."""
+    """What the model reads about itself; unset means the built-in text."""
 
     @property
     def usable(self) -> tuple[ProviderName, ...]:
@@ -317,12 +317,12 @@ class LocaleSettings(SettingsGroup):
     place: str | None = Field(default=None, max_length=100)
     """Where they are, like Lyon, for weather questions that name no place; unset means that models ask."""
     language: Annotated[Language, Lowered] = "en"
-    """The language of Aldis's own sentences until it knows what somebody writes: en, de, fr or es; models answer in the
+    """The language of Aldis's own sentences until it knows what a person writes: en, de, fr or es; models answer in the
     language of the question. Defaults to the machine's `LC_ALL`, `LC_MESSAGES` or `LANG`."""
 
 
 class LogSettings(SettingsGroup):
-    """What is written to standard error. Never anything that somebody wrote."""
+    """What is written to standard error. Never anything that a person wrote."""
 
     level: Annotated[Literal["debug", "info", "warning", "error"], Lowered] = "info"
     """The lowest level that is logged."""
@@ -363,11 +363,11 @@ class SignalSettings(SettingsGroup):
     live: Annotated[Literal["off", "status"], Lowered] = "status"
     """What people see of an answer that takes long: nothing, or its status."""
     delete_answers: bool = False
-    """Whether Aldis also deletes its answer when somebody deletes the message that it answers."""
+    """Whether Aldis also deletes its answer when a person deletes the message that it answers."""
     note_to_self: bool = False
     """Whether the account is your own: Aldis then answers your Note to Self and reads nothing else that arrives."""
     new_safety_numbers: Annotated[Literal["ask", "accept"], Lowered] = "ask"
-    """What happens with a new safety number: ask waits until somebody says `/trust`, accept trusts it as Signal's apps
+    """What happens with a new safety number: ask waits until an admin says `/trust`, accept trusts it as Signal's apps
     do."""
     attachments: Path | None = None
     """The folder in which signal-cli keeps received files, so that Aldis can delete them; unset, they stay."""
@@ -422,7 +422,7 @@ class ToolsSettings(SettingsGroup):
     all."""
     contact: Contact | None = None
     """How the services that tools query can reach you: an e-mail address, or the address of a page about you. Wikipedia
-    answers 200 requests a minute with it and 10 without. Strangers' pages and feeds are not told."""
+    answers 200 requests a minute with it and 10 without. Strangers' pages and feeds do not learn it."""
 
     @property
     def options_by_name(self) -> Mapping[str, Options]:
