@@ -19,24 +19,24 @@ from tools import ToolSpec
 ROOT = Path(__file__).parents[1]
 
 ROOMS = {
-    "bot": (2004, 1300),
-    "bot/settings": (1332, 700),
-    "bot/cli": (1115, 700),
-    "bot/app": (1140, 700),
+    "bot": (1949, 1300),
+    "bot/settings": (1273, 700),
+    "bot/cli": (932, 700),
+    "bot/app": (1136, 700),
     "bot/i18n": (398, 350),
-    "bot/chat": (8062, 7350),
-    "bot/commands": (1887, 1100),
-    "bot/features": (4197, 3400),
-    "bot/loops": (2168, 1600),
-    "bot/signal": (3695, 2900),
-    "bot/terminal": (371, 350),
+    "bot/chat": (7555, 7350),
+    "bot/commands": (1774, 1100),
+    "bot/features": (3954, 3400),
+    "bot/loops": (2037, 1600),
+    "bot/signal": (3551, 2900),
+    "bot/terminal": (366, 350),
     "bot/formatting": (799, 800),
-    "bot/media": (2361, 1700),
+    "bot/media": (2263, 1700),
     "bot/models": (2899, 2900),
-    "bot/web": (2762, 2300),
-    "bot/doctor": (1378, 900),
-    "store": (5667, 3900),
-    "tools": (8258, 7000),
+    "bot/web": (2495, 2300),
+    "bot/doctor": (1233, 900),
+    "store": (5378, 3900),
+    "tools": (7835, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
 
@@ -47,17 +47,17 @@ PARTS = {
 }
 """Folders that are counted as a part of another room."""
 
-MODULES = (254, 280)
-TEST_LINES = (63245, 50000)
-SENTENCES = (365, 550)
-DOCS_WORDS = (17044, 18000)
+MODULES = (245, 280)
+TEST_LINES = (61125, 50000)
+SENTENCES = (360, 550)
+DOCS_WORDS = (17006, 18000)
 SETTINGS = (118, 120)
 PACKAGES = (28, 26)
 TRANSPORT_MEMBERS = (14, 14)
 TOOL_FIELDS = (14, 14)
 OTHER_LINES = (1173, 1425)
 """HTML, JavaScript, CSS and SQL."""
-CI_AND_DOCKER_LINES = (2525, 2539)
+CI_AND_DOCKER_LINES = (2523, 2539)
 
 GENERATED = {"docs/settings.md", "docs/commands.md", "docs/signal.md", "docs/coverage.md"}
 RECORDED = ("tests/bot/signal/envelopes/",)
