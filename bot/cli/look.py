@@ -54,8 +54,7 @@ def health(given: Settings, _: argparse.Namespace) -> int:
     """`health`: prints the health page of the running Aldis; status 0 if it says that all is well."""
     web = given.web
     if web.port == 0:
-        print("aldis: the health page is turned off (WEB__PORT=0)", file=sys.stderr)
-        return 2
+        raise ConfigError("the health page is turned off (WEB__PORT=0)")
     try:
         state = asyncio.run(fetch_json(f"http://{web.address}/healthz", seconds=_HEALTH_SECONDS))
     except Disconnected as error:
@@ -99,22 +98,20 @@ async def _linked(given: Settings) -> str | None:
             names = ", ".join(account.name or "one without a phone number" for account in accounts)
             print(f"The bridge already has an account: {names}.", file=sys.stderr)
         account = await show_codes(
-            partial(nullcontext, linking), given.signal.device_name, on_code=_show, on_trouble=_say_trouble
+            partial(nullcontext, linking),
+            given.signal.device_name,
+            on_code=_show,
+            on_trouble=lambda error: print(f"{error}; trying again", file=sys.stderr),
         )
         if account and not given.signal.account and any(one.name != account for one in accounts):
             print(f"The bridge has several accounts now: set SIGNAL__ACCOUNT={account}.", file=sys.stderr)
         return account
 
 
-def _say_trouble(error: Disconnected) -> None:
-    print(f"{error}; trying again", file=sys.stderr)
-
-
 def _show(uri: str, number: int) -> None:
-    is_first = number == 1
     segno.make(uri).terminal(compact=True)
     print(uri)
     sys.stdout.flush()  # otherwise a pipe would show the code only after the wait
-    if is_first and not takes_numberless(uri):
+    if number == 1 and not takes_numberless(uri):
         print("An account without a phone number cannot scan it: this bridge does not support that.", file=sys.stderr)
-    print(_HOW if is_first else "This is a new code; the previous one has expired.", file=sys.stderr)
+    print(_HOW if number == 1 else "This is a new code; the previous one has expired.", file=sys.stderr)

@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 parser.print_help(sys.stderr)
                 sys.exit(2)
             options = parser.read(given)
-            sys.exit(_status(options.verb, options))
+            sys.exit(report_failures(lambda: _run(options)))
         finally:
             print(end="", flush=True)  # here, where its failure can still be reported
     except OSError as error:
@@ -101,19 +101,24 @@ def function_of(verb: str) -> Callable[..., int]:
     return getattr(import_module(f"bot.cli.{module}"), name)
 
 
-def _status(verb: str, options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> int:
     # Until the verb sets its own level: a bug is logged without its message, which may contain settings.
     logs.set_up("ERROR", "text")
     from bot.clock import use_newest_time_zones
 
     use_newest_time_zones()
-    try:
-        if verb in _NEED_NO_SETTINGS:
-            return function_of(verb)(options)
-        from bot.settings import load_settings
+    if options.verb in _NEED_NO_SETTINGS:
+        return function_of(options.verb)(options)
+    from bot.settings import load_settings
 
-        settings = load_settings()
-        return function_of(verb)(settings, options)
+    settings = load_settings()
+    return function_of(options.verb)(settings, options)
+
+
+def report_failures(run: Callable[[], int]) -> int:
+    """Runs a verb and returns its status; what the operator has to mend is a line each on standard error, and 2."""
+    try:
+        return run()
     except* (ConfigError, StoreError, Disconnected, CallRefused) as failures:
         for failure in logs.leaves(failures):
             for line in spell_commands(str(failure)).splitlines():

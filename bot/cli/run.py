@@ -110,9 +110,7 @@ async def _restart(store_path: Path) -> int:
                 with suppress(StoreError):  # it is stopping
                     state = await ask_running(store_path, "state", within_seconds=_ASKING_SECONDS) or {}
             if why := state.get("refused"):
-                why = f"the new ones were refused: {why}"
-                print(f"aldis: it keeps running with its previous settings, because {why}", file=sys.stderr)
-                return 2
+                raise ConfigError(f"it keeps running with its previous settings; the new ones were refused: {why}")
             print("Aldis has restarted with its current settings.")
             return 0
     print(f"aldis: it has not restarted yet; see its log, or run: {command_line('health')}", file=sys.stderr)

@@ -220,7 +220,7 @@ async def serve(shown: Shown, host: str, port: int) -> AsyncGenerator[None]:
 
     @web.middleware
     async def where(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if not _is_local_name(request.headers.get("Host"), {host.lower(), socket.gethostname().lower()}):
+        if not is_local_name(request.headers.get("Host"), {host.lower(), socket.gethostname().lower()}):
             raise web.HTTPMisdirectedRequest(text="Not a name of this server.\n")
         return await handler(request)
 
@@ -242,7 +242,7 @@ async def serve(shown: Shown, host: str, port: int) -> AsyncGenerator[None]:
         yield
 
 
-def _is_local_name(header: str | None, ours: Collection[str]) -> bool:
+def is_local_name(header: str | None, ours: Collection[str]) -> bool:
     """Whether no stranger can have put this into the header `Host`: an address, a name without a dot (such as a
     container's), one of a private network, or one of `ours`. None also passes: every browser names a host.
     """

@@ -1,6 +1,7 @@
 """Codes to link by: a new one as long as somebody may still come, over both bridges."""
 
 import asyncio
+import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import nullcontext
 from functools import partial
@@ -45,7 +46,7 @@ async def row(request: pytest.FixtureRequest) -> AsyncGenerator[Row]:
 
 def scanned(link: Linking) -> Coroutine[Any, Any, str | None]:
     """What the command line does with a bridge that answers."""
-    shown: dict[str, Any] = {"on_code": look._show, "on_trouble": look._say_trouble}
+    shown: dict[str, Any] = {"on_code": look._show, "on_trouble": lambda error: sys.stderr.write(f"{error}\n")}
     return show_codes(partial(nullcontext, link), "Aldis", pause_seconds=0, **shown)
 
 

@@ -1,6 +1,5 @@
 """The command line without its loops: arguments, exit statuses, and one line for what is wrong."""
 
-import argparse
 import asyncio
 import json
 import re
@@ -129,31 +128,28 @@ def test_a_bad_setting_spoils_every_verb(monkeypatch: pytest.MonkeyPatch, capsys
         assert err.count("\n") == 1
 
 
-def status_of_failing(failure: Exception, monkeypatch: pytest.MonkeyPatch) -> int:
+def status_of_failing(failure: Exception) -> int:
     """The status of a verb that fails like this."""
 
-    def fail(*_: object) -> int:
+    def fail() -> int:
         raise failure
 
-    monkeypatch.setattr(cli, "function_of", lambda _: fail)
-    return cli._status("run", argparse.Namespace())
+    return cli.report_failures(fail)
 
 
-def test_what_the_operator_has_to_mend_is_a_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_the_operator_has_to_mend_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     """However deep in groups of tasks it was raised; status 2."""
     inner = ExceptionGroup("inner", [ConfigError("WEB__PORT: is taken"), Disconnected("two")])
     failure = ExceptionGroup("loops", [inner, StoreInUse("another one has it open")])
-    assert status_of_failing(failure, monkeypatch) == 2
+    assert status_of_failing(failure) == 2
     lines = ["aldis: WEB__PORT: is taken", "aldis: two", "aldis: another one has it open"]
     assert sorted(capsys.readouterr().err.splitlines()) == sorted(lines)
 
 
-def test_a_bug_is_not_taken_for_a_mistake_of_the_operator(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_is_not_taken_for_a_mistake_of_the_operator() -> None:
     """It comes out with its trace, also beside something that the operator has to mend."""
     with pytest.raises(ExceptionGroup) as bugs:
-        status_of_failing(ExceptionGroup("loops", [ConfigError("one"), ZeroDivisionError()]), monkeypatch)
+        status_of_failing(ExceptionGroup("loops", [ConfigError("one"), ZeroDivisionError()]))
     assert bugs.group_contains(ZeroDivisionError)
     assert not bugs.group_contains(ConfigError)
 

@@ -151,12 +151,17 @@ async def test_cells_are_cut_before_they_are_fetched(tmp_path: Path) -> None:
         await shop(path).query("t")
 
 
-async def test_nothing_is_written_whatever_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No question can write by itself, so the statement is exchanged: the file is opened for reading only."""
-    monkeypatch.setattr(TableQuery, "sql", lambda *_, **__: "DELETE FROM t RETURNING a")
+class Deletion(TableQuery):
+    def sql(self, *_: object, **__: object) -> str:
+        return "DELETE FROM t RETURNING a"
+
+
+async def test_nothing_is_written_whatever_is_said(path: Path) -> None:
+    """No question of a model can write; one that does meets a file that is open for reading only."""
     before = contents(path.parent)
-    with pytest.raises(ToolError):
-        await shop(path).query("t")
+    question = Deletion(table="t", shown={}, rest="", values=(), limit=1, offset=0)
+    with pytest.raises(Unavailable):
+        await shop(path).databases.database("shop").ask(question)
     assert contents(path.parent) == before
 
 
