@@ -4,7 +4,7 @@
 # Guess, written down before: of a function that is handed over as a tool, a parameter with a default may be left out, a
 # Literal becomes an enum, and a list says of what.
 # Seen: `loud: bool = False` is required, only an Optional is not; Literal["small", "large"] is any string, list[int] an
-# array of anything, and no default is told. The call is carried out with whatever comes.
+# array of anything, and no default stands there. The call is carried out with whatever comes.
 # Whom it hurts: tools for small models, which need a narrow schema most: they must make up arguments that the function
 # would have known, and send words that it has no case for.
 set -eu

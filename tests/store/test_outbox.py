@@ -177,7 +177,7 @@ async def test_who_left_a_group_may_have_received_what_went_out_before(store: St
 
 
 async def test_receipts_that_prove_nothing_are_bounded(store: Store) -> None:
-    """However many somebody sends, those of others are kept."""
+    """However many one person sends, those of others are kept."""
     await doubted(store, "group:G")
     await doubted(store, "group:H")
     await prove(store, "direct:known", at(1))

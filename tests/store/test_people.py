@@ -44,7 +44,7 @@ async def test_letting_in_again_keeps_the_first_time(let_in: Store) -> None:
 
 @pytest.mark.parametrize("by_label", [False, True])
 async def test_only_who_was_let_in_is_in(let_in: Store, by_label: bool) -> None:
-    """Nobody else, not under another account of ours, and not once put out, by who it is or by the label."""
+    """No one else, not under another account of ours, and not once put out, by who it is or by the label."""
 
     async def is_in(who: str, account: str = ACCOUNT) -> bool:
         return await on(let_in, lambda people: people.is_allowed(who, account=account))

@@ -87,7 +87,7 @@ async def test_a_subject_that_is_no_title_is_searched_for(ask: Asked, mediawiki:
 
 
 async def test_a_title_of_several_meanings_is_asked_back(ask: Asked, mediawiki: MediaWiki) -> None:
-    """With the titles to choose from; also where the search leads to it. For one of signs alone nobody is asked."""
+    """With the titles to choose from; also where the search leads to it. For one of signs alone no one is asked."""
     for title in ("|", "\u200b", "[]#"):
         with pytest.raises(BadArguments, match="empty"):
             await ask(title)

@@ -9,7 +9,7 @@ from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.signal.protocol import Contact, Group
 from store import Store
-from tests.bot.commands.test_commands import plain, told
+from tests.bot.commands.test_commands import ask, plain
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, MALLORY, Person, delete, message, reaction
 
@@ -43,7 +43,7 @@ async def test_a_broadcast_reaches_who_wrote_before_and_may_still_write(store: S
     async with app_harness(store, clock, access=allowed) as aldis:
         await everybody(aldis)
         for words in (f"{NEWS} yes", NEWS):
-            asked = await told(aldis, f"/broadcast {words}", author=BOB)
+            asked = await ask(aldis, f"/broadcast {words}", author=BOB)
             assert asked == plain(phrases.broadcast_asks(1, 1, words))
         question = FIRST + len(aldis.transport.sent)
         clock.move(2)
@@ -52,20 +52,20 @@ async def test_a_broadcast_reaches_who_wrote_before_and_may_still_write(store: S
         news = [reply.chat for reply in aldis.transport.sent if reply.content.text == NEWS]
         assert sorted(news) == [ALICE.chat, f"group:{GROUP}"]
         assert say(phrases.BROADCAST_DONE, count=2) in [reply.content.text for reply in aldis.transport.sent]
-        assert await told(aldis, "yes", author=BOB) == "re: yes"
-        await told(aldis, f"/broadcast {NEWS}", author=BOB)
+        assert await ask(aldis, "yes", author=BOB) == "re: yes"
+        await ask(aldis, f"/broadcast {NEWS}", author=BOB)
         clock.move(2)
-        assert await told(aldis, "no", author=BOB) == common_phrases.NOT_DONE.text
+        assert await ask(aldis, "no", author=BOB) == common_phrases.NOT_DONE.text
 
 
 async def test_only_admins_speak_to_everybody_and_not_from_a_group(store: Store, clock: SetClock) -> None:
     """For all others there is no such command; who let nobody in has nobody to tell."""
     async with app_harness(store, clock, access=LISTED) as aldis:
         aldis.transport.known_groups = ()
-        assert await told(aldis, f"/broadcast {NEWS}") == plain(phrases.unknown_command("broadcast"))
-        assert await told(aldis, f"/broadcast {NEWS}", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY.text
-        assert await told(aldis, "/broadcast", author=BOB) == plain(phrases.wrong_form("broadcast", ()))
-        assert await told(aldis, f"/broadcast {NEWS}", author=BOB) == phrases.NOBODY_TO_TELL.text
+        assert await ask(aldis, f"/broadcast {NEWS}") == plain(phrases.unknown_command("broadcast"))
+        assert await ask(aldis, f"/broadcast {NEWS}", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY.text
+        assert await ask(aldis, "/broadcast", author=BOB) == plain(phrases.wrong_form("broadcast", ()))
+        assert await ask(aldis, f"/broadcast {NEWS}", author=BOB) == phrases.NOBODY_TO_TELL.text
 
 
 async def test_a_broadcast_whose_words_are_taken_back_is_not_sent(store: Store, clock: SetClock) -> None:
@@ -74,7 +74,7 @@ async def test_a_broadcast_whose_words_are_taken_back_is_not_sent(store: Store, 
         await everybody(aldis, ALICE)
         sent = await aldis.process(message(f"/broadcast {NEWS}", author=BOB))
         await aldis.process(delete(sent, author=BOB))
-        assert await told(aldis, "yes", author=BOB) == "re: yes"
+        assert await ask(aldis, "yes", author=BOB) == "re: yes"
         sent = await aldis.process(message(f"/broadcast {NEWS}", author=BOB))
         aldis.transport.sends = [Disconnected("refused")] * 3
         clock.move(2)

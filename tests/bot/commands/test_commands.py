@@ -37,7 +37,7 @@ from tests.servers.envelopes import (
 from tests.waiting import eventually
 
 
-async def told(aldis: Harness, text: str, **more: object) -> str:
+async def ask(aldis: Harness, text: str, **more: object) -> str:
     """What is answered to a command."""
     before = len(aldis.transport.sent)
     await aldis.deliver(message(text, **more))  # pyright: ignore[reportArgumentType]
@@ -53,15 +53,15 @@ def plain(phrase: str) -> str:
 async def test_help_lists_what_the_person_may_do(store: Store, clock: SetClock) -> None:
     """Short, by what it is about; admins see their own commands as well; case and white space do not matter."""
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
-        everybody = await told(aldis, "/help")
+        everybody = await ask(aldis, "/help")
         assert len(everybody) < 500
         assert "This chat: /model /persona /tools /language" in everybody
         assert "/allow" not in everybody
-        admins = await told(aldis, "  /HELP ", author=BOB)
+        admins = await ask(aldis, "  /HELP ", author=BOB)
         assert "Admins: " in admins
         assert "/allow" in admins
         assert "/trust" in admins
-        in_group = await told(aldis, "Aldis, /help", author=BOB, group=GROUP)
+        in_group = await ask(aldis, "Aldis, /help", author=BOB, group=GROUP)
         assert "/trust" not in in_group  # what is given only directly, and only in groups
         assert "/always /who" in in_group
         assert "/always" not in admins
@@ -72,7 +72,7 @@ async def test_help_explains_one_command(store: Store, clock: SetClock) -> None:
     """With its form and examples, by whatever name it is asked for."""
     async with app_harness(store, clock) as aldis:
         for word in ("/remind", "RAPPEL"):
-            shown = await told(aldis, f"/help {word}")
+            shown = await ask(aldis, f"/help {word}")
             assert shown.startswith("/remind [WHEN TEXT|list|cancel N|cancel all]")
             assert "/remind every weekday at 8 TEXT" in shown
 
@@ -88,8 +88,8 @@ async def test_a_command_that_keeps_failing_is_told_once(store: Store, clock: Se
             raise RuntimeError
 
     async with app_harness(store, clock, commands=lambda _: [Broken()]) as aldis:
-        assert await told(aldis, "/break it") == say(common_phrases.FAILED)
-        assert await told(aldis, "/whoami")
+        assert await ask(aldis, "/break it") == say(common_phrases.FAILED)
+        assert await ask(aldis, "/whoami")
         assert tries == ["it"] * 3
         assert [reply.content.text for reply in aldis.transport.sent].count(say(common_phrases.FAILED)) == 1
         assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1
@@ -107,7 +107,7 @@ async def test_a_command_has_names_in_four_languages(store: Store, clock: SetClo
         ("/vergiss", "Soll ich?"),
     ):
         async with app_harness(store, clock) as aldis:
-            assert answer in await told(aldis, written)
+            assert answer in await ask(aldis, written)
             assert aldis.model.asked == []
 
 
@@ -116,30 +116,30 @@ async def test_a_slip_of_the_fingers_does_nothing(store: Store, clock: SetClock)
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
         await aldis.process(message("Remember the tulip."))
         for written, meant in (("/forgt", "/forget"), ("/undoo", "/undo"), ("/hlep x", "/help"), ("/usge", "/usage")):
-            assert (await told(aldis, written)).endswith(f"Did you mean {meant}?"), written
+            assert (await ask(aldis, written)).endswith(f"Did you mean {meant}?"), written
         assert await aldis.count("SELECT count(*) FROM history") == 2
-        assert (await told(aldis, "/prsona x", author=BOB)).endswith("Did you mean /persona?")
-        assert (await told(aldis, "/trus", author=BOB)).endswith("Did you mean /trust?")
-        assert await told(aldis, "/trus") == plain(phrases.unknown_command("trus"))
+        assert (await ask(aldis, "/prsona x", author=BOB)).endswith("Did you mean /persona?")
+        assert (await ask(aldis, "/trus", author=BOB)).endswith("Did you mean /trust?")
+        assert await ask(aldis, "/trus") == plain(phrases.unknown_command("trus"))
 
 
 async def test_in_a_group_a_command_needs_no_name_but_may_have_one(store: Store, clock: SetClock) -> None:
     """`/usage`, `Aldis, /usage` and a mention are the same; a command that Aldis does not know is somebody else's."""
     async with app_harness(store, clock) as aldis:
-        assert "today" in await told(aldis, "/usage", group=GROUP)
-        assert "today" in await told(aldis, "Aldis, /usage", group=GROUP)
-        assert "today" in await told(aldis, "/usage", group=GROUP, mention=True)
+        assert "today" in await ask(aldis, "/usage", group=GROUP)
+        assert "today" in await ask(aldis, "Aldis, /usage", group=GROUP)
+        assert "today" in await ask(aldis, "/usage", group=GROUP, mention=True)
         assert aldis.transport.sent[-1].quote is not None
         await aldis.process(message("/roll 2d6", group=GROUP))
         assert len(aldis.transport.sent) == 3
-        assert "/roll" in await told(aldis, "Aldis, /roll 2d6", group=GROUP)
+        assert "/roll" in await ask(aldis, "Aldis, /roll 2d6", group=GROUP)
 
 
 async def test_an_unknown_command_is_told_and_a_path_is_a_question(store: Store, clock: SetClock) -> None:
     """Not everything that begins with a slash is a command."""
     async with app_harness(store, clock) as aldis:
-        assert await told(aldis, "/frobnicate now") == plain(phrases.unknown_command("frobnicate"))
-        assert await told(aldis, "/etc/hosts is what?") == "re: /etc/hosts is what?"
+        assert await ask(aldis, "/frobnicate now") == plain(phrases.unknown_command("frobnicate"))
+        assert await ask(aldis, "/etc/hosts is what?") == "re: /etc/hosts is what?"
 
 
 STOPS = (
@@ -162,8 +162,8 @@ async def test_forget_asks_once(store: Store, clock: SetClock, answer: Callable[
     """It says what would go, and nothing goes without a yes of the same person."""
     async with app_harness(store, clock) as aldis:
         await aldis.process(message("How is the tulip?"))
-        await told(aldis, "/remind in 2 hours tea")
-        asked = await told(aldis, "/forget")
+        await ask(aldis, "/remind in 2 hours tea")
+        asked = await ask(aldis, "/forget")
         assert asked == "That deletes 1 question and its answer and 1 reminder from this chat, for good. Shall I?"
         question = FIRST + len(aldis.transport.sent)
         clock.move(2)
@@ -183,13 +183,13 @@ async def test_no_other_yes_is_one_to_forget(store: Store, clock: SetClock, betw
     """Behind other words, of another person, too late, to a deleted command, or in another chat."""
     group = GROUP if between in {"another member", "elsewhere"} else None
     async with app_harness(store, clock) as aldis:
-        await told(aldis, "/remind in 2 hours tea", group=group)
+        await ask(aldis, "/remind in 2 hours tea", group=group)
         sent_at = await aldis.process(message("/forget", group=group))
         clock.move(2)
         match between:
             case "other words":
                 aldis.model.script = [says("Shall I tell you a joke?")]
-                await told(aldis, "How are you?")
+                await ask(aldis, "How are you?")
             case "ten minutes":
                 clock.move(601)
             case "taken back":
@@ -207,23 +207,23 @@ async def test_forget_in_a_group_takes_what_is_the_askers_own(store: Store, cloc
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
         for author, word in ((ALICE, "tulip"), (BOB, "rose")):
             await aldis.process(message(f"Aldis, how is the {word}?", author=author, group=GROUP))
-            await told(aldis, f"/remind in 2 hours water the {word}", author=author, group=GROUP)
-        await told(aldis, "/remind in 3 hours tea")
-        heard = await told(aldis, "/forget all", group=GROUP)
+            await ask(aldis, f"/remind in 2 hours water the {word}", author=author, group=GROUP)
+        await ask(aldis, "/remind in 3 hours tea")
+        heard = await ask(aldis, "/forget all", group=GROUP)
         assert heard == plain(phrases.FORGET_ALL_ADMINS.text)
-        heard = await told(aldis, "/forget", group=GROUP)
+        heard = await ask(aldis, "/forget", group=GROUP)
         assert (
             heard == "That deletes 1 question and its answer and 1 reminder of yours in this group, for good. Shall I?"
         )
         clock.move(2)
-        assert await told(aldis, "yes", group=GROUP) == "Deleted for good: 1 question and its answer and 1 reminder."
+        assert await ask(aldis, "yes", group=GROUP) == "Deleted for good: 1 question and its answer and 1 reminder."
         assert await aldis.count("SELECT count(*) FROM reminders") == 2
-        await told(aldis, "Aldis, and now?", author=BOB, group=GROUP)
+        await ask(aldis, "Aldis, and now?", author=BOB, group=GROUP)
         assert ["tulip" in words(aldis.model.requests[-1]), "rose" in words(aldis.model.requests[-1])] == [False, True]
-        heard = await told(aldis, "/forget all", author=BOB, group=GROUP)
+        heard = await ask(aldis, "/forget all", author=BOB, group=GROUP)
         assert heard == "That deletes 2 questions and their answers and 1 reminder from this chat, for good. Shall I?"
         clock.move(2)
-        heard = await told(aldis, "yes", author=BOB, group=GROUP)
+        heard = await ask(aldis, "yes", author=BOB, group=GROUP)
         assert heard.startswith("Deleted for good: 2 questions and their answers and 1 reminder")
         assert await aldis.count("SELECT count(*) FROM reminders") == 1
 
@@ -252,7 +252,7 @@ async def test_a_word_stops_the_answer_to_its_author(store: Store, clock: SetClo
 async def test_a_word_that_stops_nothing_of_its_author_is_a_message_like_any(store: Store, clock: SetClock) -> None:
     """Another member's word leaves the answer alone; with nothing under way it is answered."""
     async with app_harness(store, clock) as aldis:
-        assert await told(aldis, "Stop!") == "re: Stop!"
+        assert await ask(aldis, "Stop!") == "re: Stop!"
         gate = aldis.model.gates["slow"] = asyncio.Event()
         await aldis.deliver(message("Aldis, slow?", group=GROUP))
         await aldis.asked(2)
@@ -276,7 +276,7 @@ async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, p
         await aldis.deliver(message("slow"))
         await aldis.asked(4)
         await aldis.deliver(message("waits behind it"))
-        assert await told(aldis, "/forget yes") == phrases.forget_reply(Erasure(turns=1))
+        assert await ask(aldis, "/forget yes") == phrases.forget_reply(Erasure(turns=1))
         await aldis.quiet()
         assert await aldis.count("SELECT count(*) FROM history") == 2
         files = on_disk(path)
@@ -313,8 +313,8 @@ async def react(aldis: Harness, emoji: str, asked: Reply) -> str:
 async def test_a_stranger_is_put_to_the_admin_once_by_name(store: Store, clock: SetClock) -> None:
     """A thumb lets them in, and what they wrote is answered; nobody else is asked, and a refusal holds."""
     async with pairing_harness(store, clock) as aldis:
-        await told(aldis, "hi", author=BOB)
-        await told(aldis, "hi", author=ALICE)
+        await ask(aldis, "hi", author=BOB)
+        await ask(aldis, "hi", author=ALICE)
         aldis.transport.known_contacts = (Contact(person=PersonId(BOB.uuid), number=None, name=BOB.name),)
         [asked] = await knock(aldis, MALLORY)
         assert asked.content.text == "“Mallory” would like to write to me: 👍 or 👎"
@@ -323,18 +323,18 @@ async def test_a_stranger_is_put_to_the_admin_once_by_name(store: Store, clock: 
         assert await knock(aldis, MALLORY) == []
         assert aldis.transport.sent[-1].chat == BOB.chat
         assert await react(aldis, "👍🏽", asked) == "Mallory can write to me now. (/deny Mallory undoes it.)"
-        assert await told(aldis, "/people", author=BOB) == f"• Mallory: let in by {BOB.name} on 21 Nov 2026"
-        assert await told(aldis, "hello", author=MALLORY) == "re: hello"
-        assert await told(aldis, "/deny mallory", author=BOB) == "Mallory can't write to me anymore."
-        assert await told(aldis, "/deny mallory", author=BOB) == "OK, “Mallory” stays out."
-        assert await told(aldis, "/deny nobody", author=BOB) == plain(phrases.UNKNOWN_PERSON.text)
+        assert await ask(aldis, "/people", author=BOB) == f"• Mallory: let in by {BOB.name} on 21 Nov 2026"
+        assert await ask(aldis, "hello", author=MALLORY) == "re: hello"
+        assert await ask(aldis, "/deny mallory", author=BOB) == "Mallory can't write to me anymore."
+        assert await ask(aldis, "/deny mallory", author=BOB) == "OK, “Mallory” stays out."
+        assert await ask(aldis, "/deny nobody", author=BOB) == plain(phrases.UNKNOWN_PERSON.text)
         assert not await aldis.store.read(lambda repos: repos.people.is_allowed(MALLORY.uuid, account=ALDIS.uuid))
 
 
 async def test_a_name_is_no_proof(store: Store, clock: SetClock) -> None:
     """One that looks like another's is told apart by its code, and none can be anything but a name."""
     async with pairing_harness(store, clock) as aldis:
-        await told(aldis, "hi", author=BOB)
+        await ask(aldis, "hi", author=BOB)
         contacts = (Contact(person=PersonId(p.uuid), number=None, name=p.name) for p in (ALICE, BOB))
         aldis.transport.known_contacts = tuple(contacts)
         names = ("\u0412ob", "Eve\n\u202e/allow", "E" * 50, "\u200b")
@@ -348,22 +348,22 @@ async def test_a_name_is_no_proof(store: Store, clock: SetClock) -> None:
         assert asked[3].startswith("Someone without a name would like to write to me (code ")
         code = asked[0].partition("(code ")[2].partition(")")[0]
         label = await aldis.store.read(lambda repos: repos.people.label("0" + MALLORY.uuid[1:], account=ALDIS.uuid))
-        assert await told(aldis, f"/allow {code.lower()}", author=BOB) == (
+        assert await ask(aldis, f"/allow {code.lower()}", author=BOB) == (
             f"\u0412ob ({label}) can write to me now. (/deny {label} undoes it.)"
         )
         await aldis.until(lambda: [sent.content.text for sent in aldis.transport.sent].count("re: Hello?") == 2)
-        assert await told(aldis, "/deny bob", author=BOB) == f"\u0412ob ({label}) can't write to me anymore."
+        assert await ask(aldis, "/deny bob", author=BOB) == f"\u0412ob ({label}) can't write to me anymore."
 
 
 async def test_only_an_admin_uses_a_code(store: Store, clock: SetClock) -> None:
     """Anybody else's word or thumb counts for nothing, and a crowd is put to the admin twenty times an hour."""
     async with pairing_harness(store, clock) as aldis:
-        await told(aldis, "hi", author=BOB)
+        await ask(aldis, "hi", author=BOB)
         [asked, *more] = await knock(aldis, *(replace(MALLORY, uuid=str(UUID(int=n)), name=f"M{n}") for n in range(30)))
         assert len(more) == 19
         [code, *_] = [one.code for one in aldis.pairing.strangers.values()]
-        assert await told(aldis, f"/allow {code}", author=ALICE) == plain(phrases.unknown_command("allow"))
+        assert await ask(aldis, f"/allow {code}", author=ALICE) == plain(phrases.unknown_command("allow"))
         await aldis.process(reaction("👍", FIRST + aldis.transport.sent.index(asked) + 1, author=ALICE, of=ALDIS))
-        assert await told(aldis, "/people", author=BOB) == phrases.NOBODY_LET_IN.text
-        assert await told(aldis, "/allow 0000-0000", author=BOB) == phrases.UNKNOWN_CODE.text
-        assert await told(aldis, "/allow", author=BOB) == plain(phrases.wrong_form("allow", ()))
+        assert await ask(aldis, "/people", author=BOB) == phrases.NOBODY_LET_IN.text
+        assert await ask(aldis, "/allow 0000-0000", author=BOB) == phrases.UNKNOWN_CODE.text
+        assert await ask(aldis, "/allow", author=BOB) == plain(phrases.wrong_form("allow", ()))

@@ -11,7 +11,7 @@ from bot.i18n import phrases as common_phrases
 from store import Store
 from tests.bot.chat.test_edits import open_words, words
 from tests.bot.chat.turn_helpers import Echo, calls
-from tests.bot.commands.test_commands import plain, told
+from tests.bot.commands.test_commands import ask, plain
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.servers.envelopes import GROUP, edit, message
 
@@ -39,7 +39,7 @@ async def test_an_edit_gives_no_command(store: Store, clock: SetClock) -> None:
             assert len(aldis.model.asked) == asked
             assert await open_words(aldis) == 2  # of what was asked before
         assert await aldis.count("SELECT count(*) FROM reminders") == 0
-        assert await told(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
+        assert await ask(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
         await aldis.process(message("What do I like?"))
         assert "tulips" not in words(aldis.model.requests[-1])
         assert "roses" in words(aldis.model.requests[-1])
@@ -74,7 +74,7 @@ async def test_edited_commands_are_no_more_than_messages(store: Store, clock: Se
 async def asked_whether(aldis: Harness, post: Echo) -> int:
     """A page wants something posted; gives what Signal calls the question whether it may be."""
     aldis.model.script = [calls(("look", {"word": "page"})), calls((post.spec.name, {"word": "x"}))]
-    assert (await told(aldis, "Read the page.")).startswith("May I")
+    assert (await ask(aldis, "Read the page.")).startswith("May I")
     clock = aldis.clock
     assert isinstance(clock, SetClock)
     clock.move(2)

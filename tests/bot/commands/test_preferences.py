@@ -11,7 +11,7 @@ from bot.i18n.language import use_language
 from store import Store
 from tests.bot.chat.test_edits import words
 from tests.bot.chat.turn_helpers import Echo, calls, contents, says
-from tests.bot.commands.test_commands import plain, told
+from tests.bot.commands.test_commands import ask, plain
 from tests.bot.loops.app_harness import app_harness
 from tests.invariants import is_sendable
 from tests.servers.envelopes import ALICE, BOB, GROUP, delete, message
@@ -28,8 +28,8 @@ SYSTEM = prompt.system("Aldis", "Be kind.")
 async def test_a_persona_stands_beside_the_rules_and_survives_a_restart(store: Store, clock: SetClock) -> None:
     """In this conversation and no other; what the operator says comes first."""
     async with app_harness(store, clock) as aldis:
-        assert await told(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
-        assert await told(aldis, f"/persona {PIRATE}") == plain(phrases.PERSONA_SET.text)
+        assert await ask(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
+        assert await ask(aldis, f"/persona {PIRATE}") == plain(phrases.PERSONA_SET.text)
     async with app_harness(store, clock) as aldis:
         await aldis.deliver(message("Hello"))
         await aldis.process(message("Hello", author=BOB))
@@ -37,8 +37,8 @@ async def test_a_persona_stands_beside_the_rules_and_survives_a_restart(store: S
         assert systems[0] == SYSTEM
         assert systems[1].startswith(f"{SYSTEM}\n\n")
         assert systems[1].endswith(PIRATE)
-        assert PIRATE in await told(aldis, "/persona")
-        assert await told(aldis, "/persona OFF") == phrases.PERSONA_OFF.text
+        assert PIRATE in await ask(aldis, "/persona")
+        assert await ask(aldis, "/persona OFF") == phrases.PERSONA_OFF.text
         await aldis.process(message("Hello again"))
         assert aldis.model.requests[-1].whole_system == SYSTEM
 
@@ -48,11 +48,11 @@ async def test_a_persona_goes_with_the_message_that_it_came_in(store: Store, clo
     async with app_harness(store, clock) as aldis:
         asked = await aldis.process(message(f"/persona {PIRATE}"))
         await aldis.process(delete(asked))
-        assert await told(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
-        heard = await told(aldis, f"/persona {PIRATE}", expires_in_seconds=60)
+        assert await ask(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
+        heard = await ask(aldis, f"/persona {PIRATE}", expires_in_seconds=60)
         assert heard == plain(phrases.PERSONA_TIMED.text)
         clock.move(61)
-        assert await told(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
+        assert await ask(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
         [[before]] = await store.read(lambda repos: repos.chats.rows("SELECT settings FROM chats"))
         await aldis.maintenance.expire()
         [[after]] = await store.read(lambda repos: repos.chats.rows("SELECT settings FROM chats"))
@@ -65,20 +65,20 @@ async def test_a_persona_goes_with_the_message_that_it_came_in(store: Store, clo
 async def test_the_model_is_chosen_among_those_there_are(store: Store, clock: SetClock) -> None:
     """By its name with or without the provider, in any case; others are refused with the right form."""
     async with app_harness(store, clock) as aldis:
-        shown = await told(aldis, "/model")
+        shown = await ask(aldis, "/model")
         assert shown.startswith("model-1 answers here.")
         assert "\n2. model-2\n" in shown
-        assert await told(aldis, "/model 1") == phrases.model("model-1", ())
-        assert await told(aldis, "/model other") == phrases.model("model-2", ())
-        assert await told(aldis, "/model 2") == phrases.model("model-2", ())
-        assert await told(aldis, "/model model") == plain(phrases.which("model", ("scripted/model-1", "other/model-2")))
-        assert await told(aldis, f"/model {'9' * 5000}") == plain(say(phrases.NO_SUCH_MODEL_HERE, name="9" * 60))
+        assert await ask(aldis, "/model 1") == phrases.model("model-1", ())
+        assert await ask(aldis, "/model other") == phrases.model("model-2", ())
+        assert await ask(aldis, "/model 2") == phrases.model("model-2", ())
+        assert await ask(aldis, "/model model") == plain(phrases.which("model", ("scripted/model-1", "other/model-2")))
+        assert await ask(aldis, f"/model {'9' * 5000}") == plain(say(phrases.NO_SUCH_MODEL_HERE, name="9" * 60))
         for wrong in ("gpt-9", "0", "3"):
-            assert await told(aldis, f"/model {wrong}") == plain(say(phrases.NO_SUCH_MODEL_HERE, name=wrong))
-        assert await told(aldis, "/model MODEL-2") == phrases.model("model-2", ())
+            assert await ask(aldis, f"/model {wrong}") == plain(say(phrases.NO_SUCH_MODEL_HERE, name=wrong))
+        assert await ask(aldis, "/model MODEL-2") == phrases.model("model-2", ())
         await aldis.process(message("Hello"))
         assert aldis.model.requests[-1].model == "other/model-2"
-        assert await told(aldis, "/model default") == phrases.model("model-1", ())
+        assert await ask(aldis, "/model default") == phrases.model("model-1", ())
         await aldis.process(message("Hello"))
         assert aldis.model.requests[-1].model is None
 
@@ -93,20 +93,20 @@ async def test_a_tool_that_is_switched_off_is_not_offered_and_its_calls_are_not_
     async with app_harness(store, clock, tools=(Echo(), Echo(name="other"))) as aldis:
         aldis.model.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
         await aldis.process(message("How is the tulip?"))
-        assert await told(aldis, "/tools") == "• echo: on\n• other: on"
-        assert await told(aldis, "/tools off ECHO") == "Switched off here: echo."
+        assert await ask(aldis, "/tools") == "• echo: on\n• other: on"
+        assert await ask(aldis, "/tools off ECHO") == "Switched off here: echo."
         aldis.model.script += [calls(("other", {"word": "a"}), ("echo", {"word": "b"})), says("done")]
         await aldis.process(message("Do it."))
         assert '"error": "disabled"' in contents(aldis.model.requests[-1])[1]  # models call what they remember
-        await told(aldis, "/undo")
+        await ask(aldis, "/undo")
         await aldis.process(message("And now?"))
         request = aldis.model.requests[-1]
         assert [offer.name for offer in request.tools] == ["other"]
         assert is_sendable(request.messages)
         assert contents(request) == []
         assert "The tulip is fine." in words(request)
-        assert await told(aldis, "/tools") == "• echo: off\n• other: on"
-        await told(aldis, "/tools on echo")
+        assert await ask(aldis, "/tools") == "• echo: off\n• other: on"
+        await ask(aldis, "/tools on echo")
         await aldis.process(message("And now?"))
         assert [offer.name for offer in aldis.model.requests[-1].tools] == ["echo", "other"]
         assert len(contents(aldis.model.requests[-1])) == 1
@@ -119,7 +119,7 @@ async def test_a_tool_is_known_by_what_people_call_it(store: Store, clock: SetCl
     names = ("web_search", "web_fetch", "get_weather", "predict", "resolve_prediction", "post_search")
     async with app_harness(store, clock, tools=tuple(Echo(name=name) for name in names)) as aldis:
         on = ["Web search", "Web pages", "Weather", "Predictions", "post_search"]
-        assert await told(aldis, "/tools") == "\n".join(f"• {name}: on" for name in on)
+        assert await ask(aldis, "/tools") == "\n".join(f"• {name}: on" for name in on)
         for rest, off in {
             "off web": ["Web search", "Web pages"],
             "on Web pages": ["Web search"],
@@ -129,16 +129,16 @@ async def test_a_tool_is_known_by_what_people_call_it(store: Store, clock: SetCl
             "off search": ["Weather", "Predictions"],
             "off nothing": ["Weather", "Predictions"],
         }.items():
-            await told(aldis, f"/tools {rest}")
-            heard = await told(aldis, "/tools")
+            await ask(aldis, f"/tools {rest}")
+            heard = await ask(aldis, "/tools")
             assert heard == "\n".join(f"• {name}: {'off' if name in off else 'on'}" for name in on), rest
         await aldis.process(message("And now?"))
         offered = [offer.name for offer in aldis.model.requests[-1].tools]
         assert offered == ["web_search", "web_fetch", "post_search"]
-        assert await told(aldis, "/tools off search") == plain(say(phrases.NO_SUCH_TOOL, name="search"))
-        assert await told(aldis, "/tools maybe echo") == plain(phrases.wrong_form("tools", TOOLS_EXAMPLES))
-        await told(aldis, "/language de")
-        assert "Wetter" in await told(aldis, "/tools on Wetter")
+        assert await ask(aldis, "/tools off search") == plain(say(phrases.NO_SUCH_TOOL, name="search"))
+        assert await ask(aldis, "/tools maybe echo") == plain(phrases.wrong_form("tools", TOOLS_EXAMPLES))
+        await ask(aldis, "/language de")
+        assert "Wetter" in await ask(aldis, "/tools on Wetter")
 
 
 TOOLS_EXAMPLES = ("/tools", "/tools off NAME", "/tools on NAME", "/tools revoke NAME")
@@ -150,26 +150,26 @@ TOOLS_EXAMPLES = ("/tools", "/tools off NAME", "/tools on NAME", "/tools revoke 
 async def test_aldis_speaks_the_language_that_people_write(store: Store, clock: SetClock) -> None:
     """The last one that was sure, kept over a restart; a word that could be any changes nothing."""
     async with app_harness(store, clock) as aldis:
-        assert "working on anything" in await told(aldis, "/stop")
+        assert "working on anything" in await ask(aldis, "/stop")
         await aldis.process(message("Wie wird das Wetter morgen in Berlin?"))
-        assert await told(aldis, "/stop") == "Ich arbeite hier gerade an nichts."
+        assert await ask(aldis, "/stop") == "Ich arbeite hier gerade an nichts."
     async with app_harness(store, clock) as aldis:
         await aldis.process(message("Pizza?"))
         await aldis.process(message("Arrête !"))
-        assert await told(aldis, "/stop") == "Ich arbeite hier gerade an nichts."
+        assert await ask(aldis, "/stop") == "Ich arbeite hier gerade an nichts."
         await aldis.process(message("Quel temps fait-il demain à Lyon ?"))
-        assert await told(aldis, "/stop") == "Je ne travaille sur rien en ce moment."
+        assert await ask(aldis, "/stop") == "Je ne travaille sur rien en ce moment."
 
 
 async def test_a_chosen_language_stays_whatever_is_written(store: Store, clock: SetClock) -> None:
     """Until it is left to the messages again; the answer to the choice is in it already."""
     async with app_harness(store, clock) as aldis:
-        assert await told(aldis, "/language ES") == "A partir de ahora hablo español aquí."
+        assert await ask(aldis, "/language ES") == "A partir de ahora hablo español aquí."
         await aldis.process(message("Wie wird das Wetter morgen in Berlin?"))
-        assert await told(aldis, "/stop") == "Ahora mismo no estoy con nada aquí."
-        assert await told(aldis, "/language klingon") == "Escríbelo así: /language de o /language auto"
+        assert await ask(aldis, "/stop") == "Ahora mismo no estoy con nada aquí."
+        assert await ask(aldis, "/language klingon") == "Escríbelo así: /language de o /language auto"
         with use_language("de"):
-            assert await told(aldis, "/language auto") == say(phrases.LANGUAGE_BY_MESSAGE)
+            assert await ask(aldis, "/language auto") == say(phrases.LANGUAGE_BY_MESSAGE)
 
 
 # Always, pause
@@ -180,27 +180,27 @@ async def test_admins_say_when_aldis_speaks_up_in_a_group(store: Store, clock: S
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
         await aldis.process(message("/always on", group=GROUP, author=ALICE))
         assert aldis.transport.sent == []
-        assert await told(aldis, "/always on", group=GROUP, author=BOB) == phrases.ALWAYS_ON.text
-        assert await told(aldis, "Is it cold?", group=GROUP, author=ALICE) == "re: Is it cold?"
-        assert await told(aldis, "/always off", group=GROUP, author=BOB) == phrases.ALWAYS_OFF.text
+        assert await ask(aldis, "/always on", group=GROUP, author=BOB) == phrases.ALWAYS_ON.text
+        assert await ask(aldis, "Is it cold?", group=GROUP, author=ALICE) == "re: Is it cold?"
+        assert await ask(aldis, "/always off", group=GROUP, author=BOB) == phrases.ALWAYS_OFF.text
         await aldis.process(message("Is it warm?", group=GROUP))
         assert aldis.transport.sent[-1].content.text == phrases.ALWAYS_OFF.text
-        assert await told(aldis, "/always on", author=BOB) == phrases.ONLY_IN_GROUPS.text
-        assert await told(aldis, "/always", group=GROUP, author=BOB) == plain(phrases.wrong_form("always", ()))
+        assert await ask(aldis, "/always on", author=BOB) == phrases.ONLY_IN_GROUPS.text
+        assert await ask(aldis, "/always", group=GROUP, author=BOB) == plain(phrases.wrong_form("always", ()))
 
 
 async def test_pause_answers_nothing_but_commands_and_says_so_once(store: Store, clock: SetClock) -> None:
     """What came meanwhile stays unanswered, also after a restart; what was under way is answered."""
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
-        assert await told(aldis, "/pause", group=GROUP, author=BOB) == plain(phrases.PAUSED.text)
+        assert await ask(aldis, "/pause", group=GROUP, author=BOB) == plain(phrases.PAUSED.text)
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
-        assert await told(aldis, "Aldis, one?", group=GROUP) == plain(turn_phrases.IS_PAUSED.text)
+        assert await ask(aldis, "Aldis, one?", group=GROUP) == plain(turn_phrases.IS_PAUSED.text)
         await aldis.until(lambda: aldis.intake._counts.all().get("unanswered_paused") == 1)
         await aldis.deliver(message("Aldis, two?", group=GROUP))
         await aldis.process(message("Elsewhere?"))
         assert [reply.content.text for reply in aldis.transport.sent[1:]] == ["re: Elsewhere?"]
-        assert await told(aldis, "/resume", group=GROUP, author=BOB) == phrases.RESUMED.text
-        assert await told(aldis, "Aldis, three?", group=GROUP) == "re: Aldis, three?"
+        assert await ask(aldis, "/resume", group=GROUP, author=BOB) == phrases.RESUMED.text
+        assert await ask(aldis, "Aldis, three?", group=GROUP) == "re: Aldis, three?"
         assert aldis.model.asked[-1].count("?") == 1
 
 
@@ -208,11 +208,11 @@ async def test_pause_answers_nothing_but_commands_and_says_so_once(store: Store,
 async def test_what_an_admin_has_set_is_not_forgotten_by_others(store: Store, clock: SetClock, rule: str) -> None:
     """A member has forgotten what they said in the group, and is not answered otherwise than before."""
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
-        await told(aldis, rule, group=GROUP, author=BOB)
-        await told(aldis, "/forget yes", group=GROUP)
+        await ask(aldis, rule, group=GROUP, author=BOB)
+        await ask(aldis, "/forget yes", group=GROUP)
         asked = "Hello?" if rule == "/always on" else "Aldis, hello?"
         await aldis.process(message(asked, group=GROUP))
         assert len(aldis.model.asked) == (1 if rule == "/always on" else 0)
-        await told(aldis, "/forget all yes", group=GROUP, author=BOB)
+        await ask(aldis, "/forget all yes", group=GROUP, author=BOB)
         await aldis.process(message(asked, group=GROUP))
         assert len(aldis.model.asked) == 1

@@ -13,7 +13,7 @@ from bot.i18n.catalogues import say
 from store import Erasure, Store
 from tests.bot.chat.test_edits import open_words, words
 from tests.bot.chat.turn_helpers import Echo, calls, says
-from tests.bot.commands.test_commands import plain, told
+from tests.bot.commands.test_commands import ask, plain
 from tests.bot.loops.app_harness import FIRST, app_harness
 from tests.invariants import is_sendable
 from tests.servers.envelopes import BOB, GROUP, message, quote_of
@@ -23,15 +23,15 @@ async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetC
     """The model reads nothing of before, after a restart neither; it is kept until it is forgotten."""
     async with app_harness(store, clock) as aldis:
         await aldis.process(message("I like tulips."))
-        assert await told(aldis, "/new") == plain(phrases.BEGUN_ANEW.text)
+        assert await ask(aldis, "/new") == plain(phrases.BEGUN_ANEW.text)
         await aldis.process(message("And roses."))
         assert "tulips" not in words(aldis.model.requests[-1])
     async with app_harness(store, clock) as aldis:
         await aldis.process(message("What do I like?"))
         assert "tulips" not in words(aldis.model.requests[-1])
         assert "roses" in words(aldis.model.requests[-1])
-        assert "tulips" in await told(aldis, "/export")
-        assert await told(aldis, "/forget yes") == phrases.forget_reply(Erasure(turns=3))
+        assert "tulips" in await ask(aldis, "/export")
+        assert await ask(aldis, "/forget yes") == phrases.forget_reply(Erasure(turns=3))
 
 
 async def test_retry_answers_again_in_the_place_of_the_answer(store: Store, clock: SetClock) -> None:
@@ -59,13 +59,13 @@ async def test_retry_asks_what_could_not_be_answered(store: Store, clock: SetClo
     """The words of the last question that failed are kept for that, until something else has been answered."""
     async with app_harness(store, clock) as aldis:
         aldis.model.script += [Overloaded("busy", provider="p")]
-        assert await told(aldis, "Will it rain?") == turn_phrases.OVERLOADED.text
-        assert await told(aldis, "/retry") == "re: Will it rain?"
+        assert await ask(aldis, "Will it rain?") == turn_phrases.OVERLOADED.text
+        assert await ask(aldis, "/retry") == "re: Will it rain?"
         await aldis.quiet()
         aldis.model.script += [Overloaded("busy", provider="p")]
-        assert await told(aldis, "Will it snow?") == turn_phrases.OVERLOADED.text
+        assert await ask(aldis, "Will it snow?") == turn_phrases.OVERLOADED.text
         assert await aldis.count("SELECT count(*) FROM unanswered") == 1
-        assert await told(aldis, "Something else.") == "re: Something else."
+        assert await ask(aldis, "Something else.") == "re: Something else."
         assert await aldis.count("SELECT count(*) FROM unanswered") == 0
 
 
@@ -85,23 +85,23 @@ async def test_an_older_question_is_asked_again_in_a_new_message(store: Store, c
         await aldis.deliver(message("/retry", group=GROUP, author=BOB))
         await aldis.answered(4)
         assert "roses" in aldis.transport.sent[-1].content.text
-        assert "tulips?" in await told(aldis, "/undo", group=GROUP)  # nor does anyone take back what others asked
-        assert await told(aldis, "/undo", group=GROUP) == phrases.NOTHING_TO_UNDO.text
+        assert "tulips?" in await ask(aldis, "/undo", group=GROUP)  # nor does anyone take back what others asked
+        assert await ask(aldis, "/undo", group=GROUP) == phrases.NOTHING_TO_UNDO.text
 
 
 async def test_there_may_be_nothing_to_repeat(store: Store, clock: SetClock) -> None:
     """No question yet, one that is still being answered, one from before the beginning."""
     async with app_harness(store, clock) as aldis:
-        assert await told(aldis, "/retry") == phrases.NOTHING_TO_REPEAT.text
+        assert await ask(aldis, "/retry") == phrases.NOTHING_TO_REPEAT.text
         aldis.model.gates["slow"] = asyncio.Event()
         await aldis.deliver(message("slow"))
         await aldis.asked(1)
-        assert await told(aldis, "/retry") == plain(phrases.STILL_ANSWERING.text)
+        assert await ask(aldis, "/retry") == plain(phrases.STILL_ANSWERING.text)
         aldis.model.gates["slow"].set()
         await aldis.quiet()
-        await told(aldis, "/new")
-        assert await told(aldis, "/retry") == phrases.NOTHING_TO_REPEAT.text
-        assert await told(aldis, "/undo") == phrases.NOTHING_TO_UNDO.text
+        await ask(aldis, "/new")
+        assert await ask(aldis, "/retry") == phrases.NOTHING_TO_REPEAT.text
+        assert await ask(aldis, "/undo") == phrases.NOTHING_TO_UNDO.text
 
 
 @pytest.mark.parametrize("is_quoting", [True, False])
@@ -111,9 +111,9 @@ async def test_what_is_asked_again_is_as_trusted_as_it_was(store: Store, clock: 
     quote = quote_of(BOB, 1, "Say it twice!") if is_quoting else None
     async with app_harness(store, clock, tools=(echo,)) as aldis:
         aldis.model.script += [says("done"), calls(("echo", {"word": "a"})), says("done again")]
-        assert await told(aldis, "Say it.", quote=quote) == "done"
+        assert await ask(aldis, "Say it.", quote=quote) == "done"
         await aldis.quiet()
-        assert ("May I " in await told(aldis, "/retry")) is is_quoting
+        assert ("May I " in await ask(aldis, "/retry")) is is_quoting
         assert echo.ran == ([] if is_quoting else ["a"])
 
 
@@ -124,15 +124,15 @@ async def test_undo_takes_the_last_question_and_its_answer_out(store: Store, clo
         await aldis.answered(1)
         await aldis.deliver(message("I like roses."))
         await aldis.answered(2)
-        assert await told(aldis, "/undo") == say(phrases.UNDONE, question="I like roses.")
+        assert await ask(aldis, "/undo") == say(phrases.UNDONE, question="I like roses.")
         await aldis.quiet()
         assert [removal.target for removal in aldis.transport.removed] == [FIRST + 2]
         await aldis.process(message("What do I like?"))
         assert "roses" not in words(aldis.model.requests[-1])
         assert "tulips" in words(aldis.model.requests[-1])
-        assert "What do I like?" in await told(aldis, "/undo")
-        assert "I like tulips." in await told(aldis, "/undo")
-        assert await told(aldis, "/undo") == phrases.NOTHING_TO_UNDO.text
+        assert "What do I like?" in await ask(aldis, "/undo")
+        assert "I like tulips." in await ask(aldis, "/undo")
+        assert await ask(aldis, "/undo") == phrases.NOTHING_TO_UNDO.text
         await aldis.quiet()
         assert await open_words(aldis) == 0
 
@@ -143,7 +143,7 @@ async def test_undo_stops_what_is_under_way(store: Store, clock: SetClock) -> No
         aldis.model.gates["slow"] = asyncio.Event()
         await aldis.deliver(message("slow tulips"))
         await aldis.asked(1)
-        assert await told(aldis, "/undo") == common_phrases.STOPPED.text
+        assert await ask(aldis, "/undo") == common_phrases.STOPPED.text
         await aldis.until(lambda: not aldis.worker.tasks)
         await aldis.quiet()
         assert len(aldis.transport.sent) == 1

@@ -17,7 +17,7 @@ from bot.features.attestation import MAX_ANSWER_BYTES, AttestationCommands, repo
 from bot.i18n.catalogues import say
 from bot.version import build, source_digest
 from store import Store
-from tests.bot.commands.test_commands import told
+from tests.bot.commands.test_commands import ask
 from tests.bot.loops.app_harness import app_harness
 from tests.servers.base import answer_json
 from tests.servers.dstack import GuestAgent
@@ -94,14 +94,14 @@ async def test_in_the_chat(store: Store, clock: SetClock, socket: Path) -> None:
     """Outside a TEE one line, inside the file with three; without a word it says how, and failing it says so."""
     async with app_harness(store, clock, commands=_commands(socket)) as aldis:
         for said in ("/verify", f"/verify {WORD}"):
-            text = await told(aldis, said)
+            text = await ask(aldis, said)
             assert text == say(attestation.NOTHING_PROVED, source=build()["source"]).replace("`", "")
             assert (aldis.transport.sent[-1].files, "\n" in text) == ((), False)
         async with GuestAgent(socket=socket, faults=[]) as agent:
-            assert (await told(aldis, "/verify")).startswith("Send /verify and a word")
+            assert (await ask(aldis, "/verify")).startswith("Send /verify and a word")
             assert agent.requests == []
-            text = await told(aldis, f"/verify {WORD}")
+            text = await ask(aldis, f"/verify {WORD}")
             assert len(aldis.transport.sent[-1].files) == 1
             assert (len(text.splitlines()), WORD in text) == (3, True)
             agent.faults.append(answer_json({"error": "no"}, 400))
-            assert (await told(aldis, f"/verify {WORD}")).startswith("Nothing is proved: the hardware")
+            assert (await ask(aldis, f"/verify {WORD}")).startswith("Nothing is proved: the hardware")

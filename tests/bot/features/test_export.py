@@ -13,7 +13,7 @@ from bot.messages import UserMessage
 from store import ConversationId, Store
 from tests.bot.chat.test_edits import on_disk
 from tests.bot.chat.turn_helpers import Echo, calls, says
-from tests.bot.commands.test_commands import told
+from tests.bot.commands.test_commands import ask
 from tests.bot.loops.app_harness import app_harness
 from tests.bot.loops.test_media import file
 from tests.bot.media.samples import picture
@@ -26,14 +26,14 @@ async def test_export_shows_what_is_kept_and_in_a_group_only_what_was_said_there
         await aldis.deliver(message("direct words"))
         await aldis.deliver(message("Aldis, group words", group=GROUP))
         await aldis.process(message("other's words", author=BOB))
-        direct = await told(aldis, "/export")
+        direct = await ask(aldis, "/export")
         assert "direct words" in direct
         assert "group words" in direct
         assert "other's words" not in direct
-        group = await told(aldis, "/export", group=GROUP)
+        group = await ask(aldis, "/export", group=GROUP)
         assert "group words" in group
         assert "direct words" not in group
-        assert "I've kept nothing" in await told(aldis, "/export", author=CAROL)
+        assert "I've kept nothing" in await ask(aldis, "/export", author=CAROL)
 
 
 async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock: SetClock) -> None:
@@ -41,19 +41,19 @@ async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock:
     prediction = {"statement": "it rains", "probability": 0.8, "due": "2026-12-31"}
     async with app_harness(store, clock, tools=prediction_tools(store, clock)) as aldis:
         aldis.model.script = [calls(("predict", prediction)), says("Noted.")]
-        await told(aldis, "I predict that it rains, with 0.8 by 2026-12-31")
-        await told(aldis, "/persona Be a pirate.")
-        await told(aldis, "/timezone Tokyo")
-        await told(aldis, "/remind tomorrow 9:00 water the tulips")
+        await ask(aldis, "I predict that it rains, with 0.8 by 2026-12-31")
+        await ask(aldis, "/persona Be a pirate.")
+        await ask(aldis, "/timezone Tokyo")
+        await ask(aldis, "/remind tomorrow 9:00 water the tulips")
         aldis.model.script += [Overloaded("busy", provider="p")]
-        await told(aldis, "Will it rain?")
-        shown = await told(aldis, "/export")
+        await ask(aldis, "Will it rain?")
+        shown = await ask(aldis, "/export")
         assert "Be a pirate." in shown
         assert "water the tulips" in shown
         assert "You predicted, 80 % likely by 31 Dec 2026: it rains" in shown
         assert "You asked, and I couldn't answer" in shown
         assert "Will it rain?" in shown
-        assert "tulips" not in await told(aldis, "/export", author=BOB)
+        assert "tulips" not in await ask(aldis, "/export", author=BOB)
         direct = ChatId(ALICE.chat)
         found = await gather_export(store, PersonId(ALICE.uuid), direct, now=clock.now())
         kept = json.loads(found.as_json())
@@ -65,12 +65,12 @@ async def test_a_long_export_is_a_file(store: Store, clock: SetClock, path: Path
     """All of it, calls of tools and their results included, once it is more than one message; and then it is gone."""
     async with app_harness(store, clock, tools=(Echo(),)) as aldis:
         aldis.model.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
-        await told(aldis, "How is the tulip?")
-        await told(aldis, "/export")
+        await ask(aldis, "How is the tulip?")
+        await ask(aldis, "/export")
         assert aldis.transport.sent[-1].files == ()
         for number in range(5):
-            await told(aldis, f"question {number}: " + "word " * 200)
-        shown = await told(aldis, "/export")
+            await ask(aldis, f"question {number}: " + "word " * 200)
+        shown = await ask(aldis, "/export")
         assert shown.startswith("I've kept 6 questions and their answers, encrypted. The text is for reading")
         text, data = aldis.transport.sent[-1].files
         assert (text.name, text.content_type) == ("export.txt", "text/plain; charset=utf-8")
@@ -87,11 +87,11 @@ async def test_a_long_export_is_a_file(store: Store, clock: SetClock, path: Path
 async def test_a_file_of_a_group_holds_what_the_group_has_read(store: Store, clock: SetClock) -> None:
     """Neither what the person asked elsewhere nor what a tool gave to the model."""
     async with app_harness(store, clock, tools=(Echo(),)) as aldis:
-        await told(aldis, "direct words")
+        await ask(aldis, "direct words")
         aldis.model.script += [calls(("echo", {"word": "secret", "times": 2})), says("Here you are. " * 200)]
-        await told(aldis, "Aldis, group words", group=GROUP)
+        await ask(aldis, "Aldis, group words", group=GROUP)
         await aldis.quiet()
-        await told(aldis, "/export", group=GROUP)
+        await ask(aldis, "/export", group=GROUP)
         [text] = aldis.transport.sent[-1].files
         assert b"group words" in text.data
         assert b"Here you are." in text.data
@@ -115,9 +115,7 @@ async def test_files_hold_the_newest_that_fit(store: Store, clock: SetClock) -> 
         assert json.loads(data.data)["turns"][0]["messages"][0]["media"] == []
         assert json.loads(whole.as_json())["turns"][0]["messages"][0]["media"] != []
         assert b"What is this?" in text.data
-        assert (await told(aldis, "/export")).endswith(
-            "The newest 20 are in the files; the person who runs me has all."
-        )
+        assert (await ask(aldis, "/export")).endswith("The newest 20 are in the files; the person who runs me has all.")
 
 
 def test_the_times_above_questions_are_in_the_language_of_the_person() -> None:

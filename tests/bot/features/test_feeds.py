@@ -28,7 +28,7 @@ from bot.media.feeds import FeedReader
 from bot.metrics import Counts
 from store import Article, Feed, Repositories, Store
 from tests.bot.chat.turn_helpers import calls, contents, says
-from tests.bot.commands.test_commands import plain, told
+from tests.bot.commands.test_commands import ask, plain
 from tests.bot.loops.app_harness import app_harness
 from tests.cells import sandbox
 from tests.conftest import NOON
@@ -158,16 +158,16 @@ async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
         await aldis.answered(1)
         assert [offer.name for offer in aldis.model.requests[-1].tools] == []
         feed_poller = asyncio.create_task(room.feed_poller(store).run())
-        assert (await told(aldis, f"/feeds add {room.site.url}/feed")).startswith("I'm reading 127.0.0.1 from now on.")
+        assert (await ask(aldis, f"/feeds add {room.site.url}/feed")).startswith("I'm reading 127.0.0.1 from now on.")
         await eventually_found(lambda: have_been_read(store))
-        assert await told(aldis, "/feeds") == "• 1: The Lamp Post: read on Sat, 21 Nov 2026, 12:00 (articles kept: 1)"
+        assert await ask(aldis, "/feeds") == "• 1: The Lamp Post: read on Sat, 21 Nov 2026, 12:00 (articles kept: 1)"
         aldis.model.script = [calls(("intel_search", {"query": "lamp dusk"})), says("It is lit [1].")]
         await aldis.deliver(message("What of the lamp?"))
         await aldis.answered(4)
         assert [offer.name for offer in aldis.model.requests[-1].tools] == ["intel_search", "intel_recent"]
         assert '"feed":"The Lamp Post"' in contents(aldis.model.requests[-1])[-1]
         assert aldis.transport.sent[-1].content.text == f"It is lit [1].\n\n[1] {room.site.url}/lit"
-        assert await told(aldis, "/feeds remove 1") == "I've stopped reading The Lamp Post and deleted its articles."
+        assert await ask(aldis, "/feeds remove 1") == "I've stopped reading The Lamp Post and deleted its articles."
         await aldis.deliver(message("And now?"))
         await aldis.answered(6)
         assert [offer.name for offer in aldis.model.requests[-1].tools] == []
@@ -223,13 +223,13 @@ async def test_articles_look_like_the_results_of_every_search(store: Store, cloc
 async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clock: SetClock) -> None:
     """What goes wrong is told in words, in the language of the chat; the settings' own are left alone."""
     async with app_harness(store, clock, admins=frozenset({ALICE.uuid})) as aldis:
-        assert await told(aldis, "/feeds", author=BOB) == plain(phrases.NO_FEEDS.text)
-        assert await told(aldis, "/feeds add https://a.example/", author=BOB) == phrases.FEED_ONLY_ADMINS.text
-        assert await told(aldis, "/feeds add file:///etc/passwd") == phrases.FEED_NO_ADDRESS.text
-        assert await told(aldis, "/feeds add https://me:secret@a.example/") == phrases.FEED_NO_ADDRESS.text
-        assert "a.example" in await told(aldis, "/feeds add https://www.a.example/feed?key=SECRET")
-        assert await told(aldis, "/feeds add https://www.a.example/feed?key=SECRET") == phrases.FEED_KNOWN.text
-        assert "/feeds, /feeds add URL or /feeds remove 2" in await told(aldis, "/feeds subtract 1")
+        assert await ask(aldis, "/feeds", author=BOB) == plain(phrases.NO_FEEDS.text)
+        assert await ask(aldis, "/feeds add https://a.example/", author=BOB) == phrases.FEED_ONLY_ADMINS.text
+        assert await ask(aldis, "/feeds add file:///etc/passwd") == phrases.FEED_NO_ADDRESS.text
+        assert await ask(aldis, "/feeds add https://me:secret@a.example/") == phrases.FEED_NO_ADDRESS.text
+        assert "a.example" in await ask(aldis, "/feeds add https://www.a.example/feed?key=SECRET")
+        assert await ask(aldis, "/feeds add https://www.a.example/feed?key=SECRET") == phrases.FEED_KNOWN.text
+        assert "/feeds, /feeds add URL or /feeds remove 2" in await ask(aldis, "/feeds subtract 1")
         for title, shown in (
             ("[*News*](https://evil.example)", "[*News*] (https[:]//evil[.]example)"),
             ("", "a.example"),
@@ -237,25 +237,25 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
             await store.transaction(
                 lambda repos, title=title: repos.feeds.execute("UPDATE feeds SET title = ?", (title,))
             )
-            assert f"1: {shown}: not" in await told(aldis, "/feeds")
-        assert await told(aldis, "/feeds remove 1", author=BOB) == phrases.FEED_ONLY_ADMINS.text
-        assert await told(aldis, "/feeds") == "• 1: a.example: not read yet"
+            assert f"1: {shown}: not" in await ask(aldis, "/feeds")
+        assert await ask(aldis, "/feeds remove 1", author=BOB) == phrases.FEED_ONLY_ADMINS.text
+        assert await ask(aldis, "/feeds") == "• 1: a.example: not read yet"
         await store.transaction(lambda repos: repos.feeds.settle_set(["https://b.example/"], now=NOON))
         [a, b] = await feeds_of(store)
         await note(store, a, trouble="status 500")
         await note(store, b, trouble="too_large", read=True)
-        assert await told(aldis, "/feeds", group=GROUP, author=BOB) == (
+        assert await ask(aldis, "/feeds", group=GROUP, author=BOB) == (
             "• 1: a.example: not read yet. It can't be reached.\n"
             "• 2: b.example: read on Sat, 21 Nov 2026, 12:00 (articles kept: 0). That isn't a feed I can read."
         )
         assert (
-            await told(aldis, "/feeds remove 2")
+            await ask(aldis, "/feeds remove 2")
             == "b.example is in my settings. The person who runs me can remove it there."
         )
-        assert await told(aldis, "/feeds remove 7") == plain(phrases.NO_SUCH_FEED.text)
-        assert "a.example" in await told(aldis, "/feeds remove 1")
-        await told(aldis, "/language de")
-        assert "Feed" in await told(aldis, "/feeds")
+        assert await ask(aldis, "/feeds remove 7") == plain(phrases.NO_SUCH_FEED.text)
+        assert "a.example" in await ask(aldis, "/feeds remove 1")
+        await ask(aldis, "/language de")
+        assert "Feed" in await ask(aldis, "/feeds")
 
 
 async def note(store: Store, feed: Feed, *, trouble: str, read: bool = False) -> None:

@@ -13,7 +13,7 @@ from bot.features.predictions import prediction_tools
 from store import Store
 from tests.bot.chat.test_edits import on_disk
 from tests.bot.chat.turn_helpers import calls, contents, says
-from tests.bot.commands.test_commands import plain, told
+from tests.bot.commands.test_commands import ask, plain
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.servers.envelopes import BOB, GROUP, delete, edit, message
 from tools import BadArguments, ToolContext
@@ -27,7 +27,7 @@ def remember(fact: str = FACT) -> Any:
 
 async def learn(aldis: Harness, fact: str = FACT, **more: Any) -> None:
     aldis.model.script = [remember(fact), says("I will.")]
-    assert await told(aldis, f"remember that I am so: {fact}", **more) == "I will."
+    assert await ask(aldis, f"remember that I am so: {fact}", **more) == "I will."
 
 
 def seen(aldis: Harness) -> str:
@@ -40,30 +40,30 @@ async def test_a_fact_is_known_in_later_questions(store: Store, clock: SetClock)
     async with app_harness(store, clock, remembers=True) as aldis:
         await learn(aldis)
         for number in range(21):
-            await told(aldis, f"question {number}")
+            await ask(aldis, f"question {number}")
         request = aldis.model.requests[-1]
         [first, *others] = request.messages
         assert first.role == "user"
         assert f"1. {FACT}" in first.text
         assert FACT not in repr(others)
         assert request.system == aldis.model.requests[0].system
-        assert await told(aldis, "/memory") == f"1. {FACT}"
+        assert await ask(aldis, "/memory") == f"1. {FACT}"
 
 
 async def test_no_group_learns_it_and_nothing_is_remembered_there(store: Store, clock: SetClock) -> None:
     """Neither from the one who asks nor from anybody else; and nobody else is told of it."""
     async with app_harness(store, clock, remembers=True) as aldis:
         await learn(aldis)
-        await told(aldis, "Aldis, what shall we eat?", group=GROUP)
+        await ask(aldis, "Aldis, what shall we eat?", group=GROUP)
         assert FACT not in seen(aldis)
-        await told(aldis, "what shall I eat?", author=BOB)
+        await ask(aldis, "what shall I eat?", author=BOB)
         assert FACT not in seen(aldis)
         aldis.model.script = [remember("likes cake"), says("I cannot.")]
-        await told(aldis, "Aldis, remember that I like cake", group=GROUP)
+        await ask(aldis, "Aldis, remember that I like cake", group=GROUP)
         assert '"error": "denied"' in contents(aldis.model.requests[-1])[0]
         assert await aldis.count("SELECT count(*) FROM facts") == 1
-        assert await told(aldis, "/memory", author=BOB) == plain(memory.NOTHING_REMEMBERED.text)
-        assert FACT not in await told(aldis, "/memory", group=GROUP)
+        assert await ask(aldis, "/memory", author=BOB) == plain(memory.NOTHING_REMEMBERED.text)
+        assert FACT not in await ask(aldis, "/memory", group=GROUP)
 
 
 async def test_facts_are_listed_and_forgotten_by_number(store: Store, clock: SetClock, path: Path) -> None:
@@ -72,21 +72,21 @@ async def test_facts_are_listed_and_forgotten_by_number(store: Store, clock: Set
         await learn(aldis, "first")
         await learn(aldis, "second")
         await learn(aldis, "FIRST")
-        assert await told(aldis, "/memory") == "1. first\n2. second"
-        assert await told(aldis, "/memory forget 1") == plain(memory.FACTS_FORGOTTEN.text)
-        assert await told(aldis, "/memory forget 1") == plain(memory.NO_SUCH_FACT.text)
+        assert await ask(aldis, "/memory") == "1. first\n2. second"
+        assert await ask(aldis, "/memory forget 1") == plain(memory.FACTS_FORGOTTEN.text)
+        assert await ask(aldis, "/memory forget 1") == plain(memory.NO_SUCH_FACT.text)
         aldis.model.script = [calls(("remember", {"action": "forget", "number": 2})), says("Gone.")]
-        await told(aldis, "forget the second")
-        assert await told(aldis, "/memory") == plain(memory.NOTHING_REMEMBERED.text)
+        await ask(aldis, "forget the second")
+        assert await ask(aldis, "/memory") == plain(memory.NOTHING_REMEMBERED.text)
         aldis.model.script = [calls(("remember", {"action": "forget", "number": 2**63})), says("There is none.")]
-        await told(aldis, f"forget {2**63}")
+        await ask(aldis, f"forget {2**63}")
         assert '"error": "not_found"' in contents(aldis.model.requests[-1])[-1]
         await learn(aldis, "third")
-        assert await told(aldis, "/memory forget all") == plain(memory.FACTS_FORGOTTEN.text)
-        assert await told(aldis, "/memory forget it") == plain(
+        assert await ask(aldis, "/memory forget all") == plain(memory.FACTS_FORGOTTEN.text)
+        assert await ask(aldis, "/memory forget it") == plain(
             wrong_form("memory", ("/memory", "/memory forget 2", "/memory forget all"))
         )
-        await told(aldis, "well?")
+        await ask(aldis, "well?")
         assert "asked to be remembered" not in seen(aldis)
 
 
@@ -103,7 +103,7 @@ async def test_only_so_many_are_remembered(store: Store, clock: SetClock) -> Non
 
         await store.transaction(fill)
         aldis.model.script = [remember("one more"), says("Too many.")]
-        await told(aldis, "one more")
+        await ask(aldis, "one more")
         assert '"error": "rate_limited"' in contents(aldis.model.requests[-1])[-1]
         assert await aldis.count("SELECT count(*) FROM facts") == MAX_FACTS
 
@@ -124,12 +124,12 @@ async def test_what_a_message_had_aldis_keep_goes_with_it(store: Store, clock: S
             clock.move(60)
             await aldis.maintenance.expire()
         elif how.startswith("/"):
-            await told(aldis, how)
+            await ask(aldis, how)
         else:
             await aldis.process(delete(sent) if how == "delete" else edit("never mind", sent))
         assert await aldis.count(kept) == 0
         assert b"canary-4711" not in on_disk(path)
-        await told(aldis, "well?")
+        await ask(aldis, "well?")
         assert "canary-4711" not in seen(aldis)
 
 

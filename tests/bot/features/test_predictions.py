@@ -19,7 +19,7 @@ from bot.features.predictions import (
 )
 from store import ConversationId, Repositories, Store, TurnId
 from tests.bot.chat.turn_helpers import calls, contents, says
-from tests.bot.commands.test_commands import told
+from tests.bot.commands.test_commands import ask
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.conftest import NOON
 from tests.servers.envelopes import ALICE, BOB, GROUP
@@ -46,7 +46,7 @@ async def answer(aldis: Harness, completion: Any, **more: Any) -> Mapping[str, A
     aldis.model.script = [completion, says("Done.")]
     predicted = f"Aldis, I predict that {WORDS}, with 0.8 by 2026-12-31"
     asked = f"{predicted}; of my predictions 1, 2, 3 and {2**63} each came true, or is struck"
-    assert await told(aldis, asked, **more) == "Done."
+    assert await ask(aldis, asked, **more) == "Done."
     return json.loads(contents(aldis.model.requests[-1])[-1])
 
 
@@ -77,7 +77,7 @@ async def test_a_prediction_is_recorded_resolved_and_scored(store: Store, clock:
         assert (resolved["statement"], resolved["status"]) == (WORDS, "did_not")
         assert [(one["number"], one["status"]) for one in await found(aldis)] == [(1, "open"), (2, "did_not")]
         aldis.model.script = [calls(("calibration_stats", {})), says("So it is.")]
-        await told(aldis, "how good am I?")
+        await ask(aldis, "how good am I?")
         scores = json.loads(contents(aldis.model.requests[-1])[-1])["untrusted_data"]
         assert (scores["resolved"], scores["brier_score"]) == (1, 0.64)
 
@@ -144,7 +144,7 @@ async def test_only_what_the_person_asks_for_now_is_recorded(store: Store, clock
     async with haven(store, clock) as aldis:
         await answer(aldis, predicting())
         for completion in (predicting(), resolving()):
-            await told(aldis, "/remind in 1h ask: go on")
+            await ask(aldis, "/remind in 1h ask: go on")
             aldis.model.script = [completion, says("No.")]
             clock.move(3600)
             await aldis.reminder_scheduler.attend_all()

@@ -14,7 +14,7 @@ from bot.settings import HistorySettings
 from store import Store
 from tests.bot.chat.test_edits import on_disk
 from tests.bot.chat.turn_helpers import says
-from tests.bot.commands.test_commands import told
+from tests.bot.commands.test_commands import ask
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.invariants import is_sendable
 from tests.servers.envelopes import delete, edit, message
@@ -122,7 +122,7 @@ async def test_it_goes_when_something_in_it_goes_and_is_made_anew(
         sent = await talk(aldis, *FIVE)
         await sum_up(aldis, "canary-apples")
         if how.startswith("/"):
-            await told(aldis, how)
+            await ask(aldis, how)
         else:
             await aldis.process(delete(sent[0]) if how == "delete" else edit("one cherry", sent[0]))
         assert await aldis.count("SELECT count(*) FROM summaries") == 0
@@ -158,7 +158,7 @@ async def test_new_begins_afresh(store: Store, clock: SetClock) -> None:
     async with app_harness(store, clock, window=SMALL) as aldis:
         await talk(aldis, *FIVE)
         await sum_up(aldis, "canary-apples")
-        await told(aldis, "/new")
+        await ask(aldis, "/new")
         await talk(aldis, "six dates", "seven nuts", "eight kiwis", "nine", "ten")
         assert "canary-apples" not in seen(aldis)
         shown = await sum_up(aldis)

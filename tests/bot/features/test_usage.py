@@ -8,7 +8,7 @@ from bot.models.base import Attempt
 from bot.settings import BudgetSettings
 from store import Store
 from tests.bot.chat.turn_helpers import says
-from tests.bot.commands.test_commands import told
+from tests.bot.commands.test_commands import ask
 from tests.bot.loops.app_harness import app_harness
 from tests.servers.envelopes import BOB, GROUP, message
 
@@ -17,10 +17,10 @@ async def test_usage_tells_each_what_is_theirs(store: Store, clock: SetClock) ->
     """The person's own sums; an admin also sees everybody's."""
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
         await aldis.process(message("one"))
-        own = await told(aldis, "/usage")
+        own = await ask(aldis, "/usage")
         assert "You today: US$0.01" in own
         assert "Everybody" not in own
-        all_of_it = await told(aldis, "/usage", author=BOB)
+        all_of_it = await ask(aldis, "/usage", author=BOB)
         assert "You today: nothing yet" in all_of_it
         assert "Everyone this month: US$0.01" in all_of_it
 
@@ -38,18 +38,18 @@ async def test_usage_tells_what_counts_by_an_estimate(store: Store, clock: SetCl
         ):
             aldis.model.script = [completion]
             await aldis.process(message("Hello?"))
-            heard = await told(aldis, "/usage")
+            heard = await ask(aldis, "/usage")
             assert (words in heard, "Estimated" in heard) == (True, bool(words))
-        assert "Estimated" not in await told(aldis, "/usage", author=BOB)
+        assert "Estimated" not in await ask(aldis, "/usage", author=BOB)
 
 
 async def test_usage_in_a_group_shows_the_group_as_well(store: Store, clock: SetClock) -> None:
     """What somebody else has spent there, and nothing of what they have spent elsewhere."""
     async with app_harness(store, clock, budgets=BudgetSettings()) as aldis:
-        await told(aldis, "question", author=BOB)
-        assert "This group today: nothing yet" in await told(aldis, "/usage", group=GROUP)
-        await told(aldis, "Aldis, hello", group=GROUP, author=BOB)
-        heard = await told(aldis, "/usage", group=GROUP)
+        await ask(aldis, "question", author=BOB)
+        assert "This group today: nothing yet" in await ask(aldis, "/usage", group=GROUP)
+        await ask(aldis, "Aldis, hello", group=GROUP, author=BOB)
+        heard = await ask(aldis, "/usage", group=GROUP)
         assert "This group today: US$0.01" in heard
         assert "You today: nothing yet" in heard
 
@@ -58,10 +58,10 @@ async def test_usage_tells_what_is_left(store: Store, clock: SetClock) -> None:
     """Of each limit that there is; never less than nothing."""
     limits = BudgetSettings(person_day_usd=Decimal("0.015"), group_month_usd=Decimal(5))
     async with app_harness(store, clock, budgets=limits) as aldis:
-        await told(aldis, "Hello?")
-        shown = await told(aldis, "/usage")
+        await ask(aldis, "Hello?")
+        shown = await ask(aldis, "/usage")
         assert "You today: US$0.01 of US$0.015, less than a cent left" in shown
         assert "You this month: US$0.01" in shown
-        await told(aldis, "Hello?")
-        assert "US$0.02 of US$0.015, US$0.00 left" in await told(aldis, "/usage")
-        assert "This group this month: US$0.00 of US$5.00, US$5.00 left" in await told(aldis, "/usage", group=GROUP)
+        await ask(aldis, "Hello?")
+        assert "US$0.02 of US$0.015, US$0.00 left" in await ask(aldis, "/usage")
+        assert "This group this month: US$0.00 of US$5.00, US$5.00 left" in await ask(aldis, "/usage", group=GROUP)

@@ -10,7 +10,7 @@ from bot.commands import phrases
 from bot.features.reminders.tool import Remind
 from store import Store
 from tests.bot.chat.turn_helpers import Echo, calls, contents, says
-from tests.bot.commands.test_commands import told
+from tests.bot.commands.test_commands import ask
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.servers.envelopes import BOB, GROUP, reaction
 
@@ -28,7 +28,7 @@ def tools(**more: Any) -> tuple[Echo, Echo]:
 async def poisoned(aldis: Harness, *script: Any, **more: Any) -> str:
     """A page is read, and wants something done; gives what the person hears."""
     aldis.model.script = [calls(("look", {"word": "page"})), *script, says("Very well.")]
-    heard = await told(aldis, "Aldis, read the page.", **more)
+    heard = await ask(aldis, "Aldis, read the page.", **more)
     await aldis.quiet_but(1 if heard.startswith("May I") else 0)
     return heard
 
@@ -53,14 +53,14 @@ async def test_it_is_asked_once(store: Store, clock: SetClock, group: str | None
         assert OFFER in await poisoned(aldis, POST, group=group)
         assert (await allow(aldis, group=group)).startswith("Very well.\n\n(From now on I'll use post without asking")
         assert await poisoned(aldis, POST, group=group) == "Very well."
-        await told(aldis, "/new", group=group)
-        assert "post: allowed without asking" in await told(aldis, "/tools", group=group)
-        assert "post: allowed without asking" in await told(aldis, "/export", group=group)
+        await ask(aldis, "/new", group=group)
+        assert "post: allowed without asking" in await ask(aldis, "/tools", group=group)
+        assert "post: allowed without asking" in await ask(aldis, "/export", group=group)
     async with app_harness(store, clock, tools=(look, post)) as aldis:
         assert await poisoned(aldis, POST, group=group) == "Very well."
         assert post.ran == ["x", "x", "x"]
-        assert await told(aldis, "/tools revoke post", group=group) == "I'll ask you about post again."
-        assert await told(aldis, "/tools revoke post", group=group) == phrases.NOT_ALLOWED.text
+        assert await ask(aldis, "/tools revoke post", group=group) == "I'll ask you about post again."
+        assert await ask(aldis, "/tools revoke post", group=group) == phrases.NOT_ALLOWED.text
         assert OFFER in await poisoned(aldis, POST, group=group)
         assert post.ran == ["x", "x", "x"]
 
@@ -72,7 +72,7 @@ async def test_it_can_be_said(store: Store, clock: SetClock, words: str) -> None
     async with app_harness(store, clock, tools=(look, post)) as aldis:
         await poisoned(aldis, POST)
         clock.move(2)
-        await told(aldis, words)
+        await ask(aldis, words)
         assert post.ran == ["x"]
         assert await poisoned(aldis, POST) == "Very well."
 
@@ -84,10 +84,10 @@ async def test_it_holds_for_nobody_else_and_nowhere_else(store: Store, clock: Se
         await poisoned(aldis, POST, group=GROUP)
         await allow(aldis, group=GROUP)
         assert (await poisoned(aldis, POST)).startswith("May I")
-        await told(aldis, "/stop")
+        await ask(aldis, "/stop")
         assert (await poisoned(aldis, POST, group=GROUP, author=BOB)).startswith("May I")
-        await told(aldis, "/stop", group=GROUP)
-        await told(aldis, "/tools revoke post", group=GROUP)
+        await ask(aldis, "/stop", group=GROUP)
+        await ask(aldis, "/tools revoke post", group=GROUP)
         await poisoned(aldis, POST, group=GROUP)
         assert await allow(aldis, group=GROUP, author=BOB) == "Very well."  # for once
         assert (await poisoned(aldis, POST, group=GROUP)).startswith("May I")
@@ -135,7 +135,7 @@ async def test_where_nobody_is_there_it_does_not_hold(store: Store, clock: SetCl
     async with app_harness(store, clock, tools=(look, post), ported=(Remind,)) as aldis:
         await poisoned(aldis, calls(REMIND))
         assert "Reminders without asking" in await allow(aldis)
-        await told(aldis, "/remind in 1 minute ask: read the page")
+        await ask(aldis, "/remind in 1 minute ask: read the page")
         before = len(aldis.transport.sent)
         aldis.model.script = [calls(("look", {"word": "page"})), calls(REMIND), says("Read.")]
         clock.move(61)
@@ -154,6 +154,6 @@ async def test_it_is_forgotten(store: Store, clock: SetClock, command: str, grou
     async with app_harness(store, clock, tools=(look, post)) as aldis:
         await poisoned(aldis, POST, group=group)
         await allow(aldis, group=group)
-        await told(aldis, command, group=group)
+        await ask(aldis, command, group=group)
         assert await aldis.count("SELECT count(*) FROM grants") == 0
         assert (await poisoned(aldis, POST, group=group)).startswith("May I")

@@ -10,7 +10,7 @@ from bot.clock import STANDS_AFTER, SetClock
 from bot.errors import NotSent, SendUnknown
 from bot.i18n import phrases
 from store import Store
-from tests.bot.commands.test_commands import told
+from tests.bot.commands.test_commands import ask
 from tests.bot.features.reminders.test_reminders import come, texts
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.loops.test_sender import come_to, states
@@ -125,7 +125,7 @@ async def test_what_disappears_does_so_in_its_time(store: Store, clock: SetClock
 async def test_reminders_do_not_come_for_a_clock_that_is_corrected(store: Store, clock: SetClock) -> None:
     """They would come at once, and never again; a clock that stays ahead is right, and they are late."""
     async with app_harness(store, clock) as aldis:
-        await told(aldis, "/remind at 20:00 tea")
+        await ask(aldis, "/remind at 20:00 tea")
         await set_clock(aldis, DAY)
         await passes(aldis, 200)
         await come(aldis)

@@ -17,7 +17,7 @@ from bot.i18n.catalogues import say
 from bot.settings import load_settings
 from store import Store
 from tests.bot.chat.turn_helpers import Echo, calls, contents, says
-from tests.bot.commands.test_commands import told
+from tests.bot.commands.test_commands import ask
 from tests.bot.loops.app_harness import FIRST, app_harness
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.servers import mcp_bad_server
@@ -51,12 +51,12 @@ async def test_a_tool_of_a_server_is_asked_for_and_its_picture_is_sent(
     once; the words are data to the model, the picture goes to the person.
     """
     async with club(tmp_path / "pid") as source, app_harness(store, clock, tools=(Echo(),), sources=(source,)) as aldis:
-        listed = await told(aldis, "/tools")
+        listed = await ask(aldis, "/tools")
         assert listed.splitlines() == [
             bulleted(say(phrases.LIST_ON, name=name))
             for name in ("echo", "club_echo", "club_die", "club_hold", "club_post")
         ]
-        assert await told(aldis, "/tools off club_die") == "Switched off here: club_die."
+        assert await ask(aldis, "/tools off club_die") == "Switched off here: club_die."
         aldis.model.script = [
             calls(("club_echo", {"text": "what is new?"})),
             calls(("club_post", {"text": 7})),
@@ -88,13 +88,13 @@ async def test_a_server_that_is_down_is_named_and_its_tools_stay_switched_off(
     it was there can be switched on again.
     """
     async with club(tmp_path / "pid") as source, app_harness(store, clock, sources=(source,)) as aldis:
-        await told(aldis, "/tools off club_post")
+        await ask(aldis, "/tools off club_post")
     absent = club(tmp_path / "pid", command="/nonexistent/mcp")
     async with absent as source, app_harness(store, clock, sources=(source,)) as aldis:
-        assert (await told(aldis, "/tools")).endswith(bulleted(say(phrases.LIST_ABSENT, name="club")))
-        assert await told(aldis, "Hello") == "re: Hello"
+        assert (await ask(aldis, "/tools")).endswith(bulleted(say(phrases.LIST_ABSENT, name="club")))
+        assert await ask(aldis, "Hello") == "re: Hello"
         assert aldis.model.requests[-1].tools == ()
-        assert await told(aldis, "/tools on club_post") == "Switched on here: club_post."
+        assert await ask(aldis, "/tools on club_post") == "Switched on here: club_post."
 
 
 @pytest.mark.parametrize("effects", ["once", "none"])

@@ -15,7 +15,7 @@ from bot.features.reminders.tool import Remind
 from bot.i18n import phrases as common_phrases
 from store import Store, open_store
 from tests.bot.chat.turn_helpers import Echo, calls, says
-from tests.bot.commands.test_commands import told
+from tests.bot.commands.test_commands import ask
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.servers.envelopes import ALDIS, BOB, GROUP, message, quote_of, reaction
 
@@ -34,7 +34,7 @@ def wanted(tool: str, word: str) -> Any:
 async def asked(aldis: Harness, tool: str = "post", word: str = "at 18:00", **more: Any) -> int:
     """A page wants something done; gives what Signal calls the question."""
     aldis.model.script = [calls(("look", {"word": "page"})), wanted(tool, word), says("Done.")]
-    assert (await told(aldis, "Aldis, read the page.", **more)).startswith(f"May I use {tool}?")
+    assert (await ask(aldis, "Aldis, read the page.", **more)).startswith(f"May I use {tool}?")
     aldis.model.script = []
     return FIRST + len(aldis.transport.sent)
 
@@ -57,7 +57,7 @@ async def test_unrelated_talk_leaves_it_open(store: Store, clock: SetClock, grou
     look, post, plan = tools()
     async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
         question = await asked(aldis, group=group)
-        assert await told(aldis, "Aldis, how are you?", group=group) == "re: Aldis, how are you?"
+        assert await ask(aldis, "Aldis, how are you?", group=group) == "re: Aldis, how are you?"
         assert NOTE in str(aldis.model.requests[-1].messages[0])
         assert (post.ran, await open_questions(aldis)) == ([], 1)
         aldis.model.script = [says("Done.")]
@@ -67,7 +67,7 @@ async def test_unrelated_talk_leaves_it_open(store: Store, clock: SetClock, grou
         assert post.ran == ["at 18:00"]
         assert "how are you" not in str(aldis.model.requests[-1].messages)
         for _ in range(2):  # as it was remembered, and as it is read anew
-            await told(aldis, "Aldis, and now?", group=group)
+            await ask(aldis, "Aldis, and now?", group=group)
             said = [one.text for one in aldis.model.requests[-1].messages if one.role == "user"]
             assert ["read the page" in text for text in said[:2]] == [True, False]
             assert "how are you" in said[1]
@@ -85,7 +85,7 @@ async def test_it_can_be_amended(store: Store, clock: SetClock, group: str | Non
         first = await asked(aldis, group=group)
         aldis.model.script = [wanted("post", "at 19:00"), says("Done.")]
         quote = quote_of(ALDIS, first, "May I use post?")
-        heard = await told(aldis, "Change it to 19:00", group=group, quote=quote)
+        heard = await ask(aldis, "Change it to 19:00", group=group, quote=quote)
         assert heard.startswith("May I use post?\n\n• word: “at 19:00”")
         assert phrases.TAKES_PLACE.text in heard
         assert "what look told me earlier" in heard
@@ -121,7 +121,7 @@ async def test_what_the_persons_own_words_name_takes_its_place(store: Store, clo
         first = await asked(aldis)
         aldis.model.script = [wanted("post", "hello"), says("Posted.")]
         quote = quote_of(ALDIS, first, "May I use post?")
-        assert await told(aldis, "Rather post hello", quote=quote) == f"Posted.\n\n{phrases.TAKES_PLACE.text}"
+        assert await ask(aldis, "Rather post hello", quote=quote) == f"Posted.\n\n{phrases.TAKES_PLACE.text}"
         await agree(aldis, first)
         assert (post.ran, await open_questions(aldis)) == (["hello"], 0)
 
@@ -132,7 +132,7 @@ async def test_what_was_asked_is_still_what_a_page_wants(store: Store, clock: Se
     async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
         await asked(aldis)
         aldis.model.script = [wanted("plan", "x"), says("Done.")]
-        heard = await told(aldis, "how are you?")
+        heard = await ask(aldis, "how are you?")
         assert heard.startswith("May I use plan?")
         assert "what look told me earlier" in heard
         assert (plan.ran, await open_questions(aldis)) == ([], 2)
@@ -145,7 +145,7 @@ async def test_of_two_open_questions_a_word_alone_means_none(store: Store, clock
         first = await asked(aldis)
         second = await asked(aldis, "plan")
         clock.move(2)
-        assert await told(aldis, "yes") == phrases.WHICH_QUESTION.text
+        assert await ask(aldis, "yes") == phrases.WHICH_QUESTION.text
         assert (post.ran, plan.ran, await open_questions(aldis)) == ([], [], 2)
         await aldis.deliver(message("yes", quote=quote_of(ALDIS, second, "May I use plan?")))
         await aldis.answered(4)
@@ -175,17 +175,17 @@ async def test_no_yes_to_something_else_is_one_to_what_a_page_wants(
         await asked(aldis, group=group)
         clock.move(2)
         aldis.model.script = [says(said)]
-        assert await told(aldis, "Aldis, how are you?", group=group) == said
+        assert await ask(aldis, "Aldis, how are you?", group=group) == said
         requests = len(aldis.model.requests)
         clock.move(2)
-        heard = await told(aldis, words, group=group)
+        heard = await ask(aldis, words, group=group)
         assert heard.startswith(f"{phrases.STILL_OPEN.text}\n\nMay I use post?\n\n• word: “at 18:00”")
         assert "what look told me earlier" in heard
         await aldis.quiet_but(1)
         assert (post.ran, await open_questions(aldis), len(aldis.model.requests)) == ([], 1, requests)
         clock.move(2)
         aldis.model.script = [says("Done.")]
-        assert await told(aldis, words, group=group) == "Done."
+        assert await ask(aldis, words, group=group) == "Done."
         await aldis.quiet()
         assert post.ran == ([] if words == "no" else ["at 18:00"])
 
@@ -198,7 +198,7 @@ def asking() -> Echo:
 async def asked_cleanly(aldis: Harness, **more: Any) -> int:
     """The person has something done about which they are asked; nobody else has a part in it."""
     aldis.model.script = [wanted("post", "at 18:00")]
-    assert (await told(aldis, "Aldis, post it.", **more)).startswith("May I use post?")
+    assert (await ask(aldis, "Aldis, post it.", **more)).startswith("May I use post?")
     question = FIRST + len(aldis.transport.sent)
     aldis.clock.move(2)
     return question
@@ -213,27 +213,27 @@ async def test_behind_what_somebody_else_may_have_written_the_question_is_shown_
     group = GROUP if between == "Bob" else None
     async with app_harness(store, clock, tools=(look, post)) as aldis:
         if between == "reminder":
-            await told(aldis, "/remind in 1 minute drink tea")
+            await ask(aldis, "/remind in 1 minute drink tea")
         await asked_cleanly(aldis, group=group)
         before = len(aldis.transport.sent)
         read = [calls(("look", {"word": "page"}))] if between == "page" else []
         aldis.model.script = [*read, says("It is sunny.")]
         if between == "command":
-            await told(aldis, "/memory")
+            await ask(aldis, "/memory")
         elif between == "reminder":
             clock.move(120)
             await aldis.reminder_scheduler.attend_all()
             await aldis.answered(before + 1)
         else:
             more: dict[str, Any] = {"author": BOB} if between == "Bob" else {}
-            await told(aldis, "Aldis, tell me something.", group=group, **more)
+            await ask(aldis, "Aldis, tell me something.", group=group, **more)
         clock.move(2)
-        heard = await told(aldis, "yes", group=group)
+        heard = await ask(aldis, "yes", group=group)
         assert heard.startswith(phrases.STILL_OPEN.text)
         assert post.ran == []
         clock.move(2)
         aldis.model.script = [says("Done.")]
-        assert await told(aldis, "yes", group=group) == "Done."
+        assert await ask(aldis, "yes", group=group) == "Done."
         assert post.ran == ["at 18:00"]
 
 
@@ -278,15 +278,15 @@ async def test_time_and_stop_end_it(store: Store, clock: SetClock) -> None:
     look, post, plan = tools()
     async with app_harness(store, clock, tools=(look, post, plan), approval_seconds=600) as aldis:
         await asked(aldis)
-        await told(aldis, "how are you?")
+        await ask(aldis, "how are you?")
         clock.move(timedelta(seconds=601).total_seconds())
         await aldis.maintenance.expire()
         await aldis.answered(3)
         await aldis.quiet()
         assert "did not answer in time" in str(aldis.model.requests[-1].messages[-1])
         first = await asked(aldis)
-        await told(aldis, "how are you?")
-        assert await told(aldis, "/stop") == common_phrases.STOPPED.text
+        await ask(aldis, "how are you?")
+        assert await ask(aldis, "/stop") == common_phrases.STOPPED.text
         await agree(aldis, first)
         assert (post.ran, await open_questions(aldis)) == ([], 0)
 
@@ -297,7 +297,7 @@ async def test_what_disappears_is_told_to_no_model(store: Store, clock: SetClock
     async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
         await asked(aldis, expires_in_seconds=60)
         clock.move(61)
-        await told(aldis, "how are you?")
+        await ask(aldis, "how are you?")
         assert NOTE not in str(aldis.model.requests[-1].messages)
 
 
@@ -319,9 +319,9 @@ async def test_what_cannot_be_done_is_not_asked(tmp_path: Path, clock: SetClock)
             app_harness(store, clock, tools=(Echo(name="look"),), ported=(Remind,), remembers=True) as aldis,
         ):
             aldis.model.script = [calls(("look", {"word": "page"})), calls((tool, given)), says("It can't be done.")]
-            assert await told(aldis, "Aldis, read the page.", group=group) == "It can't be done.", tool
+            assert await ask(aldis, "Aldis, read the page.", group=group) == "It can't be done.", tool
             assert f'"error": "{error}"' in str(aldis.model.requests[-1].messages[-1]), tool
             await aldis.quiet()
             later = {"action": "set", "text": "tea", "delay_seconds": 600}
             aldis.model.script = [calls(("look", {"word": "page"})), calls(("remind", later))]
-            assert (await told(aldis, "Aldis, read the page.", group=group)).startswith("May I "), tool
+            assert (await ask(aldis, "Aldis, read the page.", group=group)).startswith("May I "), tool

@@ -8,7 +8,7 @@ from pathlib import Path
 from bot.clock import SetClock
 from bot.features.reminders.service import Backlog, backlog, settle
 from store import Restoration, Store, Waiting, open_store, restore
-from tests.bot.commands.test_commands import told
+from tests.bot.commands.test_commands import ask
 from tests.bot.features.reminders.test_reminders import come, texts
 from tests.bot.loops.app_harness import app_harness
 from tests.conftest import NOON
@@ -25,7 +25,7 @@ async def restored(path: Path, folder: Path, clock: SetClock) -> AsyncGenerator[
     async with open_store(path, realm="signal") as store:
         async with app_harness(store, clock) as aldis:
             for plan in PLANS:
-                await told(aldis, f"/remind {plan}")
+                await ask(aldis, f"/remind {plan}")
             await aldis.quiet()
         copy = await store.backup(folder, now=clock.now())
     clock.move(2 * 3600)

@@ -26,7 +26,7 @@ from bot.signal.protocol import Group
 from store import Store
 from tests.bot.chat.test_edits import on_disk
 from tests.bot.chat.turn_helpers import calls, contents, says
-from tests.bot.commands.test_commands import plain, told
+from tests.bot.commands.test_commands import ask, plain
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.conftest import NOON
 from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, Person, delete, edit, message, reaction
@@ -58,7 +58,7 @@ def texts(aldis: Harness, since: int = 0) -> list[str]:
 async def test_a_reminder_comes_once_at_its_time(store: Store, clock: SetClock) -> None:
     """Confirmed as people say it; not before its time, and not again."""
     async with app_harness(store, clock) as aldis:
-        assert (await told(aldis, "/remind in 150 min look after the tea")).split("\n\n") == [
+        assert (await ask(aldis, "/remind in 150 min look after the tea")).split("\n\n") == [
             "OK, at 14:30 (in 2 hours 30 minutes): look after the tea.",
             "React ❌ to cancel.",
             "It's 12:00 where you are, right? If not, write /timezone and your city.",
@@ -70,7 +70,7 @@ async def test_a_reminder_comes_once_at_its_time(store: Store, clock: SetClock) 
         await come(aldis)
         await come(aldis)
         assert texts(aldis, 1) == ["⏰ look after the tea"]
-        assert await told(aldis, "/remind") == common_phrases.NO_REMINDERS.text
+        assert await ask(aldis, "/remind") == common_phrases.NO_REMINDERS.text
         assert aldis.model.asked == []
 
 
@@ -79,24 +79,24 @@ async def test_a_time_that_is_not_read_is_asked_of_the_model(store: Store, clock
     async with app_harness(store, clock, ported=(Remind,)) as aldis:
         for words in ("tomorrow after work call mum", "every day except sunday at 8 swim", "in three moons tea"):
             aldis.model.script = [remind(text="swim", local_datetime="2026-11-23T08:00"), says("Monday at 8.")]
-            assert await told(aldis, f"/remind {words}") == "Monday at 8."
+            assert await ask(aldis, f"/remind {words}") == "Monday at 8."
             assert aldis.model.asked[-1].endswith(f"/remind {words}")
         assert await aldis.count("SELECT count(*) FROM reminders") == 3
         aldis.model.script = [says("At 8 in the morning or in the evening?")]
         clock.move(-5 * HOUR)
-        assert "evening?" in await told(aldis, "/remind today at 8 tea")
+        assert "evening?" in await ask(aldis, "/remind today at 8 tea")
 
 
 async def test_without_a_model_a_time_that_is_not_read_is_refused(store: Store, clock: SetClock) -> None:
     """With two examples that can be given as they stand."""
     async with app_harness(store, clock, settings={"llm": {"providers": ("offline",), "choices": ()}}) as aldis:
-        assert (await told(aldis, "/remind tomorrow after work call mum")).splitlines() == [
+        assert (await ask(aldis, "/remind tomorrow after work call mum")).splitlines() == [
             phrases.TIME_NOT_READ.text,
             "• /remind in 20 minutes TEXT",
             "• /remind tomorrow 9:00 TEXT",
         ]
         clock.move(-5 * HOUR)
-        heard = await told(aldis, "/remind today at 8 tea")
+        heard = await ask(aldis, "/remind today at 8 tea")
         assert heard.startswith("Do you mean today at 08:00 or today at 20:00?")
         assert await aldis.count("SELECT count(*) FROM reminders") == 0
 
@@ -105,72 +105,72 @@ async def test_an_hour_without_its_half_is_the_next_one_of_the_day(store: Store,
     """By command and by the tool alike, which the model tells whether the half was said."""
     async with app_harness(store, clock, ported=(Remind,), settings={"locale": {"timezone": "Europe/Berlin"}}) as aldis:
         clock.move(9 * HOUR - 180)
-        assert (await told(aldis, "/remind at 5 call mum")).startswith("OK, tomorrow at 17:00: call mum.")
+        assert (await ask(aldis, "/remind at 5 call mum")).startswith("OK, tomorrow at 17:00: call mum.")
         aldis.model.script = [
             remind(text="call mum", local_datetime="2026-11-22T05:00", half_of_day_given=False, day_given=False),
             says("OK, tomorrow at 17:00."),
         ]
-        await told(aldis, "remind me to call mum at 5")
+        await ask(aldis, "remind me to call mum at 5")
         [content] = contents(aldis.model.requests[-1])
         assert "Sunday 2026-11-22 17:00 Europe/Berlin" in content
-        assert (await told(aldis, "/remind heute um 21:00 Ana anrufen")) == "It's already 21:57. When tonight?"
+        assert (await ask(aldis, "/remind heute um 21:00 Ana anrufen")) == "It's already 21:57. When tonight?"
 
 
 async def test_the_time_is_asked_once_where_no_zone_is_known(store: Store, clock: SetClock) -> None:
     """In each chat; neither who has set theirs is asked, nor who lives where the operator says."""
     async with app_harness(store, clock) as aldis:
-        heard = [await told(aldis, "/remind 18:00 tea") for _ in range(2)]
+        heard = [await ask(aldis, "/remind 18:00 tea") for _ in range(2)]
         assert ["where you are, right?" in one for one in heard] == [True, False]
-        assert "It's 12:00 where you are, right?" in await told(aldis, "/remind 18:00 tea", group=GROUP)
-        await told(aldis, "/timezone Oslo", author=BOB)
-        assert "where you are" not in await told(aldis, "/remind 18:00 tea", author=BOB)
+        assert "It's 12:00 where you are, right?" in await ask(aldis, "/remind 18:00 tea", group=GROUP)
+        await ask(aldis, "/timezone Oslo", author=BOB)
+        assert "where you are" not in await ask(aldis, "/remind 18:00 tea", author=BOB)
     async with app_harness(store, clock, settings={"locale": {"timezone": "Europe/Berlin"}}) as aldis:
-        assert "where you are" not in await told(aldis, "/remind 18:00 tea", author=CAROL)
+        assert "where you are" not in await ask(aldis, "/remind 18:00 tea", author=CAROL)
 
 
 async def test_reminders_are_listed_and_cancelled_by_number(store: Store, clock: SetClock) -> None:
     """The next one first; a number stays what it is; nobody cancels another one's."""
     async with app_harness(store, clock) as aldis:
-        await told(aldis, "/remind tomorrow 9:00 bins")
-        heard = await told(aldis, "/remind every weekday at 8 ask: weather?")
+        await ask(aldis, "/remind tomorrow 9:00 bins")
+        heard = await ask(aldis, "/remind every weekday at 8 ask: weather?")
         assert heard.startswith(
             "OK, I'll answer this every week (Mon, Tue, Wed, Thu, Fri), first on Monday at 08:00: weather?"
         )
-        await told(aldis, "/remind 18:00 tea")
-        assert (await told(aldis, "/remind list")).splitlines() == [
+        await ask(aldis, "/remind 18:00 tea")
+        assert (await ask(aldis, "/remind list")).splitlines() == [
             "• 3: today at 18:00: tea",
             "• 1: tomorrow at 09:00: bins",
             "• 2: on Monday at 08:00, every week (Mon, Tue, Wed, Thu, Fri): weather? (a question)",
         ]
-        assert await told(aldis, "/remind cancel 1", author=BOB) == plain(say(phrases.NO_SUCH_REMINDER, number=1))
+        assert await ask(aldis, "/remind cancel 1", author=BOB) == plain(say(phrases.NO_SUCH_REMINDER, number=1))
         for which in ("/remind cancel", "/remind delete"):
-            heard = await told(aldis, which)
+            heard = await ask(aldis, which)
             assert ("1: tomorrow at 09:00" in heard, heard.endswith(plain(phrases.WHICH_REMINDER.text))) == (True, True)
-        assert await told(aldis, "/remind cancel", author=BOB) == common_phrases.NO_REMINDERS.text
-        assert await told(aldis, "/remind delete #1.") == "Cancelled: bins."
-        assert await told(aldis, "/remind cancel 1") == plain(say(phrases.NO_SUCH_REMINDER, number=1))
-        assert len((await told(aldis, "/remind")).splitlines()) == 2
-        await told(aldis, "/remind 18:00 hers", author=BOB)
+        assert await ask(aldis, "/remind cancel", author=BOB) == common_phrases.NO_REMINDERS.text
+        assert await ask(aldis, "/remind delete #1.") == "Cancelled: bins."
+        assert await ask(aldis, "/remind cancel 1") == plain(say(phrases.NO_SUCH_REMINDER, number=1))
+        assert len((await ask(aldis, "/remind")).splitlines()) == 2
+        await ask(aldis, "/remind 18:00 hers", author=BOB)
         clock.move(3 * 86_400)
         before = len(aldis.transport.sent)
         await come(aldis)
         assert not [text for text in texts(aldis, before) if "bins" in text]
-        await told(aldis, "/remind 18:00 more tea")
-        assert await told(aldis, "/remind cancel all") == "2 reminders cancelled."
-        assert await told(aldis, "/remind") == common_phrases.NO_REMINDERS.text
+        await ask(aldis, "/remind 18:00 more tea")
+        assert await ask(aldis, "/remind cancel all") == "2 reminders cancelled."
+        assert await ask(aldis, "/remind") == common_phrases.NO_REMINDERS.text
 
 
 async def test_what_was_planned_before_the_zone_was_told_comes_by_its_clock(store: Store, clock: SetClock) -> None:
     """Once: a length stays that long, what would be over comes as it was told, and who moves house moves nothing."""
     async with app_harness(store, clock) as aldis:
         for words in ("tomorrow 9:00 bins", "every day at 8 pills", "in 150 min tea", "12:30 call", "18:00 ask: news?"):
-            heard = await told(aldis, f"/remind {words}")
+            heard = await ask(aldis, f"/remind {words}")
         assert heard.startswith("OK, I'll answer this at 18:00 (in 6 hours): news?")
-        await told(aldis, "/remind tomorrow 9:00 shoes", group=GROUP)
-        await told(aldis, "/remind tomorrow 9:00 hers", author=BOB)
-        heard = await told(aldis, "/timezone Berlin")
+        await ask(aldis, "/remind tomorrow 9:00 shoes", group=GROUP)
+        await ask(aldis, "/remind tomorrow 9:00 hers", author=BOB)
+        heard = await ask(aldis, "/timezone Berlin")
         assert heard == "It's 13:00 where you are (Europe/Berlin). What you had planned comes by that clock, too."
-        assert (await told(aldis, "/remind")).splitlines() == [
+        assert (await ask(aldis, "/remind")).splitlines() == [
             "• 4: today at 13:30: call",
             "• 3: today at 15:30: tea",
             "• 5: today at 18:00: news? (a question)",
@@ -178,11 +178,11 @@ async def test_what_was_planned_before_the_zone_was_told_comes_by_its_clock(stor
             "• 1: tomorrow at 09:00: bins",
         ]
         for author in (ALICE, BOB):
-            assert "tomorrow at 09:00" in await told(
+            assert "tomorrow at 09:00" in await ask(
                 aldis, "/remind", group=GROUP if author is ALICE else None, author=author
             )
-        assert (await told(aldis, "/timezone Tokyo")).endswith("(Asia/Tokyo).")
-        assert "1: tomorrow at 17:00: bins" in await told(aldis, "/remind")
+        assert (await ask(aldis, "/timezone Tokyo")).endswith("(Asia/Tokyo).")
+        assert "1: tomorrow at 17:00: bins" in await ask(aldis, "/remind")
         clock.move(20 * HOUR)
         before = len(aldis.transport.sent)
         await come(aldis)
@@ -202,22 +202,22 @@ def test_each_example_can_be_given_as_it_stands() -> None:
 async def test_what_is_no_time_is_told(store: Store, clock: SetClock) -> None:
     """The right form, or why not; nothing is planned."""
     async with app_harness(store, clock) as aldis:
-        assert await told(aldis, "/remind 2020-01-01 21:00 tea") == (
+        assert await ask(aldis, "/remind 2020-01-01 21:00 tea") == (
             "That day is over: it's 21 November 2026 already. When do you mean?"
         )
-        assert await told(aldis, "/remind every day at 8") == phrases.REMIND_WHAT.text
+        assert await ask(aldis, "/remind every day at 8") == phrases.REMIND_WHAT.text
         for name in ("Atlantis", "+5:30", "UTC+2", "EST", "a" * 10_000):
-            assert await told(aldis, f"/timezone {name}") == phrases.NO_SUCH_ZONE.text
-        assert await told(aldis, "/timezone Wien") == "It's 13:00 where you are (Europe/Vienna)."
-        assert await told(aldis, "/remind 2040-01-01 21:00 tea") == phrases.TIME_TOO_FAR.text
-        assert await told(aldis, "/remind") == common_phrases.NO_REMINDERS.text
+            assert await ask(aldis, f"/timezone {name}") == phrases.NO_SUCH_ZONE.text
+        assert await ask(aldis, "/timezone Wien") == "It's 13:00 where you are (Europe/Vienna)."
+        assert await ask(aldis, "/remind 2040-01-01 21:00 tea") == phrases.TIME_TOO_FAR.text
+        assert await ask(aldis, "/remind") == common_phrases.NO_REMINDERS.text
 
 
 async def test_a_person_has_only_so_many(store: Store, clock: SetClock) -> None:
     """Everywhere together; a cancelled one makes room."""
     async with app_harness(store, clock) as aldis:
-        await told(aldis, "/remind in 1h the first")
-        await told(aldis, "/remind in 1h the other", group=GROUP)
+        await ask(aldis, "/remind in 1h the first")
+        await ask(aldis, "/remind in 1h the other", group=GROUP)
         here = await aldis.count("SELECT min(conversation_id) FROM reminders")
 
         def fill(repos: Any) -> None:
@@ -225,10 +225,10 @@ async def test_a_person_has_only_so_many(store: Store, clock: SetClock) -> None:
                 repos.reminders.put(here, ALICE.uuid, f"item {number}", plan=b"", words=b"", due_at=NOON)
 
         await store.transaction(fill)
-        assert await told(aldis, "/remind in 1h one more") == phrases.TOO_MANY_REMINDERS.text
-        await told(aldis, "/remind cancel 1")
-        assert "one more" in await told(aldis, "/remind in 1h one more")
-        assert "hers" in await told(aldis, "/remind in 1h hers", author=BOB)
+        assert await ask(aldis, "/remind in 1h one more") == phrases.TOO_MANY_REMINDERS.text
+        await ask(aldis, "/remind cancel 1")
+        assert "one more" in await ask(aldis, "/remind in 1h one more")
+        assert "hers" in await ask(aldis, "/remind in 1h hers", author=BOB)
 
 
 # Over time
@@ -237,15 +237,15 @@ async def test_a_person_has_only_so_many(store: Store, clock: SetClock) -> None:
 async def test_a_late_one_says_by_how_much_and_a_repeated_one_comes_once(store: Store, clock: SetClock) -> None:
     """However many times it missed; the next time is the next that lies ahead."""
     async with app_harness(store, clock) as aldis:
-        await told(aldis, "/remind every day at 8 pills")
-        await told(aldis, "/remind in 1h tea")
+        await ask(aldis, "/remind every day at 8 pills")
+        await ask(aldis, "/remind in 1h tea")
         clock.move(3 * 86_400 + 30 * 60)
         await come(aldis)
         assert texts(aldis, 2) == [
             "⏰ tea\n\n(2 days 23 hrs late: I was offline.)",
             "⏰ pills\n\n(2 days 4 hrs late: I was offline.)",
         ]
-        assert await told(aldis, "/remind") == "• 1: tomorrow at 08:00, every day: pills"
+        assert await ask(aldis, "/remind") == "• 1: tomorrow at 08:00, every day: pills"
 
 
 # By the model
@@ -257,7 +257,7 @@ async def test_the_tool_lists_cancels_and_keeps_the_zone(store: Store, clock: Se
 
         async def answered(completion: Any) -> Any:
             aldis.model.script = [completion, says("Done.")]
-            await told(aldis, "remind me of the bins each Monday at 8 in Berlin until the end of January; and so on")
+            await ask(aldis, "remind me of the bins each Monday at 8 in Berlin until the end of January; and so on")
             return json.loads(contents(aldis.model.requests[-1])[-1])
 
         weekly = {"repeat": "week", "weekdays": ["mo"], "until": "2027-01-31", "interval": 2}
@@ -320,7 +320,7 @@ async def test_a_prompt_is_asked_at_its_time(store: Store, clock: SetClock) -> N
         assert kept == [(2,)]
         assert reply.quote is not None
         assert (reply.quote.author, reply.quote.sent_at) == (ALICE.uuid, asked)
-        assert "You today: US$0.01" in await told(aldis, "/usage")
+        assert "You today: US$0.01" in await ask(aldis, "/usage")
         clock.move(86_400)
         await come(aldis)
         assert len(aldis.model.asked) == 2
@@ -333,7 +333,7 @@ async def test_a_prompt_is_asked_at_its_time(store: Store, clock: SetClock) -> N
 async def test_a_prompt_that_runs_plans_nothing(store: Store, clock: SetClock) -> None:
     """Or one could keep itself alive for ever, at its person's cost."""
     async with app_harness(store, clock, ported=(Remind,)) as aldis:
-        await told(aldis, "/remind in 1h ask: go on")
+        await ask(aldis, "/remind in 1h ask: go on")
         aldis.model.script = [remind(text="go on", prompt="go on", delay_seconds=60), says("No.")]
         clock.move(HOUR)
         await come(aldis)
@@ -355,11 +355,11 @@ async def test_what_somebody_planned_in_a_group_that_they_left_does_not_come_the
 ) -> None:
     """Neither said nor asked in their name; it is over."""
     async with app_harness(store, clock) as aldis:
-        await told(aldis, "hello")
+        await ask(aldis, "hello")
         await in_group(aldis, ALICE, BOB)
-        await told(aldis, "/remind every day at 13:00 tea", group=GROUP)
-        await told(aldis, "/remind 13:00 ask: news?", group=GROUP)
-        await told(aldis, "/remind 13:00 bobs", group=GROUP, author=BOB)
+        await ask(aldis, "/remind every day at 13:00 tea", group=GROUP)
+        await ask(aldis, "/remind 13:00 ask: news?", group=GROUP)
+        await ask(aldis, "/remind 13:00 bobs", group=GROUP, author=BOB)
         await in_group(aldis, BOB)
         before, asked = len(aldis.transport.sent), len(aldis.model.asked)
         clock.move(HOUR - 120)
@@ -377,7 +377,7 @@ async def test_what_somebody_planned_in_a_group_that_they_left_does_not_come_the
 async def test_who_may_no_longer_write_is_not_reminded(store: Store, clock: SetClock) -> None:
     """Whom the operator has taken off the list; it is over."""
     async with app_harness(store, clock) as aldis:
-        await told(aldis, "/remind in 1h tea")
+        await ask(aldis, "/remind in 1h tea")
     async with app_harness(store, clock, access=AccessList(persons=frozenset({BOB.uuid}), groups=frozenset())) as aldis:
         clock.move(HOUR)
         await come(aldis)
@@ -403,11 +403,11 @@ async def test_words_disappear_with_their_message(store: Store, clock: SetClock,
         await aldis.maintenance.expire()
         assert b"secret" not in on_disk(path)
         assert await aldis.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL") == 0
-        assert "(its text has disappeared)" in await told(aldis, "/remind")
+        assert "(its text has disappeared)" in await ask(aldis, "/remind")
         clock.move(5 * HOUR)
         await come(aldis)
         assert texts(aldis)[-1] == REMINDER_WORDLESS.text
-        assert await told(aldis, "/remind") == common_phrases.NO_REMINDERS.text
+        assert await ask(aldis, "/remind") == common_phrases.NO_REMINDERS.text
 
 
 @pytest.mark.parametrize("by_model", [False, True])
@@ -480,7 +480,7 @@ async def said_at(aldis: Harness) -> int:
 async def test_a_reaction_cancels_ends_or_puts_off(store: Store, clock: SetClock) -> None:
     """On the confirmation or on the reminder itself, by its person alone; a day later it is forgotten."""
     async with app_harness(store, clock, ported=(Remind,)) as aldis:
-        await told(aldis, "/timezone UTC")
+        await ask(aldis, "/timezone UTC")
 
         async def react(emoji: str, author: Person = ALICE, group: str | None = None) -> list[str]:
             before = len(aldis.transport.sent)
@@ -489,23 +489,23 @@ async def test_a_reaction_cancels_ends_or_puts_off(store: Store, clock: SetClock
             return texts(aldis, before)
 
         open_ones = "SELECT count(*) FROM reminders WHERE settled_at IS NULL"
-        await told(aldis, "/remind in 1h hers", group=GROUP)
+        await ask(aldis, "/remind in 1h hers", group=GROUP)
         assert (await react("❌", BOB, GROUP), await aldis.count(open_ones)) == ([], 1)
         assert (await react("❌", group=GROUP), await aldis.count(open_ones)) == (["Cancelled: hers."], 0)
-        await told(aldis, "/remind in 1h tea")
+        await ask(aldis, "/remind in 1h tea")
         assert (await react("✅"), await aldis.count(open_ones)) == ([], 1)
         assert await react("⏰") == ["OK, at 14:00 (in 2 hours): tea."]
         assert (await react("❌"), await aldis.count(open_ones)) == (["Cancelled: tea."], 0)
         assert await react("❌") == []
         aldis.model.script = [remind(text="bins", delay_seconds=HOUR), says("OK.")]
-        await told(aldis, "remind me of the bins in an hour")
+        await ask(aldis, "remind me of the bins in an hour")
         for answer in (["OK, at 14:00 (in 1 hour): bins."], []):
             clock.move(HOUR)
             await come(aldis)
             assert texts(aldis)[-1] == "⏰ bins"
             assert await react("⏰" if answer else "✅") == answer
         assert await aldis.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL") == 0
-        await told(aldis, "/remind every day at 14:30 pills")
+        await ask(aldis, "/remind every day at 14:30 pills")
         clock.move(HOUR / 2)
         await come(aldis)
         assert texts(aldis)[-1] == "⏰ pills"
@@ -517,7 +517,7 @@ async def test_a_reaction_cancels_ends_or_puts_off(store: Store, clock: SetClock
             days=1, hours=2.5
         )
         assert (await react("❌"), await aldis.count(open_ones)) == (["Cancelled: pills."], 0)
-        await told(aldis, "/remind in 1h tea")
+        await ask(aldis, "/remind in 1h tea")
         clock.move(HOUR)
         await come(aldis)
         clock.move(24 * HOUR)
