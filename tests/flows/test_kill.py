@@ -111,7 +111,9 @@ async def test_killed_at_a_step_of_the_store(world: World, when: str, step: str)
     world.signal.receipts_mode = "on_call"
     async with started(*arguments, settings=world.settings, folder=world.folder, module="tests.flows.dying") as process:
         assert (await process.ended()).status == -9
-    # A receipt that comes while Aldis is down waits at Signal's server, as everything does.
+    # A receipt that comes while Aldis is down waits at Signal's server, as everything does; one that comes before
+    # signal-cli has seen the connection end is lost with it.
+    await world.signal.disconnected()
     await world.signal.confirm()
     world.signal.receipts_mode = "at_once"
     await world.finish()
