@@ -46,6 +46,8 @@ REASONS: Mapping[str, Reason] = {
         "it was written in a group and not addressed to Aldis (no mention)",
         "people mention Aldis, quote it or begin with its name; `/always on` makes it answer everything there",
     ),
+    "not_asker": Reason("its author may not ask in that group (`/who`)", "an admin writes `/who all` or `/who list`"),
+    "paused": Reason("Aldis is paused in its conversation", "`/resume` there"),
     "too_many": Reason("too many messages came from its author or there within a minute", _MINUTE, logging.WARNING),
     "queue_full": Reason("too many messages were already waiting there", "LIMITS__MAX_WAITING", logging.WARNING),
     "too_old": Reason("it had waited too long, and its author read so", "INTAKE__MAX_AGE says how long that is"),

@@ -61,6 +61,10 @@ class Turns(Repository):
         """Returns how many turns began since then."""
         return self.value("SELECT count(*) FROM turns WHERE started_at >= ?", (millis(at),))
 
+    def started_at(self, turn: TurnId) -> datetime | None:
+        """Returns when the turn began; None if it is gone."""
+        return moment_if(self.value("SELECT started_at FROM turns WHERE id = ?", (turn,)))
+
     def replaces(self, turn: TurnId) -> TurnId | None:
         """Returns the turn that this one repeats; None if it repeats none."""
         return self.value("SELECT replaces FROM turns WHERE id = ?", (turn,))

@@ -18,9 +18,10 @@ Left to others: who was let in, who is a member now, and whether a number still 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
+from bot.access.chat_settings import Askers
 from bot.events import ChatId, Envelope, PersonId
 from bot.signal.protocol import Group
 
@@ -92,6 +93,17 @@ def is_admin(envelope: Envelope, allowed: AccessList) -> bool:
     if allowed.note_to_self or envelope.from_self:
         return allowed.note_to_self and envelope.from_self
     return not allowed.admins.isdisjoint(_names(envelope))
+
+
+def may_ask(envelope: Envelope, allowed: AccessList, askers: Askers, *, is_approved: bool = False) -> bool:
+    """Whether the author may ask in a group with this setting; in a direct chat everybody may who may write."""
+    if askers == "all" or envelope.chat is None or not envelope.chat.is_group:
+        return True
+    if is_admin(envelope, allowed):
+        return True
+    if askers != "list" or envelope.author is None:
+        return False
+    return may_write(replace(envelope, chat=ChatId.direct(envelope.author)), allowed, is_approved=is_approved)
 
 
 def accepts(invitation: Group, allowed: AccessList) -> bool:

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import TypeAdapter
 
@@ -18,6 +18,10 @@ _log = logging.getLogger(__name__)
 
 MAX_PERSONA_CHARS = 2000
 """A persona is part of every question, and paid each time."""
+
+
+Askers = Literal["all", "admins", "list"]
+"""Who may ask in a group: all who may write there, admins only, or those who may also write directly."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +53,14 @@ class ChatSettings:
     """The language last reliably detected in a message, or the likely one of the first messages; None: none so far."""
     answers_always: bool = False
     """In a group: whether every message is meant for Aldis."""
+    paused_at: datetime | None = None
+    """Since when only commands are answered; None: Aldis is not paused here."""
+    told_paused: bool = False
+    """Whether a sender during the pause has read about it."""
+    askers: Askers = "all"
+    """In a group: which of the people who may write there may ask."""
+    told_askers: bool = False
+    """Whether a sender who may not ask has read so."""
     is_greeted: bool = False
     """In a direct chat: whether the person was greeted."""
     told_zone: bool = False
@@ -75,6 +87,11 @@ class ChatSettings:
         """A copy without words that have expired by then."""
         until = self.expires_at
         return replace(self, persona=None) if until is not None and until <= now else self
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether only commands are answered."""
+        return self.paused_at is not None
 
     @property
     def expires_at(self) -> datetime | None:

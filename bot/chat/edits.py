@@ -3,8 +3,8 @@
     deleted --waiting--> gone            edited --waiting------> its new words wait in its place
             |-running--> stopped                |-running------> stopped, and asked again in its new words
             '-answered-> its turn goes          |-just answered> asked again; the answer is edited
-            the others of its turn whose        |-older, or its author edits too much: the history has its new
-            answer is not out: asked again      | words, the answer stays
+            the others of its turn whose        |-older, nothing is answered there now (`/pause`), or its
+            answer is not out: asked again      | author edits too much: the history has its new words, the answer stays
                                                 '-to a command, or to a yes or no to something that was asked: what was
                                                   made of it goes as if it were deleted; of a command its author reads
                                                   that no edit gives one
@@ -266,12 +266,19 @@ class Revisions:
         if known.turn_state == "running":
             is_admitted = self._admits(change)
             return self._asked_again(change, known.turn, message) if is_admitted else self._asks_no_more(change)
-        if repos.turns.is_newest(known.turn) and self._asks.admits(change.author, change.now):
+        if (
+            repos.turns.is_newest(known.turn)
+            and not self._is_paused(change)
+            and self._asks.admits(change.author, change.now)
+        ):
             return self._asked_again(change, known.turn, message)
         repos.revisions.revise(change.item.id, known.root, known.turn)
         repos.inbox.settle(change.item.id)
         self._reword(change, known.turn, message)
         return ()
+
+    def _is_paused(self, change: _Change) -> bool:
+        return chat_settings.settings_of(change.repos, change.conversation, change.now).is_paused
 
     def _reword(self, change: _Change, turn: TurnId, message: Incoming) -> None:
         """Puts the new words into the history, or into the question that `/retry` would ask again."""
@@ -294,9 +301,13 @@ class Revisions:
         repos.inbox.settle(change.known.item)
         repos.revisions.revise(change.item.id, change.known.root, None)
         replaces = None if turn is None else repos.turns.replaces(turn)
+        began = None if turn is None else repos.turns.started_at(turn)
         stopped = self._given_up(change)
+        # What was under way when `/pause` came is answered: so is its edit, in a turn that began when the former did.
+        is_begun = replaces is not None or (began is not None and self._is_paused(change))
         if self._admits(change):
-            repos.inbox.as_question(change.item.id, None if replaces is None else self._begin(change, replaces))
+            again = self._begin(change, replaces, began or change.now) if is_begun else None
+            repos.inbox.as_question(change.item.id, again)
         return stopped
 
     def _asked_again(self, change: _Change, turn: TurnId, message: Incoming) -> tuple[TurnId, ...]:
@@ -309,7 +320,7 @@ class Revisions:
         stops = self._ended(change)
         planned = self._undo(change)
         replaces = repos.turns.replaces(turn) if stops else turn  # what was stopped has no answer to replace
-        again = self._begin(change, replaces)
+        again = self._begin(change, replaces, change.now)
         repos.inbox.settle(known.item)
         repos.revisions.move(turn, again)  # before its words go: what has no answer yet is asked once more without this
         self._erase(change, turn)
@@ -320,9 +331,9 @@ class Revisions:
         repos.inbox.as_question(change.item.id, again)
         return (*stops, *planned)
 
-    def _begin(self, change: _Change, replaces: TurnId | None) -> TurnId:
+    def _begin(self, change: _Change, replaces: TurnId | None, began_at: datetime) -> TurnId:
         expires_at = change.item.expires_at
-        return change.repos.turns.begin(change.conversation, now=change.now, expires_at=expires_at, replaces=replaces)
+        return change.repos.turns.begin(change.conversation, now=began_at, expires_at=expires_at, replaces=replaces)
 
     def _admits(self, change: _Change) -> bool:
         """Whether one more edit of this person may cost something. If not it is refused, and only the first of a minute

@@ -84,9 +84,12 @@ WHICH_QUESTION = Sentence(
     "WHICH_QUESTION", "I've asked you several things. Put 👍 or 👎 on the one you mean, or quote it."
 )
 STILL_OPEN = Sentence("STILL_OPEN", "Did you mean this? I'm still waiting for your answer.")
+ASKERS_ADMINS = Sentence("ASKERS_ADMINS", "In this group only my admins can ask me.")
+ASKERS_LIST = Sentence("ASKERS_LIST", "In this group only people who can also write to me directly can ask me.")
 EDITED_COMMAND = Sentence(
     "EDITED_COMMAND", "I don't carry out commands from edited messages. Please send this as a new one."
 )
+IS_PAUSED = Sentence("IS_PAUSED", "I'm paused here, so I'm not answering. An admin can write `/resume`.")
 _YES_OR_NO = Sentence("YES_OR_NO", "Just say yes or no, or put 👍 or 👎 on this message.")
 _CALLS_COST = Sentence("CALLS_COST", "That costs {cost}.")
 _MAY_I = Sentence("MAY_I", "May I do this?")

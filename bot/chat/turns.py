@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 
 from bot import messages
 from bot.access import chat_settings
-from bot.access.chat_settings import ChatSettings
+from bot.access.chat_settings import Askers, ChatSettings
 from bot.chat import outgoing, phrases, prompt
 from bot.chat.context import PastTurns, StoredTurn, read_surroundings, rows_of
 from bot.chat.journal import Journal, Outcome, Pause, Turn, origin_of
@@ -266,6 +266,29 @@ class Turns:
 
         await self._store.transaction(transact)
 
+    async def is_paused(self, claim: Claim, turn: Turn) -> bool:
+        """Whether nothing is answered there now; if so, settles the claim and tells the first who asks, in the language
+        in which they ask.
+        """
+
+        def pass_over(repos: Repositories) -> bool:
+            now = self._clock.now()
+            # The present settings: a turn that continues after a restart has those of its beginning.
+            settings = chat_settings.settings_of(repos, claim.conversation, now)
+            if settings.paused_at is None or claim.started_at < settings.paused_at:
+                return False
+            if not settings.told_paused:
+                known = replace(settings, told_paused=True, heard=turn.heard or settings.heard)
+                chat_settings.change(repos, turn.conversation, now, lambda _: known)
+                self.tell(repos, turn.conversation, turn.incoming[-1], phrases.IS_PAUSED, turn=turn.id)
+            repos.journal.close(claim.turn, "ignored", now=now)
+            repos.inbox.done(claim.turn)
+            return True
+
+        if turn.settings.paused_at is None and claim.is_new:
+            return False  # deciding by what was read anyway saves a round trip to the store
+        return await self._store.transaction(pass_over)
+
     async def greet(self, turn: Turn, words: str) -> None:
         """Greets a person's first question in their own chat before it is answered; only once, even after a crash."""
         if turn.settings.is_greeted or turn.group is not None or turn.incoming[-1].scheduled is not None:
@@ -280,6 +303,20 @@ class Turns:
             self.tell(repos, turn.conversation, turn.incoming[-1], words)
 
         await self._store.transaction(transact)
+
+    async def may_not_ask(self, claim: Claim, item: InboxId, message: Incoming, askers: Askers) -> None:
+        """Tells the first person who may not ask in a group; once, until that setting changes."""
+        why = phrases.ASKERS_ADMINS if askers == "admins" else phrases.ASKERS_LIST
+
+        def tell(repos: Repositories) -> None:
+            now = self._clock.now()
+            if not chat_settings.settings_of(repos, claim.conversation, now).told_askers:
+                chat_settings.change(
+                    repos, claim.conversation, now, lambda settings: replace(settings, told_askers=True)
+                )
+                self.tell(repos, claim.conversation, message, why, origin=origin_of(item))
+
+        await self._store.transaction(tell)
 
     def tell(
         self,

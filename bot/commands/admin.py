@@ -21,6 +21,7 @@ from bot.chat.journal import origin_of
 from bot.chat.notices import Admins
 from bot.commands import phrases
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command
+from bot.commands.conversation import forget
 from bot.errors import Disconnected, TransportError
 from bot.events import ChatId, Incoming, PersonId, Reply, Styled
 from bot.formatting.split import one_message
@@ -258,9 +259,19 @@ class AdminCommands(CommandGroup):
 
         return reply
 
-    @command("/groups", phrases.ABOUT_GROUPS, for_admins=True, directly_only=True, section="admins")
-    async def _groups(self, _: Call) -> Answer:
-        """Shows the groups that Aldis is in or invited to, with their ids for `ACCESS__GROUPS`."""
+    @command("/groups [forget ID]", phrases.ABOUT_GROUPS, for_admins=True, directly_only=True, section="admins")
+    async def _groups(self, call: Call) -> Answer | None:
+        """Shows the groups that Aldis is in or invited to, with their ids for `ACCESS__GROUPS`. With `forget` and an
+        id, what was said in that group is destroyed, as `/forget all` there would do it; also after Aldis has left it.
+        """
+        verb, _, group = call.command.rest.partition(" ")
+        if verb:
+            if verb.lower() != "forget" or not group:
+                raise WrongForm
+            address = ChatId.group(group.strip().strip("`"))
+            if await self._context.store.read(lambda repos: repos.conversations.at(address)) is None:
+                return phrases.UNKNOWN_GROUP
+            return await forget(self._context, call, address)
         groups = await self._audience.groups()
         if groups is None:
             return phrases.BRIDGE_SILENT

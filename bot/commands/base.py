@@ -51,6 +51,8 @@ _WORDS: Mapping[str, str] = {
     "whoami": "werbinich quisuisje quiensoy",
     "export": "exportieren exporter exportar",
     "forget": "vergiss vergessen oublie oublier olvida olvidar",
+    "pause": "pausieren pausa",
+    "resume": "weiter fortsetzen reprendre reanudar",
     "always": "immer toujours siempre",
     "people": "leute personnes personas",
     "groups": "gruppen groupes grupos",

@@ -15,6 +15,7 @@ from bot import messages
 from bot.access import chat_settings
 from bot.access.routing import parse_word
 from bot.chat import outgoing, prompt
+from bot.chat import phrases as turn_phrases
 from bot.chat.approvals import Approvals
 from bot.chat.steps import Asked, dump_step
 from bot.commands import phrases
@@ -142,7 +143,9 @@ class ConversationCommands(CommandGroup):
         def retry(repos: Repositories) -> tuple[TurnId, ...]:
             last = self._last(repos, call)
             question = None if last is None else _question(repos, call, last.turn)
-            if last is not None and last.state == "running":
+            if self._context.settings(repos, call).is_paused:
+                refusal = turn_phrases.IS_PAUSED  # and the previous answer stays
+            elif last is not None and last.state == "running":
                 refusal = phrases.STILL_ANSWERING
             elif last is not None and question is not None:
                 return self._asked_again(repos, call, last, question)

@@ -43,7 +43,13 @@ ONLY_IN_GROUPS = Sentence("ONLY_IN_GROUPS", "That only works in groups.")
 ONLY_DIRECTLY = Sentence("ONLY_DIRECTLY", "I only do that in our own chat, not in a group.")
 ALWAYS_ON = Sentence("ALWAYS_ON", "From now on I'll answer every message here.")
 ALWAYS_OFF = Sentence("ALWAYS_OFF", "From now on I'll only answer here when you address me.")
+ASKERS_ALL = Sentence("ASKERS_ALL", "Everybody in this group can ask me.")
+PAUSED = Sentence(
+    "PAUSED", "Paused. Until `/resume` I only react to commands here; what's asked meanwhile stays unanswered."
+)
+RESUMED = Sentence("RESUMED", "Resumed.")
 NO_GROUPS = Sentence("NO_GROUPS", "I'm not in any group.")
+UNKNOWN_GROUP = Sentence("UNKNOWN_GROUP", "I know no group with this id.")
 GROUP_INVITATION = Sentence("GROUP_INVITATION", "(an invitation: I accept it once `ACCESS__GROUPS` has this id)")
 BRIDGE_SILENT = Sentence(
     "BRIDGE_SILENT",
@@ -64,10 +70,18 @@ ABOUT_TOOLS = Sentence("ABOUT_TOOLS", "shows my tools, or switches one on or off
 ABOUT_LANGUAGE = Sentence("ABOUT_LANGUAGE", "chooses the language I speak here.")
 ABOUT_WHOAMI = Sentence("ABOUT_WHOAMI", "shows who you are to me.")
 ABOUT_ALWAYS = Sentence("ABOUT_ALWAYS", "makes me answer every message in a group, or only those addressed to me.")
+ABOUT_WHO = Sentence(
+    "ABOUT_WHO",
+    "says who may ask me in this group: everybody in it, only the admins, or only those who may write to me directly.",
+)
+ABOUT_PAUSE = Sentence("ABOUT_PAUSE", "pauses me in this chat: I only react to commands.")
+ABOUT_RESUME = Sentence("ABOUT_RESUME", "ends the pause.")
 ABOUT_ALLOW = Sentence("ABOUT_ALLOW", "lets in the person who was given this code.")
 ABOUT_DENY = Sentence("ABOUT_DENY", "shuts a person out again.")
 ABOUT_PEOPLE = Sentence("ABOUT_PEOPLE", "shows who was let in, by whom, and when.")
-ABOUT_GROUPS = Sentence("ABOUT_GROUPS", "shows the groups I'm in, with their ids for the settings.")
+ABOUT_GROUPS = Sentence(
+    "ABOUT_GROUPS", "shows the groups I'm in, with their ids for the settings, or deletes what was said in one."
+)
 ABOUT_BROADCAST = Sentence("ABOUT_BROADCAST", "sends a message to every chat, after you confirm it.")
 _ALL_FORGOTTEN = Sentence(
     "ALL_FORGOTTEN", "Deleted for good, here and elsewhere: {what}. What it cost stays in my books, without any words."
@@ -156,7 +170,7 @@ def forget_asks(what: Literal["here", "own", "everything"], erased: Erasure) -> 
 
 
 def forget_reply(erased: Erasure, *, everywhere: bool = False) -> str:
-    """The reply to `/forget`."""
+    """The reply to `/forget` and `/groups forget`."""
     return say(_ALL_FORGOTTEN if everywhere else _FORGOTTEN, what=_destroyed(erased))
 
 

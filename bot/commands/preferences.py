@@ -1,5 +1,5 @@
-"""The commands about what is set in a conversation: persona, model, tools and language; in groups also whether Aldis
-answers every message; and how it knows a person.
+"""The commands about what is set in a conversation: persona, model, tools and language; in groups also when Aldis
+speaks up, and whether it speaks at all; and about the state of things.
 
 In a group everybody can set the first four, just as everybody can write: the choice holds for all, and all see who made
 it. When Aldis speaks up is for admins to decide, if there are any.
@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.access.chat_settings import MAX_PERSONA_CHARS, Persona
+from bot.access.chat_settings import MAX_PERSONA_CHARS, Askers, Persona
 from bot.chat import phrases as turn_phrases
 from bot.chat.intents import plain_name
 from bot.chat.offers import gather_tools
 from bot.commands import phrases
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command, fold
-from bot.i18n.catalogues import say
+from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language
 from store import Repositories
 from tools import Tool, ToolSource, clean_text
@@ -35,6 +35,11 @@ class Menu:
 
 _MAX_SHOWN = 60
 """How many characters of an unknown name are repeated."""
+_ASKERS_TOLD: Mapping[Askers, Sentence] = {
+    "all": phrases.ASKERS_ALL,
+    "admins": turn_phrases.ASKERS_ADMINS,
+    "list": turn_phrases.ASKERS_LIST,
+}
 _LANGUAGE_NAMES: Mapping[Language, str] = {
     "en": "en english englisch anglais ingles",
     "de": "de german deutsch allemand aleman",
@@ -190,6 +195,37 @@ class PreferenceCommands(CommandGroup):
         if (word := call.command.rest.lower()) not in replies:
             raise WrongForm
         return self._context.set(call, replies[word], answers_always=word == "on")
+
+    @command(
+        "/who [all|admins|list]",
+        phrases.ABOUT_WHO,
+        configures_group=True,
+        groups_only=True,
+        section="admins",
+        examples=("/who", "/who all", "/who admins", "/who list"),
+    )
+    async def _who(self, call: Call) -> Answer:
+        """Sets who can ask in the group: everybody, only admins, or only people who can also write directly. Without an
+        argument shows who can.
+        """
+        if not call.command.rest:
+            return lambda repos: _ASKERS_TOLD[self._context.settings(repos, call).askers]
+        word = call.command.rest.lower()
+        askers: Askers | None = next((one for one in _ASKERS_TOLD if one == word), None)
+        if askers is None:
+            raise WrongForm
+        return self._context.set(call, _ASKERS_TOLD[askers], askers=askers, told_askers=False)
+
+    @command("/pause", phrases.ABOUT_PAUSE, configures_group=True, section="admins")
+    async def _pause(self, call: Call) -> Answer:
+        """Answers only commands in this chat until resumed."""
+        now = self._context.clock.now()
+        return self._context.set(call, phrases.PAUSED, paused_at=now, told_paused=False)
+
+    @command("/resume", phrases.ABOUT_RESUME, configures_group=True, section="admins")
+    async def _resume(self, call: Call) -> Answer:
+        """Ends the pause."""
+        return self._context.set(call, phrases.RESUMED, paused_at=None, told_paused=False)
 
     @command("/whoami", phrases.ABOUT_WHOAMI, section="data")
     async def _whoami(self, call: Call) -> Answer:

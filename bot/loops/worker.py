@@ -22,7 +22,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.access.access import is_admin
+from bot.access.access import is_admin, may_ask
 from bot.access.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict, route
 from bot.chat import prompt
 from bot.chat.agent import Agent
@@ -250,7 +250,7 @@ class Worker:
             _log.error("turn %d cannot be read and was given up", claim.turn)
             await self._turns.ignore(claim, is_readable=False)
             return
-        asked = self._to_answer(await self._undecided(claim, opened))
+        asked = await self._to_answer(claim, await self._undecided(claim, opened))
         if not asked:
             await self._turns.ignore(claim)
             return
@@ -261,6 +261,11 @@ class Worker:
         if others:
             await self._turns.set_apart(claim, others)
         turn = await self._turns.load(claim, incoming or messages)
+        if await self._turns.is_paused(claim, turn):
+            self._reactions.take_off(messages)  # possibly marked while they waited
+            for _ in messages:
+                self._unanswered.note("paused")
+            return
         notes = tuple(dict.fromkeys(found.excuse for found in asked if found.excuse is not None))
         if not incoming:
             await self._turns.keep(turn, Outcome(text="\n\n".join(map(say, notes)), ok=False))
@@ -304,15 +309,31 @@ class Worker:
             event, found = None, Ignore(reason="unreadable")
         return OpenedItem(item=item, envelope=envelope, event=event, route=found)
 
-    def _to_answer(self, opened: Iterable[OpenedItem]) -> list[AskedMessage]:
+    async def _to_answer(self, claim: Claim, opened: Iterable[OpenedItem]) -> list[AskedMessage]:
         """The messages of a claim to answer, in order; talk among others is overheard."""
         now = self._clock.now()
         asked: list[AskedMessage] = []
         for one in opened:
             message = self._message(one.route, one.item)
-            if message is not None:
+            if message is not None and await self._may_ask(claim, one, message):
                 asked.append(AskedMessage(opened=one, message=message, excuse=self._excuse(one, now)))
         return asked
+
+    async def _may_ask(self, claim: Claim, opened: OpenedItem, message: Incoming) -> bool:
+        """Whether the author may ask in this group, by its settings; the first who may not gets a sentence."""
+        if not message.chat.is_group:
+            return True
+        envelope = opened.envelope
+        askers = (await self._turns.settings(claim.conversation)).askers
+        is_approved = askers == "list" and await self._store.read(
+            lambda repos: repos.people.is_allowed(message.author, account=envelope.account)
+        )
+        if may_ask(envelope, self._authority.allowed, askers, is_approved=is_approved):
+            return True
+        self._unanswered.note("not_asker")
+        self._reactions.take_off((message,))  # possibly marked while it waited
+        await self._turns.may_not_ask(claim, opened.item.id, message, askers)
+        return False
 
     def _message(self, found: Route, item: InboxItem) -> Incoming | None:
         match found:

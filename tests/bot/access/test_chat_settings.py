@@ -16,6 +16,8 @@ FULL = ChatSettings(
     language="de",
     heard="fr",
     answers_always=True,
+    paused_at=NOW,
+    told_paused=True,
     starts_after=42,
 )
 

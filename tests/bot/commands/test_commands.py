@@ -63,7 +63,7 @@ async def test_help_lists_what_the_person_may_do(store: Store, clock: SetClock) 
         assert "/trust" in admins
         in_group = await ask(aldis, "Aldis, /help", author=BOB, group=GROUP)
         assert "/trust" not in in_group  # what is given only directly, and only in groups
-        assert "/always" in in_group
+        assert "/always /who" in in_group
         assert "/always" not in admins
         assert aldis.model.asked == []
 

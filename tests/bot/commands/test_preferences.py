@@ -1,5 +1,8 @@
 """What people set for their conversation: it holds from the next message on, survives restarts, goes with `/forget`."""
 
+import pytest
+
+from bot.chat import phrases as turn_phrases
 from bot.chat import prompt
 from bot.clock import SetClock
 from bot.commands import phrases
@@ -169,7 +172,7 @@ async def test_a_chosen_language_stays_whatever_is_written(store: Store, clock: 
             assert await ask(aldis, "/language auto") == say(phrases.LANGUAGE_BY_MESSAGE)
 
 
-# Always
+# Always, pause
 
 
 async def test_admins_say_when_aldis_speaks_up_in_a_group(store: Store, clock: SetClock) -> None:
@@ -186,13 +189,30 @@ async def test_admins_say_when_aldis_speaks_up_in_a_group(store: Store, clock: S
         assert await ask(aldis, "/always", group=GROUP, author=BOB) == plain(phrases.wrong_form("always", ()))
 
 
-async def test_what_an_admin_has_set_is_not_forgotten_by_others(store: Store, clock: SetClock) -> None:
+async def test_pause_answers_nothing_but_commands_and_says_so_once(store: Store, clock: SetClock) -> None:
+    """What came meanwhile stays unanswered, also after a restart; what was under way is answered."""
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
+        assert await ask(aldis, "/pause", group=GROUP, author=BOB) == plain(phrases.PAUSED.text)
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
+        assert await ask(aldis, "Aldis, one?", group=GROUP) == plain(turn_phrases.IS_PAUSED.text)
+        await aldis.until(lambda: aldis.intake._counts.all().get("unanswered_paused") == 1)
+        await aldis.deliver(message("Aldis, two?", group=GROUP))
+        await aldis.process(message("Elsewhere?"))
+        assert [reply.content.text for reply in aldis.transport.sent[1:]] == ["re: Elsewhere?"]
+        assert await ask(aldis, "/resume", group=GROUP, author=BOB) == phrases.RESUMED.text
+        assert await ask(aldis, "Aldis, three?", group=GROUP) == "re: Aldis, three?"
+        assert aldis.model.asked[-1].count("?") == 1
+
+
+@pytest.mark.parametrize("rule", ["/who admins", "/always on"])
+async def test_what_an_admin_has_set_is_not_forgotten_by_others(store: Store, clock: SetClock, rule: str) -> None:
     """A member has forgotten what they said in the group, and is not answered otherwise than before."""
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
-        await ask(aldis, "/always on", group=GROUP, author=BOB)
+        await ask(aldis, rule, group=GROUP, author=BOB)
         await ask(aldis, "/forget yes", group=GROUP)
-        await aldis.process(message("Hello?", group=GROUP))
-        assert len(aldis.model.asked) == 1
+        asked = "Hello?" if rule == "/always on" else "Aldis, hello?"
+        await aldis.process(message(asked, group=GROUP))
+        assert len(aldis.model.asked) == (1 if rule == "/always on" else 0)
         await ask(aldis, "/forget all yes", group=GROUP, author=BOB)
-        await aldis.process(message("Hello?", group=GROUP))
+        await aldis.process(message(asked, group=GROUP))
         assert len(aldis.model.asked) == 1

@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 
+from bot.access.access import AccessList
+from bot.chat import phrases
 from bot.clock import SetClock
+from bot.commands import phrases as command_phrases
 from bot.events import MentionRange, PersonId
 from bot.models.base import Request
 from store import ConversationId, Store
 from tests.bot.chat.turn_helpers import Echo, calls, says
+from tests.bot.commands.test_commands import plain
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.servers.envelopes import (
     ALDIS,
@@ -19,6 +23,7 @@ from tests.servers.envelopes import (
     CAROL,
     GROUP,
     MENTION_SIGN,
+    Person,
     delete,
     edit,
     mention_of,
@@ -195,3 +200,39 @@ async def test_a_bare_mention_is_about_what_was_said_last(store: Store, clock: S
         assert len(aldis.transport.sent) == 1
         assert "Peru" not in str(await aldis.store.read(lambda repos: repos.history.last(ConversationId(1), 9)))
         assert "Peru" not in await asked(aldis, "Aldis?")
+
+
+# Who may ask
+
+
+async def heard_by(aldis: Harness, text: str, author: Person) -> list[str]:
+    """What is said to this in the group."""
+    before = len(aldis.transport.sent)
+    await aldis.deliver(message(text, author=author, group=GROUP))
+    await aldis.quiet()
+    return [reply.content.text for reply in aldis.transport.sent[before:]]
+
+
+async def test_who_may_ask_is_set_for_each_group(store: Store, clock: SetClock) -> None:
+    """All, admins, or those on the list; the first who may not is told so, once; it holds over a restart."""
+    listed = AccessList(persons=frozenset({ALICE.uuid}), groups=frozenset({GROUP}), admins=frozenset({BOB.uuid}))
+    async with app_harness(store, clock, access=listed) as aldis:
+        assert await heard_by(aldis, "/who", CAROL) == []
+        assert await heard_by(aldis, "Aldis, /who all", CAROL) == [plain(command_phrases.unknown_command("who"))]
+        assert await heard_by(aldis, "/who", BOB) == [command_phrases.ASKERS_ALL.text]
+        assert await heard_by(aldis, "Aldis, one?", CAROL) == ["re: Aldis, one?"]
+        assert await heard_by(aldis, "/who list", BOB) == [phrases.ASKERS_LIST.text]
+    async with app_harness(store, clock, access=listed) as aldis:
+        assert await heard_by(aldis, "Aldis, two?", CAROL) == [phrases.ASKERS_LIST.text]
+        assert await heard_by(aldis, "Aldis, three?", CAROL) == []
+        assert await heard_by(aldis, "/retry", CAROL) == []
+        assert await heard_by(aldis, "Aldis, four?", ALICE) == ["re: Aldis, four?"]
+        assert await heard_by(aldis, "/who admins", BOB) == [phrases.ASKERS_ADMINS.text]
+        assert await heard_by(aldis, "Aldis, five?", ALICE) == [phrases.ASKERS_ADMINS.text]
+        assert await heard_by(aldis, "Aldis, six?", BOB) == ["re: Aldis, six?"]
+        assert await heard_by(aldis, "/who all", BOB) == [command_phrases.ASKERS_ALL.text]
+        assert await heard_by(aldis, "Aldis, seven?", CAROL) == ["re: Aldis, seven?"]
+        assert await heard_by(aldis, "/who else", BOB) == [
+            "Please write it like this: /who, /who all, /who admins or /who list"
+        ]
+        assert {"two", "three", "five"}.isdisjoint(" ".join(aldis.model.asked).replace("?", "").split())

@@ -56,6 +56,9 @@ async def _always(stage: Stage) -> None:
     await stage.answer()
     await stage.says(BOB, "When do we meet?", to_group=True)
     await stage.answer()
+    for text in ("/pause", "When do we meet?", "/resume"):
+        await stage.says(ALICE, text, to_group=True)
+        await stage.answer()
 
 
 async def _older(stage: Stage) -> None:
@@ -135,9 +138,9 @@ STORIES = (
         settings={"GROUPS__CONTEXT_MESSAGES": "5"},
     ),
     Story(
-        title="A group that wants more of it",
-        words="In a group where an admin turns this on, Aldis answers every message. Commands need no name"
-        " before them.",
+        title="A group that wants more of it, or less",
+        words="In a group where an admin turns this on, Aldis answers every message. After `/pause` it answers only"
+        " commands; these need no name before them.",
         play=_always,
         settings={"ACCESS__ADMINS": ALICE.uuid},
     ),
