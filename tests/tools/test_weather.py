@@ -1,13 +1,16 @@
 """The weather, from a double of Open-Meteo that refuses what the real one refuses."""
 
 import asyncio
+import io
 import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from PIL import Image
 from pydantic import ValidationError
 
+from bot.i18n.language import LANGUAGES
 from tests.servers.base import answer_json, hang
 from tests.servers.fixtures import fixture_of
 from tests.servers.open_meteo import OpenMeteo, place
@@ -17,12 +20,15 @@ from tools import (
     Http,
     NotFound,
     RateLimited,
+    Result,
     TimedOut,
     ToolContext,
     ToolError,
     Unavailable,
 )
-from tools.weather import ATTRIBUTION, Weather, WeatherArguments, WeatherOptions
+from tools.chart import Panel, line_chart
+from tools.weather.open_meteo import ATTRIBUTION, WeatherOptions
+from tools.weather.tool import CHART_WORDS, Weather, WeatherArguments
 
 KEY = "om-key-4711"
 
@@ -41,7 +47,10 @@ class Asked:
         self._context = context
 
     async def __call__(self, place: str | None = None, **arguments: Any) -> Any:
-        return (await self.tool.run(WeatherArguments(place=place, **arguments), self._context)).data
+        return (await self.result(place=place, **arguments)).data
+
+    async def result(self, **arguments: Any) -> Result:
+        return await self.tool.run(WeatherArguments(**arguments), self._context)
 
 
 @pytest.fixture
@@ -84,6 +93,7 @@ async def test_the_weather_of_a_place_has_words_units_and_its_source(ask: Asked)
     }
     assert ("precipitation" in second, second["wind_max"]) == (False, "20 km/h")
     assert data["attribution"] == ATTRIBUTION
+    assert [other["region"] for other in data["other_places"]] == ["South"]
 
 
 async def test_units_come_from_the_argument_else_from_the_setting(
@@ -348,6 +358,42 @@ async def test_the_weather_is_told_though_the_air_is_not_known(ask: Asked, open_
     data = await ask(latitude=1.0, longitude=1.0, air_quality=True)
     assert "tomorrow" in data["air_quality"]["failed"]
     assert data["timezone"] == "UTC"
+
+
+async def test_a_chart_comes_as_a_picture(ask: Asked) -> None:
+    """Of the hours that were asked for, else of all days; the same weather gives the same picture."""
+    wishes: tuple[dict[str, Any], ...] = ({}, {"hours": "evening"}, {"days": 7, "units": "imperial"})
+    for more in wishes:
+        first, again = [await ask.result(place="Utopia", chart=True, **more) for _ in range(2)]
+        (file,) = first.files
+        assert (file.name, file.content_type) == ("weather.png", "image/png")
+        assert file.data.startswith(b"\x89PNG\r\n\x1a\n")
+        assert (again.files, "chart" in first.data) == (first.files, False)
+
+
+async def test_a_chart_speaks_the_language_of_the_person(
+    open_meteo: OpenMeteo, http: Http, context: ToolContext
+) -> None:
+    """The place is called as it was asked for; a name with nothing that can be drawn is left out of the title; what
+    the model reads stays English.
+    """
+    assert set(CHART_WORDS) == set(LANGUAGES)
+    for language, name, title in (
+        ("de", "Köln", "Köln: Sa 21.11. - So 22.11."),
+        ("es", "Málaga", "Málaga: sáb 21/11 - dom 22/11"),
+        ("fr", "東京", "sam. 21/11 - dim. 22/11"),
+        ("xx", "Łódź", "Łódź: Sat 21 Nov - Sun 22 Nov"),
+    ):
+        open_meteo.places.append(place(name, "Erewhon", "West", 3_000_000))
+        result = await Asked(open_meteo, http, replace(context, language=language)).result(
+            place=name, chart=True, days=2
+        )
+        told, meant = (
+            Image.open(io.BytesIO(png)).crop((0, 0, 900, 56)).tobytes()  # the head of the chart
+            for png in (result.files[0].data, line_chart(title, {}, [Panel(name="A", values=[1])]))
+        )
+        assert told == meant
+        assert (result.data["place"]["name"], result.data["current"]["weather"]) == (name, "slight rain")
 
 
 async def test_a_place_is_found_by_its_name_in_english_and_in_the_language_of_the_person(

@@ -3,7 +3,7 @@
 from tests.bot.media.samples import adts, pdf, picture
 from tests.campaigns.transcripts.stage import Stage, Story
 from tests.servers.envelopes import ALICE, fixture
-from tests.servers.script import say
+from tests.servers.script import call, say
 
 _PACK = "0123456789abcdef0123456789abcdef"
 _PLACE = "Garden gate\nhttps://maps.google.com/maps?q=52.520008%2C13.404954"
@@ -32,6 +32,14 @@ async def _voice(stage: Stage) -> None:
     await stage.answer()
     await stage.answer()
     stage.reads()
+
+
+async def _chart(stage: Stage) -> None:
+    stage.doubles.model.scripted(
+        call("get_weather", {"place": "Utopia", "chart": True}), say("Rain in the evening; here is the curve.")
+    )
+    await stage.says(ALICE, "Show me the weather in Utopia.")
+    await stage.answer()
 
 
 async def _cards(stage: Stage) -> None:
@@ -67,5 +75,10 @@ STORIES = (
         title="Contacts, places, stickers",
         words="They reach the model in words; so do polls.",
         play=_cards,
+    ),
+    Story(
+        title="Files from Aldis",
+        words="What a tool draws or writes arrives with the answer.",
+        play=_chart,
     ),
 )

@@ -1,41 +1,37 @@
-"""The tool `get_weather`: the weather now, by hour and for up to sixteen days, and air quality, from Open-Meteo.
+"""The tool `get_weather`: the weather now, by hour and for up to sixteen days, air quality, and a chart.
 
 A place is given by coordinates or by name. If several have the name, the clearly largest is used, or else the model
-gets the list. The answers are put in words, with the units that they name. Values that are null are left out, and
-nothing is guessed. Times are local to the place. Open-Meteo's free hosts accept about one request at a time per
-address, so questions wait for each other. It needs no key.
-
-Source: the documentation of open-meteo.com for forecasts, geocoding, air quality and terms, and the server's own
-repository open-meteo/open-meteo for the errors, 2026-11-21; open-meteo/geocoding-api 655cd15 for languages and for
-regions behind a comma, 2026-11-27. Data CC BY 4.0: every answer needs the attribution.
+gets the list. `tools.weather.open_meteo` queries Open-Meteo; here its answers are put in words, with the units that
+they name. Values that are null are left out, and nothing is guessed. Times are local to the place.
 """
 
 import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
-from http import HTTPStatus
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
-from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ToolContext, ToolSpec
-from tools.cities import fold_name, regions_named
-from tools.errors import BadArguments, Disabled, NotFound, RateLimited, TimedOut, ToolError
-from tools.http import Http, JsonAnswer
+from tools.base import Arguments, Intent, Result, ResultFile, ToolContext, ToolSpec
+from tools.chart import PNG, Panel, drawable, line_chart
+from tools.cities import fold_name
+from tools.errors import BadArguments, TimedOut, ToolError
+from tools.http import Http
 from tools.text import clean_text, shorten
+from tools.weather.open_meteo import (
+    ATTRIBUTION,
+    MAX_NAME_CHARS,
+    OpenMeteo,
+    Units,
+    Value,
+    WeatherForecast,
+    WeatherOptions,
+    WeatherPlace,
+)
 
-ATTRIBUTION = "Weather data by Open-Meteo.com (https://open-meteo.com/)"
-
-_SERVICE = "Open-Meteo"
-_ENGLISH = "en"
-_MAX_NAME_CHARS = 100
-_CANDIDATES = 10
-_MAX_CANDIDATES = 100
-_SHOWN_REGIONS = 8
-_MAX_REASON_CHARS = 200
 _CLEARLY_LARGER = 3  # times as many people as the next place of that name
-_MAX_SHOWN = 5
+_SHOWN_OTHERS = 5
 _TIMEOUT_SECONDS = 12.0
 _USUAL_DAYS, _MAX_DAYS = 3, 16
 _FEWER = f"The forecast reaches {_MAX_DAYS} days, today included; past days and later ones are left out."
@@ -102,35 +98,53 @@ _COORDINATES = re.compile(
 )
 _MAX_LATITUDE, _MAX_LONGITUDE = 90, 180
 
-Units = Literal["metric", "imperial"]
-Value = float | str | None
+_LITTLE_RAIN = {"mm": 1.0, "inch": 0.05}
+_LABEL_EVERY_HOURS = 3
+_MAX_HOURS_LABELLED = 26  # charts of more hours label the days
 
 
-class WeatherOptions(Options):
-    """The settings `TOOLS__WEATHER__<FIELD>`."""
+class ChartWords(NamedTuple):
+    """The words of the chart in one language, the short names of the weekdays, and how a date and a number look."""
 
-    base_url: BaseUrl = "https://api.open-meteo.com"
-    """The address for forecasts; with a key https://customer-api.open-meteo.com."""
-    geocoding_base_url: BaseUrl = "https://geocoding-api.open-meteo.com"
-    """The address for looking up places; with a key https://customer-geocoding-api.open-meteo.com."""
-    api_key: Key | None = None
-    """The key for Open-Meteo's customer hosts, which commercial use requires; private use needs none."""
-    units: Units = "metric"
-    """The units of answers, unless the question names some."""
+    temperature: str
+    chance: str
+    amount: str
+    weekdays: str
+    date: str
+    decimal_point: str = ","
 
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`."""
-        return ("Open-Meteo: the place",)
+    def day(self, at: datetime, form: str) -> str:
+        """Returns a day as it stands below the chart (`{at:%d}`) or in the title (`date`): `Sat 21`."""
+        return f"{self.weekdays.split()[at.weekday()]} {form.format(at=at)}"
+
+
+_DAYS_OF_ENGLISH = "Mon Tue Wed Thu Fri Sat Sun"
+CHART_WORDS: Mapping[str, ChartWords] = {
+    "en": ChartWords("Temperature", "Chance of rain", "Rain and snow per hour", _DAYS_OF_ENGLISH, "{at:%d %b}", "."),
+    "de": ChartWords(
+        *("Temperatur", "Regenwahrscheinlichkeit", "Regen und Schnee pro Stunde"),
+        *("Mo Di Mi Do Fr Sa So", "{at.day}.{at.month}."),
+    ),
+    "fr": ChartWords(
+        *("Température", "Risque de pluie", "Pluie et neige par heure"),
+        *("lun. mar. mer. jeu. ven. sam. dim.", "{at:%d/%m}"),
+    ),
+    "es": ChartWords(
+        *("Temperatura", "Probabilidad de lluvia", "Lluvia y nieve por hora"),
+        *("lun mar mié jue vie sáb dom", "{at.day}/{at.month}"),
+    ),
+}
+"""By ISO code of the language."""
 
 
 class WeatherArguments(Arguments):
     """The place or its coordinates, the days, and what to include."""
 
-    rare = frozenset({"latitude", "longitude", "air_quality", "units"})
+    rare = frozenset({"latitude", "longitude", "air_quality", "chart", "units"})
 
     place: str | None = Field(
         default=None,
-        max_length=_MAX_NAME_CHARS,
+        max_length=MAX_NAME_CHARS,
         description="A town, postal code or airport (Paris, Texas), or coordinates.",
     )
     latitude: float | None = Field(default=None, ge=-90, le=90, allow_inf_nan=False)
@@ -139,6 +153,7 @@ class WeatherArguments(Arguments):
     hours: _Part | None = Field(default=None, description="Also list hours; night: 22-6.")
     day: date | None = Field(default=None, description="The first one, YYYY-MM-DD.")
     air_quality: bool = Field(default=False, description="Include air quality and, in Europe, pollen.")
+    chart: bool = Field(default=False, description="Also send a picture; only if people want one.")
     units: Units | None = Field(default=None, description="Default: what people here are used to.")
 
     @model_validator(mode="after")
@@ -156,75 +171,20 @@ class WeatherArguments(Arguments):
         return min(self.days or usual, _MAX_DAYS)
 
 
-class WeatherPlace(BaseModel):
-    """A row of the geocoding answer; empty fields are missing."""
-
-    name: str
-    latitude: float
-    longitude: float
-    country: str | None = None
-    country_code: str | None = None
-    admin1: str | None = None
-    admin2: str | None = None
-    admin3: str | None = None
-    population: int = 0
-
-    @property
-    def label(self) -> Mapping[str, str | float]:
-        """What distinguishes the place from others with the same name."""
-        words = {"name": self.name, "region": self.admin1, "country": self.country}
-        shown = {key: shorten(clean_text(word), _MAX_NAME_CHARS) for key, word in words.items() if word}
-        return {**shown, "latitude": self.latitude, "longitude": self.longitude}
-
-    def is_in(self, region: str) -> bool:
-        """Whether it is in a region or country, given by its name, the letters of a state or the code of a country."""
-        wanted = fold_name(region)
-        names = (self.admin1, self.admin2, self.admin3, self.country, self.country_code)
-        if wanted.removesuffix(" county") in {fold_name(name) for name in names if name}:
-            return True
-        return any(
-            one.name == self.admin1 if one.is_state else one.code == self.country_code for one in regions_named(region)
-        )
-
-
-class _Places(BaseModel):
-    results: tuple[WeatherPlace, ...] = ()
-    """Missing if there are none."""
-
-
-class _Forecast(BaseModel):
-    """A forecast of the weather or the air.
-
-    Has parallel lists by variable; any value can be null; times are local to the place and without a zone.
-    """
-
-    timezone: str
-    timezone_abbreviation: str = ""
-    current: Mapping[str, Value] = {}
-    current_units: Mapping[str, str] = {}
-    hourly: Mapping[str, Sequence[Value]] = {}
-    hourly_units: Mapping[str, str] = {}
-    daily: Mapping[str, Sequence[Value]] = {}
-    daily_units: Mapping[str, str] = {}
-
-
 class Weather:
-    """Tells the weather of a place, now, by the hour and by the day, with air and pollen."""
+    """Tells the weather of a place, now, by the hour and by the day, with air and pollen, and draws a chart."""
 
     def __init__(self, options: WeatherOptions, http: Http, *, timeout_seconds: float = _TIMEOUT_SECONDS) -> None:
-        """`timeout_seconds` is for one question: its place, its forecast, and waiting for earlier questions."""
-        self._options, self._http = options, http
-        self._timeout_seconds = timeout_seconds
-        self._key = options.api_key.get_secret_value() if options.api_key else ""
-        self._queue = asyncio.Lock()
+        self._units = options.units
+        self._service = OpenMeteo(options, http, timeout_seconds)
 
     spec = ToolSpec(
         name="get_weather",
         description=(
-            "Returns the weather of a place now and for up to 16 days; on request by the hour, with air and pollen. If"
-            " several places have the name, it lists them: ask which one, or call again with the region. No past"
-            " weather and no official warnings: if asked, say so and name the country's weather service. Give the"
-            " attribution."
+            "Returns the weather of a place now and for up to 16 days; on request by the hour, with air and pollen, or"
+            " as a picture. If several places have the name, it lists them: ask which one, or call again with the"
+            " region. No past weather and no official warnings: if asked, say so and name the country's weather"
+            " service. Give the attribution."
         ),
         arguments=WeatherArguments,
         intent=lambda given: Intent("weather", {"place": given.place or f"{given.latitude}, {given.longitude}"}),
@@ -234,68 +194,51 @@ class Weather:
         """Returns the weather, or the places that an ambiguous name may mean.
 
         Raises:
-            NotFound: no place has that name, or none in that region; the message names those where there is one.
+            NotFound: no place has that name.
             BadArguments: Open-Meteo refuses the arguments, or the day is too far away.
             Disabled: it refuses the key.
             RateLimited, TimedOut, TooLarge, Unavailable: there is no readable answer.
         """
         _needed_days(arguments, context.now)
+        timeout_seconds = self._service.timeout_seconds
         try:
-            async with asyncio.timeout(self._timeout_seconds), self._queue:
-                return Result(data=await self._weather(arguments, context))
+            async with asyncio.timeout(timeout_seconds), self._service.queue:
+                return await self._weather(arguments, context)
         except TimeoutError as error:
-            raise TimedOut(f"{_SERVICE} did not answer within {self._timeout_seconds:g} seconds.") from error
+            raise TimedOut(f"Open-Meteo did not answer within {timeout_seconds:g} seconds.") from error
 
-    async def _weather(self, arguments: WeatherArguments, context: ToolContext) -> Mapping[str, Any]:
+    async def _weather(self, arguments: WeatherArguments, context: ToolContext) -> Result:
         here = (arguments.latitude, arguments.longitude)
-        asked = shorten(clean_text(arguments.place or ""), _MAX_NAME_CHARS)
+        asked = shorten(clean_text(arguments.place or ""), MAX_NAME_CHARS)
         latitude, longitude = here if None not in here else coordinates(asked) or (None, None)
         if latitude is not None and longitude is not None:
-            return await self._described({"latitude": latitude, "longitude": longitude}, arguments, context.now)
-        first, *others = _meant(await self._places(asked, context.language), asked)
-        if not others:
-            return await self._described(first.label, arguments, context.now)
+            return await self._answer({"latitude": latitude, "longitude": longitude}, (), arguments, context)
+        chosen, others = _choose(await self._service.places(asked, context.language), asked)
+        if chosen is not None:
+            return await self._answer(chosen.label, others, arguments, context)
         message = f"Several places are named {asked!r}: which one is meant?"
-        return {"ambiguous": True, "message": message, "candidates": [place.label for place in (first, *others)]}
+        return Result(data={"ambiguous": True, "message": message, "candidates": [place.label for place in others]})
 
-    async def _places(self, name: str, language: str) -> tuple[WeatherPlace, ...]:
-        """Returns the places whose names begin like this, at least one; named in English if English knows them.
-
-        A search knows the names that a place has at home, and those of one language. English comes first: models call
-        places by English names as well, and in German Cologne is a village in Italy. Regions and countries may follow
-        behind commas. They are compared here: the service knows neither codes nor letters of states, and compares only
-        the best few of the bare name.
-        """
-        town, *regions = (part.strip() for part in name.split(","))
-        regions = list(filter(None, regions))
-        elsewhere: dict[str, None] = {}
-        for one in dict.fromkeys((_ENGLISH, language)):
-            count = _MAX_CANDIDATES if regions else _CANDIDATES
-            params = {"name": town, "count": str(count), "language": one, "format": "json"}
-            answer = await self._ask(f"{self._options.geocoding_base_url}/v1/search", params)
-            places = answer.parse(_Places, _SERVICE).results
-            if found := tuple(place for place in places if all(map(place.is_in, regions))):
-                return found
-            elsewhere |= dict.fromkeys(", ".join(filter(None, (place.admin1, place.country))) for place in places)
-        known = "; ".join(list(elsewhere)[:_SHOWN_REGIONS])
-        there = f"there is one in {clean_text(known)}" if known else "try the bare name of a town"
-        raise NotFound(f"No place is named {name!r}; {there}.")
-
-    async def _described(
-        self, label: Mapping[str, str | float], arguments: WeatherArguments, now: datetime
-    ) -> Mapping[str, Any]:
-        """Returns the weather at the coordinates in the label."""
+    async def _answer(
+        self,
+        label: Mapping[str, str | float],
+        others: Sequence[WeatherPlace],
+        arguments: WeatherArguments,
+        context: ToolContext,
+    ) -> Result:
         here = {"latitude": str(label["latitude"]), "longitude": str(label["longitude"]), "timezone": "auto"}
-        params = here | {
-            "current": ",".join([*_CURRENT, _DIRECTION, _CODE]),
-            "daily": ",".join([*_DAILY, _DOMINANT_DIRECTION, "sunrise", "sunset", _CODE]),
-            "forecast_days": str(_needed_days(arguments, now)),
-        }
-        if arguments.hours:
-            params["hourly"] = ",".join([*_HOURLY, _DIRECTION, _CODE])
-        if (arguments.units or self._options.units) == "imperial":
-            params |= _IMPERIAL
-        forecast = (await self._ask(f"{self._options.base_url}/v1/forecast", params)).parse(_Forecast, _SERVICE)
+        hourly = {"hourly": ",".join([*_HOURLY, _DIRECTION, _CODE])} if arguments.hours or arguments.chart else {}
+        forecast = await self._service.forecast(
+            here
+            | hourly
+            | {
+                "current": ",".join([*_CURRENT, _DIRECTION, _CODE]),
+                "daily": ",".join([*_DAILY, _DOMINANT_DIRECTION, "sunrise", "sunset", _CODE]),
+                "forecast_days": str(_needed_days(arguments, context.now)),
+            }
+            | (_IMPERIAL if (arguments.units or self._units) == "imperial" else {})
+        )
+        by_hour = _hours_within(forecast, arguments)
         daily = _days(forecast, arguments.day, arguments.day_count)
         data: dict[str, Any] = {
             "place": label,
@@ -304,48 +247,34 @@ class Weather:
                 "local_time": str(forecast.current.get("time") or "unknown"),
                 **_weather_of(forecast.current, forecast.current_units, _CURRENT),
             },
-            "hours": _hours(forecast, arguments.hours, arguments.day) if arguments.hours else {},
+            "hours": _hours(forecast, by_hour) if arguments.hours else {},
             # The hours are long enough, and say the same.
             "days": () if arguments.hours and arguments.days is None else daily,
             "note": _FEWER if len(daily) < (arguments.days or 1) else "",
             "air_quality": await self._air(here) if arguments.air_quality else {},
+            "other_places": [place.name_and_region for place in others],
             "attribution": ATTRIBUTION,
         }
-        return {name: item for name, item in data.items() if item}
+        files: tuple[ResultFile, ...] = ()
+        if arguments.chart:
+            title = arguments.place or f"{label['latitude']}, {label['longitude']}"
+            words = CHART_WORDS.get(context.language, CHART_WORDS["en"])
+            files = await asyncio.to_thread(_chart, title, by_hour, forecast.hourly_units, words)
+            if not files:
+                data["chart"] = "There is nothing to draw: say it in words."
+        return Result(data={name: item for name, item in data.items() if item}, files=files)
 
     async def _air(self, here: Mapping[str, str]) -> Mapping[str, str]:
-        """Returns the air quality, or why it is unknown, which does not affect the weather. What is not measured at a
-        place, such as pollen outside Europe, is null.
-        """
-        host = self._options.base_url.replace("api.open-meteo.com", "air-quality-api.open-meteo.com")
-        wanted = {**here, "current": ",".join(_AIR), "forecast_days": "1"}
+        """Returns the air quality, or why it is unknown, which does not affect the weather."""
         try:
-            answer = (await self._ask(f"{host}/v1/air-quality", wanted)).parse(_Forecast, _SERVICE)
+            wanted = {**here, "current": ",".join(_AIR), "forecast_days": "1"}
+            answer = await self._service.forecast(wanted, of_air=True)
         except ToolError as error:
             return {"failed": str(error)}
         index = _number(answer.current.get("european_aqi"))
         words = (word for most, word in _AIR_WORDS.items() if index is not None and index <= most)
         word = "unknown" if index is None else next(words, "extremely poor")
         return {"air": word, **_with_units(answer.current, answer.current_units, _AIR)}
-
-    async def _ask(self, url: str, params: Mapping[str, str]) -> JsonAnswer:
-        given = {**params, "apikey": self._key} if self._key else params
-        answer = await self._http.get_json(url, service=_SERVICE, params=given, timeout_seconds=self._timeout_seconds)
-        reason = ""
-        match answer.body:
-            case {"error": True, "reason": str(said)}:
-                reason = shorten(clean_text(said.replace(self._key or "apikey=", "")), _MAX_REASON_CHARS)
-            case _ if answer.ok:
-                return answer
-            case _:
-                pass
-        if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
-            raise RateLimited(f"{_SERVICE} wants fewer requests. {reason}".strip())
-        if answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN} or "API key" in reason:
-            raise Disabled(f"{_SERVICE} refuses the key: the operator must check TOOLS__WEATHER__API_KEY.")
-        if reason and answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise BadArguments(reason)
-        raise answer.refusal(_SERVICE)
 
 
 def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
@@ -363,9 +292,10 @@ def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
     return min(ahead + arguments.day_count + 2, _MAX_DAYS)
 
 
-def _meant(places: Sequence[WeatherPlace], asked: str) -> Sequence[WeatherPlace]:
-    """Returns the place that is clearly meant: the one with clearly the most people among those with exactly this name,
-    or else among all. Without one, several, the largest first.
+def _choose(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | None, Sequence[WeatherPlace]]:
+    """Returns the place that is clearly meant, or None, and the others.
+
+    That is the one with clearly the most people among those with exactly this name, or else among all.
     """
     wanted = fold_name(asked.partition(",")[0])
     exact = [place for place in places if fold_name(place.name) == wanted]
@@ -374,8 +304,8 @@ def _meant(places: Sequence[WeatherPlace], asked: str) -> Sequence[WeatherPlace]
     several = {(place.name, place.admin1, place.country): place for place in reversed(ranked)}
     first, *others = sorted(several.values(), key=lambda place: -place.population)
     if not others or first.population >= _CLEARLY_LARGER * max(others[0].population, 1):
-        return [first]
-    return [first, *others][:_MAX_SHOWN]
+        return first, others[:_SHOWN_OTHERS]
+    return None, [first, *others][:_SHOWN_OTHERS]
 
 
 def coordinates(text: str) -> tuple[float, float] | None:
@@ -389,7 +319,7 @@ def coordinates(text: str) -> tuple[float, float] | None:
     return (latitude, longitude) if abs(latitude) <= _MAX_LATITUDE and abs(longitude) <= _MAX_LONGITUDE else None
 
 
-def _days(forecast: _Forecast, first: date | None, count: int) -> Sequence[Mapping[str, str]]:
+def _days(forecast: WeatherForecast, first: date | None, count: int) -> Sequence[Mapping[str, str]]:
     """Describes the weather of `count` days, by default from today on; fewer if the forecast ends before."""
     rows: list[Mapping[str, str]] = []
     for day, values in _rows(forecast.daily):
@@ -414,21 +344,29 @@ def _sun(day: datetime, values: Mapping[str, Value]) -> Mapping[str, str]:
     }
 
 
-def _hours(forecast: _Forecast, part: str, day: date | None) -> Mapping[str, Any]:
-    """Describes the hours of a part of the day, by default today at the place, without those that are past.
+_Hours = Sequence[tuple[datetime, Mapping[str, Value]]]
 
-    Each takes as few characters as can be read, as there are many: `15 overcast, 6.5, 10, 0, 12 W`.
+
+def _hours_within(forecast: WeatherForecast, wanted: WeatherArguments) -> _Hours:
+    """Returns the hours of the part of a day, by default today at the place, without those that are past; of whole
+    days if no part is wanted.
     """
     rows = list(_rows(forecast.hourly))
     present = _time(forecast.current.get("time")) or (rows[0][0] if rows else datetime.min)  # noqa: DTZ901 - local, all without a zone
-    first = present.replace(minute=0)
-    if part == "next_24" and day is None:
-        last = first + _A_DAY
+    this_hour = present.replace(minute=0)
+    midnight = datetime.combine(wanted.day or present.date(), time.min)
+    if wanted.hours is None:
+        first, last = midnight, midnight + wanted.day_count * _A_DAY
+    elif wanted.hours == "next_24" and wanted.day is None:
+        first, last = this_hour, this_hour + _A_DAY
     else:
-        midnight = datetime.combine(day or present.date(), time.min)
-        start, end = _PARTS.get(part, _PARTS["all_day"])
-        first, last = max(midnight + timedelta(hours=start), first), midnight + timedelta(hours=end)
-    rows = [(at, values) for at, values in rows if first <= at < last]
+        start, end = _PARTS.get(wanted.hours, _PARTS["all_day"])
+        first, last = max(midnight + timedelta(hours=start), this_hour), midnight + timedelta(hours=end)
+    return [(at, values) for at, values in rows if first <= at < last]
+
+
+def _hours(forecast: WeatherForecast, rows: _Hours) -> Mapping[str, Any]:
+    """Describes each hour in as few characters as can be read, as there are many: `15 overcast, 6.5, 10, 0, 12 W`."""
     if not rows:
         return {"message": _OVER, "hours": []}
     columns = [f"{ours} {clean_text(forecast.hourly_units.get(name, ''))}".strip() for name, ours in _HOURLY.items()]
@@ -445,6 +383,28 @@ def _hours(forecast: _Forecast, part: str, day: date | None) -> Mapping[str, Any
     }
 
 
+def _chart(name: str, rows: _Hours, units: Mapping[str, str], words: ChartWords) -> tuple[ResultFile, ...]:
+    """Returns the picture; none without values to draw. A place whose name cannot be drawn is left out of its title."""
+    steps = [at for at, _ in rows]
+    temperature, chance, amount = ([_number(values.get(name)) for _, values in rows] for name in list(_HOURLY)[:3])
+    warmth, wet = units.get("temperature_2m", ""), units.get("precipitation", "")
+    panels = (
+        Panel(name=f"{words.temperature} ({warmth})", values=temperature),
+        Panel(name=f"{words.chance} (%)", values=chance, lowest=0, highest=100),
+        # A tenth of a millimetre must not look like a flood.
+        Panel(name=f"{words.amount} ({wet})", values=amount, lowest=0, highest=_LITTLE_RAIN.get(wet), bars=True),
+    )
+    if len(steps) <= _MAX_HOURS_LABELLED:
+        every = 1 if len(steps) <= _LABEL_EVERY_HOURS * 3 else _LABEL_EVERY_HOURS
+        labels = {number: f"{at:%H:%M}" for number, at in enumerate(steps) if at.hour % every == 0}
+    else:
+        labels = {number: words.day(at, "{at:%d}") for number, at in enumerate(steps) if at.hour == 0}
+    period = " - ".join(dict.fromkeys(words.day(at, words.date) for at in (*steps[:1], *steps[-1:])))
+    title = ": ".join(filter(None, (drawable(name), period)))
+    picture = line_chart(title, labels, panels, decimal_point=words.decimal_point)
+    return (ResultFile(name="weather.png", content_type=PNG, data=picture),) if picture else ()
+
+
 def _rows(lists: Mapping[str, Sequence[Value]]) -> Iterator[tuple[datetime, Mapping[str, Value]]]:
     """Turns parallel lists by variable into one row of values for each readable time."""
     for number, said in enumerate(lists.get("time", ())):
@@ -453,7 +413,7 @@ def _rows(lists: Mapping[str, Sequence[Value]]) -> Iterator[tuple[datetime, Mapp
 
 
 def _number(value: Value) -> float | None:
-    """Returns a number; None for anything else."""
+    """Returns a number that can be drawn; None for anything else."""
     return value if isinstance(value, float) else None
 
 

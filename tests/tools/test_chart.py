@@ -1,0 +1,94 @@
+"""Charts: read back as pictures, pixel by pixel."""
+
+import asyncio
+import io
+import sys
+from collections.abc import Sequence
+from operator import sub
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from tools.chart import Panel, line_chart
+
+FIRST, SECOND = (194, 65, 12), (29, 95, 191)
+LABELS = {0: "Mon", 2: "Wed"}
+
+
+def drawn(panels: Sequence[Panel]) -> Image.Image:
+    return opened(line_chart("Title", LABELS, panels))
+
+
+def opened(png: bytes) -> Image.Image:
+    picture = Image.open(io.BytesIO(png))
+    picture.load()
+    return picture
+
+
+def marks(picture: Image.Image, colour: tuple[int, int, int], box: tuple[int, int, int, int]) -> int:
+    """How many pixels near a colour a part of the picture has; at its edges a line pales."""
+    bare: Any = picture.crop(box).getcolors(1 << 20)
+    return sum(count for count, found in bare if max(map(abs, map(sub, found, colour))) < 70)
+
+
+def test_each_panel_has_its_curve_in_its_colour() -> None:
+    """One below the other, on white paper, with words at the head, at the axis and below."""
+    panels = [Panel(name="A (°C)", values=[1, 2, 3]), Panel(name="B (%)", values=[3, 2, 1])]
+    picture = drawn(panels)
+    assert picture.size == (900, 576)
+    upper, lower = (64, 100, 876, 280), (64, 360, 876, 540)
+    assert marks(picture, FIRST, upper) > 500 > marks(picture, FIRST, lower) == 0
+    assert marks(picture, SECOND, lower) > 500 > marks(picture, SECOND, upper) == 0
+    for words in ((64, 10, 300, 50), (20, 90, 60, 290), (40, 285, 90, 315)):
+        box = picture.crop(words)
+        assert len(box.getcolors(1 << 20) or ()) > 5, words
+
+
+def test_curves_rise_where_values_do_with_gaps_and_dots() -> None:
+    """A line over a missing value would be a guess; a lonely value is a dot."""
+    picture = drawn([Panel(name="A", values=[0, 1, 2])])
+    assert marks(picture, FIRST, (780, 95, 880, 130)) > 20
+    assert marks(picture, FIRST, (70, 95, 160, 130)) == 0
+    picture = drawn([Panel(name="A", values=[1, 1, None, 1, None, 0])])
+    assert marks(picture, FIRST, (100, 95, 190, 290)) > 50
+    assert marks(picture, FIRST, (250, 95, 530, 290)) == 0
+    assert marks(picture, FIRST, (540, 95, 565, 290)) > 10
+
+
+def test_axes_have_the_decimal_point_of_the_language() -> None:
+    """Only in their numbers."""
+    panels = [Panel(name="A", values=[0, 1])]
+    point, comma = (opened(line_chart("T", LABELS, panels, decimal_point=sign)) for sign in ".,")
+    axis, rest = (0, 90, 62, 300), (62, 0, 900, 316)
+    assert point.crop(axis).tobytes() != comma.crop(axis).tobytes()
+    assert point.crop(rest).tobytes() == comma.crop(rest).tobytes()
+
+
+def test_any_values_can_be_drawn() -> None:
+    """All equal, tiny differences, nothing but one: always the same picture, or none."""
+    for values in ([], [None], [1], [5, 5], [1e6, 1e6 + 1e-9], [-1e6, None, 1e6]):
+        panels = [Panel(name="A", values=values)]
+        assert bool(line_chart("t", LABELS, panels)) == any(value is not None for value in values)
+        assert line_chart("t", LABELS, panels) == line_chart("t", LABELS, panels)
+
+
+def test_bars_stand_on_zero() -> None:
+    """As high as their values, and nothing where there is nothing."""
+    picture = drawn([Panel(name="A", values=[10, 0, 5, None], bars=True)])
+    full, half, nothing = (66, 102, 150, 280), (515, 193, 690, 280), (250, 95, 420, 290)
+    assert marks(picture, FIRST, full) == (150 - 66) * (280 - 102)
+    assert marks(picture, FIRST, half) == (690 - 515) * (280 - 193)
+    assert marks(picture, FIRST, nothing) == marks(picture, FIRST, (515, 95, 690, 189)) == 0
+
+
+async def test_pillow_is_loaded_with_the_first_chart() -> None:
+    """A start can do without it: whoever never draws never pays for it."""
+    script = (
+        "import sys, tools.chart as chart\n"
+        "assert not {'PIL', 'PIL.Image'} & set(sys.modules)\n"
+        "assert chart.line_chart('t', {}, [chart.Panel(name='A', values=[1])])\n"
+        "assert 'PIL.Image' in sys.modules\n"
+    )
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, cwd=Path(__file__).parents[2])
+    assert await process.wait() == 0
