@@ -38,10 +38,7 @@ def figures(record: Record) -> list[Figure]:
         for phase in phases
         for name, share in (("median", 0.5), ("p99", 0.99), ("most", 1.0))
     ]
-    found = [
-        Figure(name="messages", value=len(record.letters)),
-        *waits,
-    ]
+    found = [Figure(name="messages", value=len(record.letters)), *waits]
     if record.looks:
         first, last = record.looks[0], record.looks[-1]
         written = sum(letter.phase != "warm-up" for letter in record.letters)
