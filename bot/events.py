@@ -37,9 +37,9 @@ class Account:
         """Its name in calls to the bridge: the number, which every version accepts, or else the uuid."""
         return self.number or self.id or ""
 
-    def is_called(self, name: str) -> bool:
-        """Whether a number or a uuid denotes this account."""
-        return bool(name) and name in {self.id, self.number}
+    def is_called(self, *names: str | None) -> bool:
+        """Whether one of these numbers and uuids denotes this account."""
+        return any(name and name in {self.id, self.number} for name in names)
 
 
 class ChatId(str):
@@ -194,8 +194,6 @@ class Incoming:
     text_files: tuple[Attachment, ...] = ()
     """Files that are only its text once more: Aldis does not open them, and they are deleted with the others."""
     sticker: bool = False
-    sticker_emoji: str | None = None
-    """The emoji assigned to the sticker; None without one, or without a sticker."""
     extras: tuple[str, ...] = ()
     """Whatever else came with it (a contact, a location, a poll), each as a line of text for the model."""
     view_once: bool = False

@@ -294,8 +294,7 @@ def _clipped(message: Incoming, findings: Mapping[str, FileDescription]) -> list
     of_quoted = (_attached(picture, findings.get(picture.id)) for picture in quoted)
     lines += [f"from the message that this answers, in small: {line}" for line in of_quoted]
     if message.sticker:
-        shown = safe_name(message.sticker_emoji) if message.sticker_emoji else ""
-        lines.append(f"a sticker that says {shown}" if shown else "a sticker, which cannot be seen here")
+        lines.append("a sticker, which cannot be seen here")
     if message.view_once:
         lines.append("a picture to be viewed once, which cannot be seen here")
     lines += [clean_line(extra) for extra in message.extras]

@@ -214,8 +214,6 @@ class Membership:
     async def look(self) -> None:
         """Accepts invitations to listed groups, and stores who is in the groups with conversations.
 
-        No one is left in a group that Aldis was removed from.
-
         Raises:
             TransportError, ConfigError: the bridge does not answer.
             StoreError: it could not be stored.
@@ -236,9 +234,6 @@ class Membership:
         for group in groups:
             if group.is_complete:
                 await self._store.transaction(lambda repos, group=group: self._keep(repos, group, asked_at))
-        left = [ChatId.group(group) for group in await self._bridge.former_groups()]
-        if left:
-            await self._store.transaction(lambda repos: repos.members.leave(left, listed_at=asked_at))
 
     def _keep(self, repos: Repositories, group: Group, asked_at: datetime) -> None:
         people = [ChatId.direct(person) for person in group.members]

@@ -7,10 +7,9 @@ Source: signal-cli 0.14.6, `org.asamk.signal.json` (2026-11-21); Signal-Android,
 """
 
 import re
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from bot.events import Attachment, NamedPerson, PersonId, Quote, SentId
+from bot.events import Account, Attachment, NamedPerson, PersonId, Quote, SentId
 from bot.signal.files import attachment_in, quoted_picture_in
 from bot.signal.json import (
     Json,
@@ -35,7 +34,6 @@ _MAX_ITEMS = 20
 _MAX_QUOTED_FILES = 4
 """How many files of a quoted message are looked at: Signal's own apps name one."""
 _MAX_LINE_CHARS = 300
-_MAX_EMOJI_CHARS = 16
 
 _PLACE = re.compile(
     r"https://maps\.google\.com/maps\?(?:[\w%.,=-]+&)?q=(?P<latitude>-?\d{1,2}(?:\.\d{1,15})?)(?:,|%2C)"
@@ -43,28 +41,6 @@ _PLACE = re.compile(
     re.IGNORECASE,
 )
 """Signal has no message type for places: Android sends the name, a picture of the map and this address."""
-
-Stickers = Mapping[tuple[str, int | None], str]
-"""The emoji of stickers, by pack and number."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Own:
-    """The account as others name it in mentions and quotes."""
-
-    number: str | None
-    uuid: PersonId | None
-    """None until the bridge has given it."""
-    name: str = "Aldis"
-
-    def is_me(self, person: PersonId | None, number: str) -> bool:
-        """Returns whether a person is the account itself: by UUID, or by number if that is known."""
-        return bool(number and number == self.number) or (person is not None and person == self.uuid)
-
-    @property
-    def id(self) -> str:
-        """The account's UUID, or its number as long as that is all that is known."""
-        return self.uuid or self.number or ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,14 +61,16 @@ class Mention:
         return () if person is None else (NamedPerson(name=self.written.removeprefix("@"), person=person),)
 
 
-def mentions_in(parent: Json, own: Own) -> list[Mention]:
-    """Returns the mentions in a message or a quote; one without a position points nowhere."""
+def mentions_in(parent: Json, own: Account, own_name: str) -> list[Mention]:
+    """Returns the mentions in a message or a quote, the account's own by `own_name`; one without a position points
+    nowhere.
+    """
     found: list[Mention] = []
     for item in map(as_object, items_in(parent, "mentions")):
         person, number, start = person_in(item, "uuid"), text_in(item, "number"), whole_in(item, "start")
-        is_me = own.is_me(person, number)
+        is_me = own.is_called(person, number)
         unnamed = f"member-{person[:8] if person else 'unknown'}"
-        name = own.name if is_me else name_of(text_in(item, "name"), number) or unnamed
+        name = own_name if is_me else name_of(text_in(item, "name"), number) or unnamed
         found.append(
             Mention(
                 start=-1 if start is None else start,
@@ -127,7 +105,7 @@ def with_names(text: str, mentions: list[Mention]) -> str:
     return written.lstrip(" \t\r\n,:") if addressed else written
 
 
-def quote_in(data: Json, own: Own) -> Quote | None:
+def quote_in(data: Json, own: Account, own_name: str) -> Quote | None:
     """Returns the quote of a data message; None if it has none."""
     quote = object_in(data, "quote")
     sent_at = whole_in(quote, "id")
@@ -137,7 +115,7 @@ def quote_in(data: Json, own: Own) -> Quote | None:
     return Quote(
         sent_at=SentId(sent_at),
         author=person_in(quote, "authorUuid"),
-        text=with_names(text_in(quote, "text"), mentions_in(quote, own)),
+        text=with_names(text_in(quote, "text"), mentions_in(quote, own, own_name)),
         pictures=tuple(picture for picture in pictures if picture is not None),
         has_unseen_files=None in pictures,
     )
@@ -162,32 +140,6 @@ def extras_in(data: Json, text: str) -> tuple[str, ...]:
         choice = "several answers allowed" if poll.get("allowMultiple") is True else "one answer"
         lines.append(f"a poll ({choice}): {_short(poll, 'question')} — {', '.join(options)}")
     return tuple(filter(None, lines))
-
-
-def sticker_emoji(data: Json, known: Stickers) -> str | None:
-    """Returns the emoji that stands for the sticker; None if there is no sticker, or its emoji is unknown.
-
-    A frame of signal-cli 0.14.6 gives only the pack and the number of a sticker.
-    """
-    sticker = object_in(data, "sticker")
-    place = (text_in(sticker, "packId"), whole_in(sticker, "stickerId"))
-    return _emoji(sticker) or known.get(place)
-
-
-def stickers_in(packs: Iterable[Json]) -> Stickers:
-    """Returns the emoji of every sticker of some packs, as signal-cli lists them."""
-    return {
-        (text_in(pack, "packId"), whole_in(sticker, "id")): emoji
-        for pack in packs
-        for sticker in map(as_object, items_in(pack, "stickers"))
-        if (emoji := _emoji(sticker))
-    }
-
-
-def _emoji(sticker: Json) -> str:
-    """A sticker's emoji; empty if its pack has letters there, which would be words of its maker."""
-    emoji = line_of(text_in(sticker, "emoji"), _MAX_EMOJI_CHARS)
-    return "" if any(map(str.isalpha, emoji)) else emoji
 
 
 def _contact(contact: Json) -> str:

@@ -50,13 +50,16 @@ def groups_in(answer: object) -> tuple[Group, ...]:
     return tuple(_group(entry) for entry in entries(answer) if _is_member(entry) and _group_id(entry))
 
 
-def other_groups_in(answer: object, *, account: Account) -> tuple[tuple[Group, ...], frozenset[str]]:
-    """Returns the groups of a list that the account is not in: those it is invited to, and the ids of the others."""
-    others = [entry for entry in entries(answer) if not _is_member(entry) and _group_id(entry)]
-    # signal-cli-rest-api has another name for the field.
-    pending = {id(entry): (*items_in(entry, "pendingMembers"), *items_in(entry, "pending_invites")) for entry in others}
-    invited = [entry for entry in others if any(_is_own(as_object(one), account) for one in pending[id(entry)])]
-    return tuple(map(_group, invited)), frozenset(_group_id(entry) for entry in others if entry not in invited)
+def invitations_in(answer: object, *, account: Account) -> tuple[Group, ...]:
+    """Returns the groups of a list that the account is invited to."""
+    return tuple(
+        _group(entry)
+        for entry in entries(answer)
+        if not _is_member(entry) and _group_id(entry)
+        # signal-cli-rest-api has another name for the field.
+        for one in (*items_in(entry, "pendingMembers"), *items_in(entry, "pending_invites"))
+        if _is_own(as_object(one), account)
+    )
 
 
 def contacts_in(answer: object, *, account: Account) -> tuple[Contact, ...]:
@@ -104,7 +107,7 @@ def with_id(account: Account, contacts: object) -> Account:
 
 
 def _is_own(entry: Json, account: Account) -> bool:
-    return account.is_called(text_in(entry, "number")) or account.is_called(text_in(entry, "uuid"))
+    return account.is_called(text_in(entry, "number"), text_in(entry, "uuid"))
 
 
 def _group_id(entry: Json) -> str:

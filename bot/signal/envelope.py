@@ -36,13 +36,10 @@ from bot.events import (
 )
 from bot.metrics import Counts
 from bot.signal.contents import (
-    Own,
-    Stickers,
     attachments_in,
     extras_in,
     mentions_in,
     quote_in,
-    sticker_emoji,
     with_names,
 )
 from bot.signal.files import repeats_text
@@ -62,7 +59,6 @@ from bot.signal.protocol import StreamState
 from bot.unanswered import Unanswered
 
 _GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{1,128}={0,2}")
-_CLASS_NAME = re.compile(r"[A-Za-z0-9_.$]{1,100}")
 _COMMAND = re.compile(r"\s*(?:\ufffc[\s,:]*|@?\w+(?:[,:]\s*|\s+))?(?:[\"“„«'‘`]?[/\uff0f\u2044\u2215][^\W\d_]|/\?\s*$)")
 """A slash and a letter, optionally after a mention (`￼ /help`) or one word that may address Aldis (`Aldis, /help`)."""
 
@@ -99,8 +95,8 @@ class _Opened:
     chat: ChatId
     source: Json
     data: Json
-    own: Own
-    stickers: Stickers
+    own: Account
+    own_name: str
 
 
 class FrameReader:
@@ -118,10 +114,9 @@ class FrameReader:
         takes_notes: bool = False,
         stream: StreamState | None = None,
     ) -> None:
-        self.own = Own(number=account.number, uuid=account.id, name=name)
+        self.own = account
+        self.name = name
         self.takes_notes = takes_notes
-        self.stickers: Stickers = {}
-        """The emoji of the stickers that the bridge knows."""
         self.stream = stream or StreamState()
         self._unanswered = Unanswered(Counts())
         self._owner: PersonId | None = None
@@ -129,7 +124,7 @@ class FrameReader:
 
     def is_own_chat(self, chat: ChatId) -> bool:
         """Returns whether it is the account's chat with itself."""
-        return not chat.is_group and chat.id in {self.own.uuid, self.own.number, self._owner}
+        return not chat.is_group and chat.id in {self.own.id, self.own.number, self._owner}
 
     def is_out_of_bounds(self, chat: ChatId) -> bool:
         """Returns whether Aldis must stay out of a chat: if notes are answered, all other chats are the person's own
@@ -145,7 +140,7 @@ class FrameReader:
             NotSent: the account's own id is not known yet, so neither is whose chat it is.
         """
         if self.is_out_of_bounds(chat):
-            if (self.own.uuid or self._owner) is None and not chat.is_group:
+            if (self.own.id or self._owner) is None and not chat.is_group:
                 raise NotSent("SIGNAL__NOTE_TO_SELF: the account's own id is not known before its next note")
             raise Undeliverable("SIGNAL__NOTE_TO_SELF: nothing is sent to other people")
 
@@ -170,10 +165,10 @@ class FrameReader:
         if envelope.from_self and envelope.kind is Kind.OTHER:
             return _own_receipt(envelope, source, self.own)
         if envelope.from_self:
-            source = _note_in(source, replace(self.own, uuid=None))
+            source = _note_in(source, replace(self.own, id=None))
         if envelope.kind is Kind.UNDECRYPTABLE:
             name = text_in(object_in(frame, "exception"), "type")
-            return Undecryptable(author=envelope.author, reason=name if _CLASS_NAME.fullmatch(name) else "unknown")
+            return Undecryptable(author=envelope.author, reason=name)
         read = _READERS.get(envelope.kind)
         if read is None or envelope.author is None or envelope.chat is None:
             return None
@@ -185,14 +180,9 @@ class FrameReader:
                 source=source,
                 data=_data(source),
                 own=self.own,
-                stickers=self.stickers,
+                own_name=self.name,
             )
         )
-
-    def lacks_emoji(self, envelope: Envelope) -> bool:
-        """Returns whether it is a sticker whose emoji is unknown."""
-        event = self.event(envelope) if '"sticker"' in envelope.raw else None
-        return isinstance(event, Incoming) and event.sticker and event.sticker_emoji is None
 
     def _peek(self, raw: str) -> Envelope | None:
         """Returns whom a frame is from, where it belongs and its kind; None if it is no envelope.
@@ -204,25 +194,24 @@ class FrameReader:
         note: Json = _note_in(whole, own) if self.takes_notes else {}
         source = note or whole
         sent_at, group = whole_in(source, "timestamp"), _group(source)
-        kept = _without_view_once(raw, frame)
-        if sent_at is None or group is None or kept is None:
+        if sent_at is None or group is None:
             return None
         author = person_in(source, "sourceUuid")
         number = text_in(source, "sourceNumber") or None
         # A sync message reports what the account itself did on another device: Signal refuses it from all others.
-        from_self = whole.get("syncMessage") is not None or own.is_me(author, number or "")
+        from_self = whole.get("syncMessage") is not None or own.is_called(author, number)
         kind = Kind.OTHER if from_self and not note else _kind(frame, source)
         data = _data(source)
         received, delivered = (whole_in(source, f"server{what}Timestamp") for what in ("Received", "Delivered"))
         return Envelope(
-            account=own.id,
+            account=own.id or own.name,
             author=author,
             number=number,
             device=whole_in(source, "sourceDevice") or 0,
             sent_at=SentId(sent_at),
             kind=kind,
             chat=None if author is None else ChatId.group(group) if group else ChatId.direct(author),
-            raw=kept,
+            raw=_without_view_once(raw, frame),
             from_self=from_self,
             server_at=received,
             # The second time is 0 if the server did not give it.
@@ -241,7 +230,7 @@ def is_command(text: str) -> bool:
 # The head of a frame
 
 
-def _note_in(source: Json, own: Own) -> Json:
+def _note_in(source: Json, own: Account) -> Json:
     """Returns the envelope as if the account had sent the note as an ordinary message; empty if it is no note to
     self.
 
@@ -249,7 +238,7 @@ def _note_in(source: Json, own: Own) -> Json:
     """
     sent = object_in(object_in(source, "syncMessage"), "sentMessage")
     author, edit = person_in(source, "sourceUuid"), object_in(sent, "editMessage")
-    if author is None or own.uuid not in {None, author}:
+    if author is None or own.id not in {None, author}:
         return {}
     if sent.get("groupInfo") is not None or object_in(edit, "dataMessage").get("groupInfo"):
         return {}
@@ -265,18 +254,10 @@ def _note_in(source: Json, own: Own) -> Json:
     return rest | {"dataMessage": {field: value for field, value in sent.items() if field not in _ADDRESS}}
 
 
-def _without_view_once(raw: str, frame: Json) -> str | None:
-    """Returns the frame in a form that can be stored: unchanged, except without view-once content.
-
-    `frame` is `raw`, parsed. None if the rest cannot be written because it is nested too deeply.
-    """
-    if "viewOnce" not in raw:
-        return raw
-    try:
-        cleared = _cleared(frame)
-        return raw if cleared == frame else json.dumps(cleared)
-    except RecursionError:
-        return None
+def _without_view_once(raw: str, frame: Json) -> str:
+    """Returns the frame (`raw`, or parsed `frame`) as it can be stored: unchanged, but for view-once content."""
+    cleared = _cleared(frame) if "viewOnce" in raw else frame
+    return raw if cleared == frame else json.dumps(cleared)
 
 
 def _cleared(parent: Json, *, is_once: bool = False) -> Json:
@@ -336,7 +317,7 @@ def _group(source: Json) -> str | None:
 def _message(opened: _Opened) -> Incoming:
     data, own = opened.data, opened.own
     text = _words(data)
-    mentions = mentions_in(data, own)
+    mentions = mentions_in(data, own, opened.own_name)
     view_once = data.get("viewOnce") is True
     quote = object_in(data, "quote")
     files = () if view_once else attachments_in(data)
@@ -348,12 +329,11 @@ def _message(opened: _Opened) -> Incoming:
         text=with_names(text, mentions),
         mentions_me=any(mention.is_me for mention in mentions),
         mentioned=tuple(named for mention in mentions for named in mention.others),
-        quote=quote_in(data, own),
-        quotes_me=bool(quote) and own.is_me(person_in(quote, "authorUuid"), text_in(quote, "authorNumber")),
+        quote=quote_in(data, own, opened.own_name),
+        quotes_me=bool(quote) and own.is_called(person_in(quote, "authorUuid"), text_in(quote, "authorNumber")),
         attachments=tuple(file for file in files if not repeats_text(file, text)),
         text_files=tuple(file for file in files if repeats_text(file, text)),
         sticker=bool(data.get("sticker")),
-        sticker_emoji=sticker_emoji(data, opened.stickers),
         extras=extras_in(data, text),
         view_once=view_once,
         expires_in_seconds=_timer_seconds(data),
@@ -385,9 +365,9 @@ def _reacted(opened: _Opened) -> Reacted | None:
     if target is None or not emoji:
         return None
     target_author, number = person_in(reaction, "targetAuthorUuid"), text_in(reaction, "targetAuthorNumber")
-    is_mine = opened.own.is_me(target_author, number)
+    is_mine = opened.own.is_called(target_author, number)
     if target_author is None and is_mine:
-        target_author = opened.own.uuid
+        target_author = opened.own.id
     return Reacted(
         author=opened.author,
         chat=opened.chat,
@@ -413,14 +393,14 @@ def _targets(items: Iterable[object]) -> tuple[SentId, ...]:
     return tuple(sorted({SentId(at) for item in items if (at := as_whole(item)) is not None})[-_MAX_TARGETS:])
 
 
-def _own_receipt(envelope: Envelope, source: Json, own: Own) -> Receipt | None:
+def _own_receipt(envelope: Envelope, source: Json, own: Account) -> Receipt | None:
     """A receipt for the account's own messages that another device of the account has received or read."""
     if envelope.author is None:
         return None
     if source.get("receiptMessage") is not None:
         return _confirmed_by(envelope.author, source)
     read = [as_object(item) for item in items_in(object_in(source, "syncMessage"), "readMessages")]
-    of_own = [item for item in read if own.is_me(person_in(item, "senderUuid"), text_in(item, "senderNumber"))]
+    of_own = [item for item in read if own.is_called(person_in(item, "senderUuid"), text_in(item, "senderNumber"))]
     targets = _targets([item.get("timestamp") for item in of_own])
     return Receipt(author=envelope.author, what="read", targets=targets) if targets else None
 

@@ -32,7 +32,7 @@ async def world(tmp_path: Path) -> AsyncGenerator[World]:
 
 
 async def test_a_day_over_the_other_bridge(world: World) -> None:
-    """Direct and in a group, with styles, quote, typing, receipts; strangers get nothing; a clean close is no end."""
+    """Direct and in a group, with quote, typing, receipts; strangers get nothing; a clean close is no end."""
     signal = world.signal
     world.model.scripted(say("It is **3 degrees** & `5 * 3`."), say("They *bloom*."), say("Still here."))
     async with started("run", settings=world.settings, folder=world.folder, is_warm=False) as process:
@@ -41,7 +41,6 @@ async def test_a_day_over_the_other_bridge(world: World) -> None:
         await signal.deliver(message("let me in", author=MALLORY), asked)
         [direct] = await signal.sent_count(1)
         assert (direct.text, direct.recipient) == ("It is 3 degrees & 5 * 3.", ALICE.uuid)
-        assert direct.styles == ("6:9:BOLD", "18:5:MONOSPACE")
         assert direct.quote_timestamp is None
         assert await signal.read_count(1) == [(ALICE.uuid, asked["envelope"]["timestamp"])]
         assert await signal.typing_count(2) == [(ALICE.chat, True), (ALICE.chat, False)]
@@ -50,7 +49,7 @@ async def test_a_day_over_the_other_bridge(world: World) -> None:
         roses = message("what about the roses?", group=GROUP, author=BOB, mention=True)
         await signal.deliver(roses)
         grouped = (await signal.sent_count(2))[1]
-        assert (grouped.text, grouped.group, grouped.styles) == ("They bloom.", GROUP, ("5:5:ITALIC",))
+        assert (grouped.text, grouped.group) == ("They bloom.", GROUP)
         assert (grouped.quote_author, grouped.quote_timestamp) == (BOB.uuid, roses["envelope"]["timestamp"])
         assert "roses" in (grouped.quote_text or "")
 

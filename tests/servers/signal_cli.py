@@ -572,7 +572,6 @@ class SignalCli(SignalServer):
             "sendReaction": self._send_reaction,
             "getAttachment": self._get_attachment,
             "listDevices": self._list_devices,
-            "listStickerPacks": self._list_sticker_packs,
             "listContacts": self._list_contacts,
             "listGroups": self._list_groups,
             "updateGroup": self._update_group,
@@ -751,26 +750,6 @@ class SignalCli(SignalServer):
             raise RpcError(-3, "Failed to get linked devices: [401] Authorization failed!")
         times = {"createdTimestamp": 1, "lastSeenTimestamp": 1}
         return [{"id": number, "name": name, **times} for number, name in self.devices]
-
-    async def _list_sticker_packs(self, parameters: Parameters) -> Any:
-        parameters.only()
-        packs = {pack for pack, _ in self.stickers}
-        return [
-            {
-                "packId": pack,
-                "url": f"https://signal.art/addstickers/#pack_id={pack}",
-                "installed": False,
-                "title": "Garden",
-                "author": "",
-                "cover": None,
-                "stickers": [
-                    {"id": number, "emoji": emoji, "contentType": "image/webp"}
-                    for (of, number), emoji in self.stickers.items()
-                    if of == pack
-                ],
-            }
-            for pack in packs
-        ]
 
     async def _send_receipt(self, parameters: Parameters) -> Any:
         parameters.only("recipient", "targetTimestamp", "type")

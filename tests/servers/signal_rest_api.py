@@ -1,12 +1,11 @@
 """A double of signal-cli-rest-api (mode json-rpc): receives by websocket, sends by plain HTTP.
 
 It loses what the real one loses: frames that arrive while no one is connected. Every
-failure of signal-cli is a 400 with some text, or a 500 for the list of identities; while
-the bridge has lost signal-cli, all that signal-cli should answer is a 500 without a body. Like the real one, it accepts
+failure of signal-cli is a 400 with some text, or a 500 for the list of identities. Like the real one, it accepts
 requests with unknown fields.
 
-Source: signal-cli-rest-api 0.101, swagger; `src/api/api.go`, `src/client/client.go`, `src/client/jsonrpc2.go`,
-`src/client/attachment.go` and `src/utils/textstyleparser.go`, commit a08db23; the same built and run, in front of a
+Source: signal-cli-rest-api 0.101, swagger; `src/api/api.go`, `src/client/client.go`, `src/client/jsonrpc2.go` and
+`src/client/attachment.go`, commit a08db23; the same built and run, in front of a
 scripted signal-cli (2026-11-22) and of signal-cli 0.13.14 (2026-11-24, 2026-11-26).
 """
 
@@ -84,11 +83,6 @@ class SignalRestApi(SignalServer):
     """Newer than any whose age is known, so that the calendar makes no test fail; `unset` where somebody has built it
     without saying.
     """
-    is_reconnecting: bool = False
-    """Whether the bridge has lost signal-cli and looks for it, for half a minute before it ends: each call fails before
-    anything is written. Seen on the real one, whose signal-cli was killed (2026-11-26): a nil connection in `getRaw`,
-    which the HTTP server turns into a 500.
-    """
     dropped: list[str] = field(default_factory=list[str])
     """What no websocket got, for none was open, and is lost that way."""
     _sockets: list[_Socket] = field(default_factory=list[_Socket])
@@ -141,9 +135,6 @@ class SignalRestApi(SignalServer):
         return websocket
 
     async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
-        is_relayed = not seen.path.startswith(("/v1/about", "/v1/health", "/v1/attachments"))
-        if is_relayed and self.is_reconnecting:
-            return web.Response(status=500)
         try:
             return await self._answer(seen, request)
         except BadRequest as error:
@@ -389,7 +380,7 @@ class SignalRestApi(SignalServer):
         self._chat(recipient)
         mode = body.get("text_mode", "normal")
         uris = body.get("base64_attachments", [])
-        if mode not in {"normal", "styled"} or not (body["message"] or uris):
+        if mode != "normal" or not (body["message"] or uris):
             raise BadRequest("Couldn't process request - invalid message")
         if ("quote_timestamp" in body) != ("quote_author" in body):
             raise BadRequest("Couldn't process request - please provide both quote_timestamp and quote_author")
@@ -397,13 +388,13 @@ class SignalRestApi(SignalServer):
             raise BadRequest("Couldn't process request - phones do not show an edit with files as one")
         if "edit_timestamp" in body:
             self._check_known(self._chat(recipient), body["edit_timestamp"])
-        text, styles = parsed(body["message"]) if mode == "styled" else (body["message"], [])
+        text = body["message"]
         group = self._group(recipient)
         return Sent(
             text=text,
             recipient=recipient if group is None else None,
             group=group,
-            styles=tuple(styles),
+            styles=(),
             quote_timestamp=body.get("quote_timestamp"),
             quote_author=body.get("quote_author"),
             quote_text=body.get("quote_message"),
@@ -458,7 +449,7 @@ def is_for(text: str, account: str) -> bool:
 
 
 def _mention(mention: Frame, text: str) -> str:
-    """Its place is counted in the text that people see, behind which the markers of styles are gone."""
+    """Its place in the text, in UTF-16 units."""
     kinds = {"author": str, "start": int, "length": int}
     if any(type(mention.get(name)) is not kind for name, kind in kinds.items()):
         raise BadRequest("Couldn't process request - invalid mention")
@@ -481,44 +472,3 @@ def _file(uri: str) -> SentFile:
         raise BadRequest("illegal base64 data at input byte 0") from error
     except ValueError as error:
         raise BadRequest("Couldn't process request - invalid attachment") from error
-
-
-_STYLES = {"**": "BOLD", "*": "ITALIC", "||": "SPOILER", "~": "STRIKETHROUGH", "`": "MONOSPACE"}
-
-
-def parsed(message: str) -> tuple[str, list[str]]:
-    """What the bridge makes of a `styled` message: the text that people see and `start:length:STYLE` in UTF-16 units.
-
-    Its rules, faults included: it walks from left to right; `**` and `||` are taken before `*`; a single bar is no
-    marker. A marker closes the style on top of the stack if it is its own, else it opens one. A backslash before any of
-    * ~ ` | is dropped, and the whole marker after it is text; any other backslash is text, yet still protects a marker
-    that follows. What stays open is forgotten, and its markers are gone.
-    """
-    text, styles, place, before = "", [], 0, ""
-    stack: list[tuple[str, int]] = []
-    while place < len(message):
-        character, after = message[place], message[place + 1 : place + 2]
-        marker = _marker(character, after)
-        place += len(marker or character)
-        escapes = character == "\\" and after in {"*", "`", "|", "~"} and after != ""
-        if marker and before == "\\":
-            text += marker
-        elif marker and stack and stack[-1][0] == marker:
-            start = stack.pop()[1]
-            styles.append(f"{start}:{_units(text) - start}:{_STYLES[marker]}")
-        elif marker:
-            stack.append((marker, _units(text)))
-        elif not escapes:
-            text += character
-        before = character
-    return text, styles
-
-
-def _marker(character: str, after: str) -> str | None:
-    if character in {"*", "|"} and after == character:
-        return character * 2
-    return character if character in {"*", "~", "`"} else None
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le")) // 2

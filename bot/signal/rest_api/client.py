@@ -116,7 +116,7 @@ class Client:
             Disconnected: it failed; ask again.
         """
         with asking("a question to signal-cli-rest-api"):
-            return parse_answer(await self.call("GET", path, timeout_seconds=timeout_seconds))
+            return json.loads(await self.call("GET", path, timeout_seconds=timeout_seconds))
 
     async def aclose(self) -> None:
         """Closes the connections."""
@@ -141,14 +141,6 @@ def check_about(about: Json) -> None:
         raise ConfigError("SIGNAL__URL: signal-cli-rest-api is too old; use version 0.101 or later")
 
 
-def parse_answer(body: bytes) -> object:
-    """Returns the JSON of an answer. Raises `ValueError`: it is none."""
-    try:
-        return json.loads(body)
-    except RecursionError as error:
-        raise ValueError("nested too deep") from error
-
-
 def not_sent(error: BridgeRefusal, *, is_group: bool) -> TransportError:
     """Returns the error for an unsuccessful answer to a send, by its status and its body."""
     if error.status == HTTPStatus.BAD_REQUEST:
@@ -158,7 +150,4 @@ def not_sent(error: BridgeRefusal, *, is_group: bool) -> TransportError:
         return SendUnknown("signal-cli-rest-api failed while sending") if known is None else known
     if error.status == HTTPStatus.TOO_MANY_REQUESTS:
         return rate_limited(challenge=error.challenge)
-    if error.status == HTTPStatus.INTERNAL_SERVER_ERROR and not error.words:
-        # It fails as it begins to write the request; a proxy in front of it would answer with a body, or 502 to 504.
-        return NotSent("signal-cli-rest-api has lost signal-cli and is looking for it")
     return http_failure(error.status)

@@ -34,9 +34,6 @@ from bot.events import (
     Removal,
     Reply,
     SentId,
-    Style,
-    Styled,
-    utf16_offsets,
 )
 from bot.invocation import command_line
 from bot.signal.directory import accounts_in, with_id
@@ -57,14 +54,6 @@ _MAX_FRAMES_AHEAD = 1024
 """How many frames are taken off the socket before they are asked for: the bridge drops what stays there too long."""
 _PINGS_IN_SILENCE = 20
 """How many times the bridge is asked for a sign of life in the time after which a silent websocket is given up."""
-_MARKERS = {
-    Style.BOLD: "**",
-    Style.ITALIC: "*",
-    Style.STRIKETHROUGH: "~",
-    Style.MONOSPACE: "`",
-    Style.SPOILER: "||",
-}
-_SPECIAL = re.compile(r"[*~`|]")
 _TIMESTAMP = re.compile(r"[0-9]{1,15}")
 _LINKING_SECONDS = 30.0
 _ACCOUNTS_SECONDS = 5.0
@@ -329,10 +318,9 @@ def _signalbot(url: str, account: str) -> signalbot.SignalBot:
 def _message_of(reply: Reply, *, account: str, recipient: str) -> Mapping[str, object]:
     """Returns the message to send; in the account's own chat, one that makes a notification.
 
-    An edit has no files, and must repeat the quote and everything else, or it is gone.
-    The bridge does not know voice notes: one is sent as a file that can be played.
+    An edit has no files, and must repeat the quote and everything else, or it is gone. The bridge knows no voice notes,
+    so one is sent as a file that can be played; and styles only as markers that its parser misreads, so there are none.
     """
-    text, is_styled = styled_text(reply.content)
     quoted, files = reply.quote, [data_uri(file) for file in reply.files]
     mentions = [
         {"author": mention.person, "start": mention.start, "length": mention.length} for mention in reply.mentions
@@ -340,8 +328,8 @@ def _message_of(reply: Reply, *, account: str, recipient: str) -> Mapping[str, o
     message = {
         "number": account,
         "recipients": [recipient],
-        "message": text,
-        "text_mode": "styled" if is_styled else "normal",
+        "message": reply.content.text,
+        "text_mode": "normal",
         "notify_self": recipient == account and reply.edits is None,
         "base64_attachments": files or None,
         "mentions": mentions or None,
@@ -351,33 +339,6 @@ def _message_of(reply: Reply, *, account: str, recipient: str) -> Mapping[str, o
         "edit_timestamp": None if files else reply.edits,
     }
     return {field: value for field, value in message.items() if value is not None}
-
-
-def styled_text(content: Styled) -> tuple[str, bool]:
-    """Returns the text to send and whether to send it as `styled`; the plain text if no range can be expressed.
-
-    The bridge takes no ranges, but markers in the text that it strips. Its parser deletes markers without a partner and
-    knows one escape, a backslash before a marker. So every character that could be a marker is escaped, and a range is
-    left out if its markers would be misread, or if it overlaps or touches another: a style can get lost, a character
-    never.
-
-    Source: signal-cli-rest-api, `src/utils/textstyleparser.go`, commit a08db23 (2026-11-21).
-    """
-    text, places = content.text, {unit: index for index, unit in enumerate(utf16_offsets(content.text))}
-    parts: list[str] = []
-    done = 0
-    for style in sorted(content.styles, key=lambda style: (style.start, -style.length)):
-        start, end = places.get(style.start), places.get(style.start + style.length)
-        if start is None or end is None or start >= end or start < done or (parts and start == done):
-            continue
-        # A backslash would escape a marker behind it, and an escaped star or bar would swallow its first character.
-        if {text[start - 1 : start], text[end - 1 : end]} & {"\\", "*", "|"}:
-            continue
-        marker = _MARKERS[style.style]
-        parts += (_SPECIAL.sub(r"\\\g<0>", part) for part in (text[done:start], text[start:end]))
-        parts[-1] = f"{marker}{parts[-1]}{marker}"
-        done = end
-    return ("".join((*parts, _SPECIAL.sub(r"\\\g<0>", text[done:]))), True) if parts else (text, False)
 
 
 # Linking

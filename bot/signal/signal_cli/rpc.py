@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from bot.errors import ConfigError, NotSent, SendUnknown, Unfetchable
 from bot.events import Account
 from bot.signal.directory import accounts_in
-from bot.signal.json import Json, as_object, object_in, text_in
+from bot.signal.json import Json, as_object, object_in, parse_frame, text_in
 from bot.signal.send_errors import RefusedCall, asking
 
 CONNECT_SECONDS = 5.0
@@ -235,7 +235,7 @@ class Rpc:
             try:
                 await lines.write(request)
                 while True:
-                    for answer in map(parse_response, await lines.lines()):
+                    for answer in map(parse_frame, await lines.lines()):
                         if "method" not in answer:  # a daemon that receives on its own writes frames everywhere
                             return answer
             except LineTooLong as error:
@@ -263,11 +263,3 @@ def result_in(answer: Json) -> object:
     if "result" not in answer:
         raise SendUnknown("signal-cli's answer has no result")
     return answer["result"]
-
-
-def parse_response(text: str) -> Json:
-    """Returns what signal-cli said, of any length; empty if it is no JSON object."""
-    try:
-        return as_object(json.loads(text))
-    except (ValueError, RecursionError):
-        return {}

@@ -27,9 +27,9 @@ from typing import cast
 
 from bot.errors import ConfigError, Disconnected, TransportError
 from bot.invocation import command_line
-from bot.signal.json import Json, object_in
+from bot.signal.json import Json, object_in, parse_frame
 from bot.signal.protocol import StreamState
-from bot.signal.signal_cli.rpc import LineSocket, Rpc, RpcError, connect, parse_response, reason_of, result_in
+from bot.signal.signal_cli.rpc import LineSocket, Rpc, RpcError, connect, reason_of, result_in
 
 _log = logging.getLogger(__name__)
 
@@ -257,7 +257,7 @@ class _Conversation:
 
     def _sort(self, line: str) -> None:
         """Sorts a line: a frame, an answer, or neither; what is not signal-cli's JSON is passed on, to be counted."""
-        said = parse_response(line)
+        said = parse_frame(line)
         if said.get("method") == "receive":
             params = object_in(said, "params")
             self.is_manual = self.is_manual and "subscription" in params

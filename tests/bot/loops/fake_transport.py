@@ -85,7 +85,6 @@ class FakeTransport:
     linked: bool | Exception = True
     """What the bridge says of the account, or how asking it fails."""
     known_groups: tuple[Group, ...] = ()
-    former: frozenset[str] = frozenset()
     """The groups that it has left."""
     known_invitations: list[Group] = field(default_factory=list[Group])
     invitations_asked: int = 0
@@ -181,9 +180,6 @@ class FakeTransport:
         self.invitations_asked += 1
         await self._note()
         return self._listed(tuple(self.known_invitations))
-
-    async def former_groups(self) -> frozenset[str]:
-        return self._listed(self.former)
 
     async def join(self, group: str) -> None:
         [invited] = [one for one in self.known_invitations if one.id == group]

@@ -487,10 +487,6 @@ class Line:
             if chat.is_group
         )
 
-    async def former_groups(self) -> frozenset[str]:
-        await self._life.alive()
-        return frozenset()
-
     async def invitations(self) -> tuple[()]:
         return ()
 

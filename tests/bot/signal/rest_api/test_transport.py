@@ -20,7 +20,7 @@ from bot.errors import (
     Undeliverable,
     Untrusted,
 )
-from bot.events import Account, ChatId, PersonId, Removal, SentId
+from bot.events import Account, ChatId, PersonId, Removal
 from bot.signal.directory import choice_of
 from bot.signal.protocol import Linking
 from bot.signal.rest_api.client import MAX_ANSWER_BYTES
@@ -116,18 +116,6 @@ async def test_the_words_of_a_400_and_the_reasons_of_a_201_decide(
     with pytest.raises(outcome) as told:
         await bridge.transport().send(reply())
     assert type(told.value) is outcome
-
-
-async def test_a_bridge_without_its_signal_cli_has_sent_nothing(server: SignalRestApi, bridge: Bridge) -> None:
-    """Its 500 has no body, and nothing was written to signal-cli: the next try need not wait for a receipt."""
-    transport, server.is_reconnecting = bridge.transport(), True
-    with pytest.raises(NotSent):
-        await transport.send(reply())
-    chat, author = ChatId.direct(PersonId(ALICE.uuid)), PersonId(ALICE.uuid)
-    assert await transport.react(chat, author, SentId(1_790_000_000_000), "👀", removed=False) is None
-    server.is_reconnecting = False
-    assert await transport.send(reply()) == server.sent[0].timestamp
-    assert (len(server.sent), server.reactions) == (1, [])
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'[{"timestamp": "soon"}]', b"\xff"])
