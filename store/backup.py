@@ -4,17 +4,14 @@ A copy is two files, `aldis-<UTC time>.db` (with `-2`, `-3`, ... for further cop
 with `-keys`. Reading them takes the master key, which is in neither.
 
     backup:   SQLite writes both files, without deleted rows --> mark as a copy --> check --> rename
-    restore:  copy beside the store --> check --> mark --> rename present files, rename copies --> unmark
+    restore:  copy beside the store --> check --> mark as a copy --> rename present files, rename copies
 
-A backup is made in one step on the store's one connection, which takes 0.2 s per 100 MB (measured). An interrupted
-restore is finished at the next opening if it was marked, and has done nothing if it was not.
+A backup is made in one step on the store's one connection, which takes 0.2 s per 100 MB (measured). A store whose
+restore was cut off is not opened until it is restored again.
 
 A backup does not know what was answered, sent or said after it was made, and going on from there would do it all again.
-So a restored store is undecided, and nothing goes on until the operator decides what becomes of its open work:
-
-    backup, restore --mark--> undecided --close the open work, or leave it as it is--> decide --> a normal store
-
-The mark is a row in the store itself, so it travels with the file. Left to others: what an item means.
+So what is open in a marked store is closed when Aldis first works on it (`Restored`). The mark is a row in the store
+itself, so it travels with the file. Left to others: what an item means.
 """
 
 import json
@@ -23,7 +20,6 @@ import shutil
 import sqlite3
 from collections.abc import Collection, Generator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -32,8 +28,7 @@ from urllib.parse import quote
 from store.database import FOREIGN_ERRORS, beside, check_structure, lock_file, master_key_path, translate_error
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
 from store.migrations import newest, version_of
-from store.records import Waiting
-from store.repository import Repository, millis, millis_if, moment_if
+from store.repository import Repository, millis
 from store.sealing import MasterKey, has_keys, sync
 
 NOT_INCLUDED = (
@@ -56,7 +51,7 @@ def write_backup(connection: sqlite3.Connection, folder: Path, now: datetime) ->
         for left in folder.glob(".aldis-*.part*"):  # by a backup that was killed
             left.unlink(missing_ok=True)
         copy = next(copy for stamp in _stamps(now) if not (copy := folder / f"aldis-{stamp}.db").exists())
-        _write(connection, copy, folder / f".{copy.name}.part", now)
+        _write(connection, copy, folder / f".{copy.name}.part")
     except FOREIGN_ERRORS as error:
         translated = translate_error(error)
         if isinstance(translated, StoreFull):
@@ -65,13 +60,13 @@ def write_backup(connection: sqlite3.Connection, folder: Path, now: datetime) ->
     return copy
 
 
-def _write(connection: sqlite3.Connection, copy: Path, draft: Path, now: datetime) -> None:
+def _write(connection: sqlite3.Connection, copy: Path, draft: Path) -> None:
     try:
         for schema, suffix in zip(("main", "keys"), _FILES, strict=True):
             _create(beside(draft, suffix))  # SQLite would create it readable by everybody
             connection.execute(f"VACUUM {schema} INTO ?", (str(beside(draft, suffix)),))
         with _opened(draft) as written:
-            mark(written, copied_at=now)
+            _mark(written)
             check_structure(written, "main", draft)
             check_structure(written, "keys", draft)
         # The keys first: once the database file is there, the copy is complete.
@@ -113,7 +108,7 @@ def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
     """
     lock = lock_file(path)
     try:
-        finish_restore(path)
+        refuse_half_restored(path)
         with _opened(path, mode="ro") as connection:
             return write_backup(connection, folder, now)
     except FOREIGN_ERRORS as error:
@@ -128,14 +123,12 @@ def schema_of(copy: Path) -> int:
         return version_of(connection)
 
 
-def restore(
-    copy: Path, path: Path, *, now: datetime, key: bytes | None = None, old_key: bytes | None = None
-) -> Path | None:
+def restore(copy: Path, path: Path, *, now: datetime, key: bytes | None = None) -> Path | None:
     """Puts a copy in the place of the store at `path`, which no process may have open.
 
     Renames the present files to `<name>.before-<UTC time>`, from where they can be restored like any copy, and returns
-    that path; None if there were none. `key` and `old_key` come from the settings, as in `open_store`. The copy may
-    have an older schema. The store is undecided afterwards.
+    that path; None if there were none. `key` comes from the settings, as in `open_store`. The copy may have an older
+    schema.
 
     Raises:
         StoreInUse: an Aldis is running on this store; stop it first.
@@ -144,66 +137,43 @@ def restore(
         WrongKey: the master key does not open it.
         StoreError: files cannot be read or written. In all these cases the store is unchanged.
     """
-    lock = lock_file(path)
-    draft, decided = beside(path, ".restoring"), beside(path, ".restore")
+    lock, draft = lock_file(path), beside(path, ".restoring")
     try:
-        finish_restore(path)
-        _fetch(copy, draft)
-        with _as_copy(copy):
-            _check(copy, draft, MasterKey(master_key_path(path), given=key, former=old_key), now)
+        _remove(draft)  # of a restore that was cut off
+        try:
+            _fetch(copy, draft)
+            with _as_copy(copy):
+                _check(copy, draft, MasterKey(master_key_path(path), given=key))
+        except BaseException:
+            _remove(draft)
+            raise
         # The files of another restore in this second are not overwritten.
-        stamp = next(stamp for stamp in _stamps(now) if not beside(path, f".before-{stamp}").exists())
+        former = next(aside for stamp in _stamps(now) if not (aside := beside(path, f".before-{stamp}")).exists())
         was_there = path.exists()
-        written = beside(draft, "-mark")
-        written.write_text(stamp, "ascii")
-        sync(written)
-        # From here on the restore will be finished, whatever happens.
-        written.rename(decided)
-        sync(path.parent)
-        finish_restore(path)
+        _exchange(path, draft, former)
     except FOREIGN_ERRORS as error:
         raise translate_error(error) from error
     finally:
-        if not decided.exists():
-            _remove(draft)
         os.close(lock)
-    return beside(path, f".before-{stamp}") if was_there else None
+    return former if was_there else None
 
 
-def finish_restore(path: Path) -> None:
-    """Finishes a restore that was marked, or removes what is left of one that was not. No process may use the files."""
-    decided, draft = beside(path, ".restore"), beside(path, ".restoring")
-    if not decided.exists():
-        _remove(draft)
-        return
-    former = beside(path, f".before-{decided.read_text('ascii')}")
-    if draft.exists():
-        # SQLite would play a log or journal of the present files back into their replacements.
-        for companion in _COMPANIONS:
-            if beside(path, companion).exists():
-                beside(path, companion).rename(beside(former, companion))
-        beside(path, "-shm").unlink(missing_ok=True)
-    for suffix in _FILES:
-        if beside(draft, suffix).exists():
-            if beside(path, suffix).exists():
-                beside(path, suffix).rename(beside(former, suffix))
-            beside(draft, suffix).rename(beside(path, suffix))
-    sync(path.parent)
-    decided.unlink()
+def _exchange(path: Path, draft: Path, former: Path) -> None:
+    """Puts the draft in the place of the store, whose files are renamed; the draft's database goes in last."""
+    # SQLite would play a log or journal of the present files back into their replacements.
+    for suffix in (*_COMPANIONS, *_FILES):
+        if beside(path, suffix).exists():
+            beside(path, suffix).rename(beside(former, suffix))
+    beside(path, "-shm").unlink(missing_ok=True)
+    for suffix in reversed(_FILES):
+        beside(draft, suffix).rename(beside(path, suffix))
     sync(path.parent)
 
 
-def is_undecided(path: Path) -> bool:
-    """Whether the store at `path`, which no process may have open, waits for a decision; False: or cannot be read."""
-    lock = lock_file(path)
-    try:
-        finish_restore(path)
-        with _opened(path, mode="ro") as connection:
-            return connection.execute("SELECT 1 FROM main.restored").fetchone() is not None
-    except FOREIGN_ERRORS:
-        return False  # opening the store will report what is wrong
-    finally:
-        os.close(lock)
+def refuse_half_restored(path: Path) -> None:
+    """Raises `StoreError` if a restore of the store at `path` was cut off, so that its files may be half exchanged."""
+    if beside(path, ".restoring").exists():
+        raise StoreError(f"a restore of {path} was cut off: do it again with `aldis restore FILE`")
 
 
 def _fetch(copy: Path, draft: Path) -> None:
@@ -221,7 +191,7 @@ def _fetch(copy: Path, draft: Path) -> None:
             shutil.copyfile(beside(copy, suffix), beside(draft, suffix))
 
 
-def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
+def _check(copy: Path, draft: Path, master: MasterKey) -> None:
     with _opened(draft) as connection:
         version = version_of(connection)
         if version > newest():
@@ -237,7 +207,7 @@ def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
                 f"the master key does not open {copy}: put the one that it was made under into {master.path}, or give "
                 "it as STORE__KEY"
             )
-        mark(connection, restored_at=now)
+        _mark(connection)
     for suffix in _FILES:
         sync(beside(draft, suffix))
 
@@ -258,7 +228,7 @@ def _create(file: Path) -> None:
 
 
 def _remove(draft: Path) -> None:
-    for suffix in (*_FILES, *_COMPANIONS, "-shm", "-mark"):
+    for suffix in (*_FILES, *_COMPANIONS, "-shm"):
         beside(draft, suffix).unlink(missing_ok=True)
 
 
@@ -269,48 +239,34 @@ def _stamps(now: datetime) -> Generator[str]:
     yield from (f"{stamp}-{number}" for number in count(2))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Restoration:
-    """The origin of an undecided store."""
-
-    copied_at: datetime | None
-    """When the backup was made; None: unknown."""
-    restored_at: datetime | None
-    """When it was restored; None: the file was put in place by hand."""
+def _mark(connection: sqlite3.Connection) -> None:
+    """Marks a store of any schema as a copy."""
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS restored "
+        "(id INTEGER PRIMARY KEY CHECK (id = 1), copied_at INTEGER, restored_at INTEGER) STRICT"
+    )
+    connection.execute("INSERT INTO restored (id) VALUES (1) ON CONFLICT DO NOTHING")
 
 
 class Restored(Repository):
-    """The repository of restored open work. All methods run inside a transaction."""
+    """The repository of what is open in a copy. All methods run inside a transaction."""
 
-    def restoration(self) -> Restoration | None:
-        """Returns the origin of the store while it is undecided; None: it is a normal store."""
-        return self.record(Restoration, "SELECT copied_at, restored_at FROM restored")
+    def is_copy(self) -> bool:
+        """Whether the store is a copy on which Aldis has not worked yet."""
+        return self.exists("SELECT 1 FROM restored")
 
-    def messages(self, *, besides: Collection[str]) -> Waiting:
-        """Counts the messages that would be answered, leaving out the kinds `besides`."""
-        [(items, oldest)] = self.rows(
-            "SELECT count(*), min(received_at) FROM inbox WHERE state IN ('waiting', 'claimed') "
-            "AND kind NOT IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(besides)),),
-        )
-        return Waiting(items=items, oldest_at=moment_if(oldest), dead=0)
+    def close(self, *, besides: Collection[str], now: datetime) -> int:
+        """Closes messages unanswered, but the kinds `besides`, and replies unsent, and takes the mark off.
 
-    def replies(self) -> Waiting:
-        """Counts the replies that would be sent; the oldest by when its turn started."""
-        [(items, oldest)] = self.rows(
-            "SELECT count(*), min(started_at) FROM outbox JOIN turns ON turns.id = turn_id "
-            "WHERE outbox.state IN ('waiting', 'sending', 'unknown')"
-        )
-        return Waiting(items=items, oldest_at=moment_if(oldest), dead=0)
-
-    def close(self, *, besides: Collection[str], now: datetime) -> None:
-        """Closes these messages unanswered and everything waiting unsent; deletes their words and turns' steps."""
-        self.execute(
+        Deletes their words, their turns' steps, and all grants, which may have been revoked since. Returns how many
+        messages and replies there were.
+        """
+        messages = self.execute(
             "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL, put_off_until = NULL "
             "WHERE state IN ('waiting', 'claimed') AND kind NOT IN (SELECT value FROM json_each(?))",
             (json.dumps(list(besides)),),
         )
-        self.execute(
+        replies = self.execute(
             "UPDATE outbox SET state = 'dead', reply = NULL, settled_at = ? "
             "WHERE state IN ('waiting', 'sending', 'unknown')",
             (millis(now),),
@@ -322,23 +278,6 @@ class Restored(Repository):
             (millis(now),),
         )
         self.execute("DELETE FROM journal WHERE turn_id IN (SELECT id FROM turns WHERE state = 'ignored')")
-
-    def decide(self) -> None:
-        """Makes this a normal store. Deletes all grants: they may have been revoked since the backup."""
         self.execute("DELETE FROM grants")
         self.execute("DELETE FROM restored")
-
-
-def mark(
-    connection: sqlite3.Connection, *, copied_at: datetime | None = None, restored_at: datetime | None = None
-) -> None:
-    """Marks a copy of any schema as undecided; a `copied_at` of None keeps the time noted before."""
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS restored "
-        "(id INTEGER PRIMARY KEY CHECK (id = 1), copied_at INTEGER, restored_at INTEGER) STRICT"
-    )
-    connection.execute(
-        "INSERT INTO restored (id, copied_at, restored_at) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE "
-        "SET copied_at = coalesce(excluded.copied_at, copied_at), restored_at = excluded.restored_at",
-        (millis_if(copied_at), millis_if(restored_at)),
-    )
+        return messages.rowcount + replies.rowcount

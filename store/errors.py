@@ -5,8 +5,6 @@
     |- SchemaTooNew    the operator: a newer Aldis wrote this store
     |- WrongKey        the operator: the master key does not open this store
     |- DatabaseGone    the operator: the key file exists but the database does not
-    |- Undecided       the operator: a backup was restored, and its open work must be closed or carried out
-    |- KeyGiven        the operator: the master key comes from the settings and has to be changed there
     |- Damaged         the operator: a sealed value or the file itself is not what was written
     |- StepMissing     no one: an earlier step of the turn could not be written; write that one first
     '- StoreFull       the operator: the disk is full; works again once there is space
@@ -33,21 +31,6 @@ class WrongKey(StoreError):
 
 class DatabaseGone(StoreError):
     """The key file exists without its database: restore a backup, or move the key file away to start over."""
-
-
-class Undecided(StoreError):
-    """The store is a restored backup: decide what happens to the work that was open in it."""
-
-
-UNDECIDED = (
-    "the store was restored from a backup or is an older copy, and nobody has decided what becomes of what was open in "
-    "it: `aldis restore` lists it; with --settle it is closed, with --replay all of it is done"
-)
-"""The message for an operator who starts an undecided store."""
-
-
-class KeyGiven(StoreError):
-    """The master key comes from the settings: set a new one there, and the present one as the old key."""
 
 
 class Damaged(StoreError):

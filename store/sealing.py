@@ -7,12 +7,7 @@ The wrapped keys are in a small file beside the database (attached to the one co
 makes its conversation unreadable everywhere, in copies of the database, too. A forgotten conversation goes on under the
 data key of its next generation.
 
-The master key comes from the settings or is created on first start. To replace it, all keys are wrapped again; no value
-changes:
-
-    <name>-master-key.next written --> keys wrapped again, one transaction --> renamed to <name>-master-key
-
-Whichever of the two files opens the index key is the master key, so a crash at any point leaves a working one.
+The master key comes from the settings or is created on first start.
 
 A sealed value is a nonce of 12 bytes, the ciphertext and a tag of 16. Its associated data says whether it was
 compressed, as an earlier Aldis did. Random nonces are safe for 2^32 values under one key.
@@ -34,7 +29,7 @@ from typing import Any
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from store.errors import Damaged, KeyGiven, WrongKey
+from store.errors import Damaged, WrongKey
 from store.records import ConversationId
 
 _log = logging.getLogger(__name__)
@@ -70,19 +65,17 @@ _KNOWN = (
 class MasterKey:
     """The 32 bytes that wrap all other keys, from the settings or a file of hexadecimal digits beside the store."""
 
-    def __init__(self, path: Path, *, given: bytes | None = None, former: bytes | None = None) -> None:
-        """Takes both keys from the settings, 32 bytes each; `former` is the one that was used before."""
+    def __init__(self, path: Path, *, given: bytes | None = None) -> None:
+        """`given` are the 32 bytes from the settings."""
         self.path = path
         """The file, used unless a key is given."""
         self._given = given
-        self._former = former
-        self._next_path = path.with_name(path.name + ".next")
 
     def unlock(self, connection: sqlite3.Connection) -> "Keyring":
-        """Opens the keys of the store; wraps them again if only the former master key opens them.
+        """Opens the keys of the store; makes a master key for a new one.
 
         Raises:
-            WrongKey: no available master key opens them, or there are conversations but no keys.
+            WrongKey: the master key does not open them, or there are conversations but no keys.
         """
         if not has_keys(connection):
             if connection.execute("SELECT 1 FROM main.conversations LIMIT 1").fetchone():
@@ -91,61 +84,24 @@ class MasterKey:
                     "a backup with `aldis restore FILE`"
                 )
             return Keyring(connection, self._given or _read_key(self.path) or _new(self.path))
-        if (keyring := self._find_key(connection)) is not None:
-            return keyring
-        if (keyring := _try_master(connection, self._former)) is None:
-            raise WrongKey(self._refusal())
-        keyring.wrap_again(self._given or _read_key(self.path) or _new(self.path))
-        return keyring
-
-    def rotate(self, keyring: "Keyring") -> int:
-        """Replaces the master key in the file; returns how many keys were wrapped again.
-
-        Raises:
-            KeyGiven: the master key comes from the settings; nothing has changed.
-        """
-        if self._given is not None:
-            raise KeyGiven(
-                "the master key is given by STORE__KEY: set STORE__OLD_KEY to it and STORE__KEY to a new one, then "
-                "start Aldis again"
-            )
-        # If an earlier attempt failed after its commit, the draft is the key and must not be overwritten.
-        self._find_key(keyring.connection)
-        new = secrets.token_bytes(KEY_BYTES)
-        _write(self._next_path, new)
-        count = keyring.wrap_again(new)
-        self._settle_next()
-        return count
+        if (master := self._given or _read_key(self.path)) is None:
+            raise WrongKey(f"the master key {self.path} is missing: put it back, or give STORE__KEY")
+        try:
+            return Keyring(connection, master)
+        except WrongKey:
+            place = "STORE__KEY" if self._given else self.path
+            raise WrongKey(f"the master key in {place} does not open this store: {_PUT_BACK}") from None
 
     def opens(self, connection: sqlite3.Connection) -> bool:
-        """Whether one of the available master keys opens the key file; writes nothing."""
-        masters = (self._given,) if self._given is not None else (_read_key(self.path), _draft(self._next_path))
-        return has_keys(connection) and any(_try_master(connection, key) for key in (*masters, self._former))
-
-    def _find_key(self, connection: sqlite3.Connection) -> "Keyring | None":
-        """Opens the keys by the given key, or by the file that fits, and deletes the other. None: none of them fits."""
-        if self._given is not None:
-            return _try_master(connection, self._given)
-        if (keyring := _try_master(connection, _read_key(self.path))) is not None:
-            self._next_path.unlink(missing_ok=True)
-        elif (keyring := _try_master(connection, _draft(self._next_path))) is not None:
-            self._settle_next()
-        return keyring
-
-    def _refusal(self) -> str:
-        former = "" if self._former is None else ", nor does STORE__OLD_KEY"
-        if self._given is not None:
-            return (
-                f"the master key in STORE__KEY does not open this store{former}: give the one that it was sealed with; "
-                "to change it, set STORE__OLD_KEY to that one"
-            )
-        if not self.path.exists():
-            return f"the master key {self.path} is missing{former}: put it back, or give STORE__KEY"
-        return f"the master key in {self.path} does not open this store{former}: {_PUT_BACK}"
-
-    def _settle_next(self) -> None:
-        self._next_path.rename(self.path)
-        sync(self.path.parent)
+        """Whether the master key opens the key file; writes nothing."""
+        master = self._given or _read_key(self.path)
+        if master is None or not has_keys(connection):
+            return False
+        try:
+            Keyring(connection, master)
+        except WrongKey:
+            return False
+        return True
 
 
 def _read_key(path: Path) -> bytes | None:
@@ -161,31 +117,18 @@ def _read_key(path: Path) -> bytes | None:
     return key
 
 
-def _draft(path: Path) -> bytes | None:
-    """Returns the key that a rotation was about to put in place; None if there is none, or only part of it."""
-    try:
-        return _read_key(path)
-    except WrongKey:
-        return None
-
-
 def _new(path: Path) -> bytes:
     key = secrets.token_bytes(KEY_BYTES)
     # Written under another name first: a crash must not leave part of a key that passes for the key.
     draft = path.with_name(path.name + ".new")
-    _write(draft, key)
-    draft.rename(path)
-    sync(path.parent)
-    return key
-
-
-def _write(path: Path, key: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(key.hex() + "\n")
         file.flush()
         os.fsync(file.fileno())
+    draft.rename(path)
     sync(path.parent)
+    return key
 
 
 def sync(path: Path) -> None:
@@ -246,22 +189,6 @@ class Keyring:
         if outlived := former & _names(self.connection):
             with own_transaction(self.connection):
                 self.connection.executemany("DELETE FROM keys.wrapped WHERE name = ?", [(name,) for name in outlived])
-
-    def wrap_again(self, master: bytes) -> int:
-        """Wraps all keys under another master key, in a transaction of its own; returns how many there are.
-
-        Raises:
-            WrongKey: the present master key does not open them; nothing has changed.
-        """
-        new = AESGCM(master)
-        with own_transaction(self.connection):
-            keys = {name: self._key(name) for name in _names(self.connection)}
-            self.connection.executemany(
-                "UPDATE keys.wrapped SET key = ? WHERE name = ?",
-                [(_wrap(new, name, key), name) for name, key in keys.items() if key is not None],
-            )
-        self._master = new
-        return len(keys)
 
     def refresh(self, conversation: ConversationId) -> None:
         """Drops the cached data key: when adding a conversation fails, another one gets the same id."""
@@ -342,16 +269,6 @@ def own_transaction(connection: sqlite3.Connection) -> Generator[None]:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-
-
-def _try_master(connection: sqlite3.Connection, master: bytes | None) -> Keyring | None:
-    """Returns the keys under this master key; None if there is none or it does not open them."""
-    if master is None:
-        return None
-    try:
-        return Keyring(connection, master)
-    except WrongKey:
-        return None
 
 
 def _names(connection: sqlite3.Connection) -> set[bytes]:

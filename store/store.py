@@ -5,7 +5,7 @@ A unit of work is a plain function over the repositories:
     await store.transaction(lambda repositories: repositories.inbox.done(turn))
 
 It runs on the store's thread, all or nothing, and returns when it is on the disk. Operations on the files as a whole
-(forgetting together with the keys, a new master key, a backup) are methods of `Store`.
+(forgetting together with the keys, a backup) are methods of `Store`.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ from zoneinfo import ZoneInfo
 
 from store import backup
 from store.attempts import Attempts
-from store.database import Database, DiskReserve, beside, master_key_path
+from store.database import Database, beside, master_key_path
 from store.erasure import Erasure, Forgetting
-from store.errors import DatabaseGone, StoreError, StoreFull
+from store.errors import DatabaseGone, StoreError
 from store.feeds import Feeds
 from store.history import Chats, Conversations, History, Journal, OwnTime, Summaries, Turns
 from store.inbox import Inbox, Revisions
@@ -80,17 +80,10 @@ class Repositories:
 class Store:
     """An open store. `open_store` makes one."""
 
-    def __init__(
-        self,
-        database: Database,
-        keys: tuple[MasterKey, Keyring],
-        reserve: DiskReserve,
-        realm: str,
-    ) -> None:
+    def __init__(self, database: Database, keyring: Keyring, realm: str) -> None:
         self._database = database
-        self._master, self._keyring = keys
-        self._reserve = reserve
-        self._context = Context(self._keyring, realm)
+        self._keyring = keyring
+        self._context = Context(keyring, realm)
         self._repos = Repositories(self._context)
         self._forgetting = asyncio.Lock()
         self.wakeups: dict[str, asyncio.Event] = {name: asyncio.Event() for name in get_args(WakeupName)}
@@ -105,16 +98,6 @@ class Store:
         # The database does the waking: a caller that is cancelled during the commit would not come back to do it.
         result, _ = await self._database.transaction(partial(self._run, work), kept=self._wake)
         return result
-
-    async def erase(self, work: Callable[[Repositories], T]) -> T:
-        """Like `transaction`, for work that only deletes: on a full disk it can use the space of the reserve."""
-        try:
-            return await self.transaction(work)
-        except StoreFull:
-            if not self._reserve.release():
-                raise
-            _log.warning("the disk is full; the disk reserve was deleted so that deletions can go through")
-            return await self.transaction(work)
 
     async def read(self, work: Callable[[Repositories], T]) -> T:
         """Runs `work`, which must not write, without waiting for a commit."""
@@ -163,23 +146,13 @@ class Store:
             return erased
 
         async with self._forgetting:
-            await self.erase(lambda repos: repos.forgetting.prepare(address))
-            erased = await self.erase(whole)
+            await self.transaction(lambda repos: repos.forgetting.prepare(address))
+            erased = await self.transaction(whole)
         try:
             await self.checkpoint()
         except StoreError as error:
             _log.error("what was forgotten leaves the files only at the next checkpoint: %s", error)
         return erased
-
-    async def rotate_key(self) -> int:
-        """Replaces the master key in its file; returns how many keys were wrapped again.
-
-        Takes milliseconds, as no value is sealed again. Earlier backups still need the former master key.
-
-        Raises:
-            KeyGiven: the master key comes from the settings and has to be changed there.
-        """
-        return await self._database.alone(lambda _: self._master.rotate(self._keyring))
 
     async def back_up_nightly(self, folder: Path, *, now: datetime, timezone: str, kept: timedelta) -> None:
         """Copies the store unless the folder has a copy from after 3 at night; deletes those older than `kept`."""
@@ -200,7 +173,6 @@ class Store:
         """Removes what was deleted from the files: checkpoints the write-ahead log and destroys former keys."""
         await self._database.alone(lambda _: self._keyring.sweep())
         await self._database.checkpoint()
-        await self._database.alone(lambda _: self._reserve.create())
 
     def _run(self, work: Callable[[Repositories], T], _: sqlite3.Connection) -> tuple[T, frozenset[str]]:
         """Returns the result of a unit, and the names of the loops to wake."""
@@ -214,14 +186,11 @@ class Store:
 
 
 @asynccontextmanager
-async def open_store(
-    path: Path, *, realm: str, key: bytes | None = None, old_key: bytes | None = None, reserve_bytes: int = 0
-) -> AsyncGenerator[Store]:
+async def open_store(path: Path, *, realm: str, key: bytes | None = None) -> AsyncGenerator[Store]:
     """Opens or creates the store at `path` for one realm (`signal`, `terminal`); closes it at the end.
 
-    Beside the database are `<name>-keys` (the wrapped data keys), `<name>-master-key` (unless `key` is given),
-    `<name>-lock` and, while it is open, `<name>-ballast` of `reserve_bytes`. `old_key` is the former
-    master key: if it opens the keys and the present one does not, they are wrapped again under the present one.
+    Beside the database are `<name>-keys` (the wrapped data keys), `<name>-lock` and `<name>-master-key`, unless the
+    `key` is given.
 
     Raises:
         StoreInUse: another process has it open.
@@ -229,16 +198,13 @@ async def open_store(
         WrongKey: the master key is not the one it was sealed with, or the master key or the key file is missing.
         DatabaseGone: the key file exists but the database does not.
         Damaged: it is not a database, or not as it was written.
-        StoreError: it cannot be opened.
+        StoreError: it cannot be opened, or a restore of it was cut off.
     """
-    master = MasterKey(master_key_path(path), given=key, former=old_key)
-    reserve = DiskReserve(beside(path, "-ballast"), reserve_bytes)
     keys_path = beside(path, "-keys")
 
     def prepare() -> None:
-        # A kill leaves the reserve behind, and opening needs some space itself.
-        reserve.release()
-        backup.finish_restore(path)
+        backup.refuse_half_restored(path)
+        beside(path, "-ballast").unlink(missing_ok=True)  # an earlier Aldis kept two megabytes in it
 
     def unlock(connection: sqlite3.Connection) -> Keyring:
         if version_of(connection) == 0 and has_keys(connection):
@@ -247,7 +213,7 @@ async def open_store(
                 f"with `aldis restore FILE`; to start with nothing, rename or delete {keys_path.name}"
             )
         migrate(connection)
-        keyring = master.unlock(connection)
+        keyring = MasterKey(master_key_path(path), given=key).unlock(connection)
         carry_over(connection, keyring)
         if others := foreign_tables(connection):
             _log.info("the database has tables of another program, which Aldis leaves alone: %s", ", ".join(others))
@@ -257,8 +223,6 @@ async def open_store(
     database = await Database.open(path, keys_path, prepare=prepare)
     try:
         keyring = await database.alone(unlock)
-        await database.alone(lambda _: reserve.create())
-        yield Store(database, (master, keyring), reserve, realm)
+        yield Store(database, keyring, realm)
     finally:
-        reserve.release()
         await database.aclose()

@@ -30,6 +30,7 @@ from bot.doctor.machine import is_contained, secret_of, words_of_level
 from bot.errors import ConfigError
 from bot.features.evidence import ReportJudge
 from bot.features.feeds import FeedService
+from bot.features.reminders.service import close_copy
 from bot.i18n.language import set_language
 from bot.media.cell import FileRefused
 from bot.media.feeds import FeedReader
@@ -41,7 +42,7 @@ from bot.money.ledger import Quotas
 from bot.service import Service
 from bot.settings import Settings
 from bot.signal.protocol import Transport
-from store import UNDECIDED, Store, Undecided, open_store
+from store import Store, open_store
 from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone, sources
 
 _log = logging.getLogger(__name__)
@@ -49,8 +50,6 @@ _log = logging.getLogger(__name__)
 _CLOSE_SECONDS = 3.0
 _LOOK_SECONDS = 3.0
 """How long after the start the sandbox is prepared; a file that comes earlier has it prepared at once."""
-_RESERVE_BYTES = 2_000_000
-"""Released when the disk is full, so that deletions are still possible; more than one deleting transaction needs."""
 _MAX_FILES, _MAX_THREADS = 65_536, 64
 """A thousand waiting conversations may hold a connection to a model each, and a name that never resolves a thread."""
 
@@ -148,7 +147,7 @@ async def _share(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_close, transport)
         sandbox = Sandbox()
-        store = await stack.enter_async_context(decided_store(settings, realm))
+        store = await stack.enter_async_context(opened_store(settings, realm))
         await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
         clock = await own_clock(store)
         yield wiring.Services(settings, transport, store, realm, clock=clock, sandbox=sandbox, process=process)
@@ -193,18 +192,15 @@ def widen() -> None:
 
 
 @asynccontextmanager
-async def decided_store(settings: Settings, realm: str) -> AsyncGenerator[Store]:
-    """The store, unless it was restored and the operator has not decided yet how it goes on.
+async def opened_store(settings: Settings, realm: str) -> AsyncGenerator[Store]:
+    """The store; what is open in one that was restored is closed, which the log says.
 
     Raises:
-        StoreError: it cannot be opened, or is undecided.
+        StoreError: it cannot be opened.
     """
     given = settings.store
-    async with open_store(
-        given.path, realm=realm, key=given.master_key, old_key=given.old_master_key, reserve_bytes=_RESERVE_BYTES
-    ) as store:
-        if await store.read(lambda repos: repos.restored.restoration()) is not None:
-            raise Undecided(UNDECIDED)
+    async with open_store(given.path, realm=realm, key=given.master_key) as store:
+        await store.transaction(lambda repos: close_copy(repos, Clock().now()))
         yield store
 
 

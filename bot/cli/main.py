@@ -41,7 +41,6 @@ VERBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "backup": ("store.back_up", "copy the store into a folder, even while Aldis runs"),
         "restore": ("store.restore_backup", "replace the store with a backup; stop Aldis first"),
         "export": ("store.export", "print what is kept about a person, as JSON"),
-        "rotate-key": ("store.rotate_key", "replace the master key in its file with a new one"),
         "upgrade-check": ("store.check", "try this version on a copy of the store, and say what changes"),
     },
     "Shell": {
@@ -178,7 +177,7 @@ def _parser() -> _Parser:
 
 
 def _add_arguments(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
-    chat, doctor, settings, restore = (verbs[name] for name in ("chat", "doctor", "settings", "restore"))
+    chat, doctor, settings = (verbs[name] for name in ("chat", "doctor", "settings"))
     chat.add_argument("--once", metavar="TEXT", help="answer one message and exit")
     chat.add_argument("--conversation", metavar="NAME", default="default", help="which conversation")
     chat.add_argument("-v", "--verbose", action="count", default=0, help="show tool results; -vv adds time and cost")
@@ -189,13 +188,7 @@ def _add_arguments(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
     verbs["captcha"].add_argument("link", metavar="LINK", nargs="+", help="the link of “Open Signal”, in quotes")
     verbs["backup"].add_argument("folder", help="where the copy goes; created if missing")
     verbs["export"].add_argument("person", metavar="PERSON", help="their name in Signal, phone number, label or UUID")
-    restore.add_argument("file", nargs="?", help="the backup's .db file; without it, decide about an earlier restore")
-    decision = restore.add_mutually_exclusive_group()
-    for name, words in (
-        ("settle", "nothing of the past is answered, sent or said; what repeats goes on"),
-        ("replay", "answer, send and say everything that was open"),
-    ):
-        decision.add_argument(f"--{name}", dest="decision", action="store_const", const=name, help=words)
+    verbs["restore"].add_argument("file", nargs="?", help="the backup's .db file")
 
 
 def print_completion(_: argparse.Namespace) -> int:

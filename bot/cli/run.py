@@ -198,10 +198,11 @@ class _Runs:
             if world.restoring is not None:
                 copy, done = world.restoring
                 try:
-                    done.set_result(await upkeep.put_back(given, copy))
+                    await asyncio.to_thread(upkeep.replace_store, given, copy)
+                    done.set_result(None)
                 except StoreError as error:
                     done.set_exception(error)
-            async with app.decided_store(given, "signal"):
+            async with app.opened_store(given, "signal"):
                 pass  # what is wrong with the store is reported before Aldis waits for the bridge; this takes 10 ms
             # If the account is ambiguous, a page asks for it; a wrong choice is rolled back like any other setting.
             asks = given.web.admin_port > 0 and self._former is None

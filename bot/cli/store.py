@@ -1,10 +1,7 @@
-"""The operator's verbs for the store: `backup`, `restore`, `rotate-key`, `export`, `upgrade-check`; and `captcha`.
+"""The operator's verbs for the store: `backup`, `restore`, `export`, `upgrade-check`; and `captcha`.
 
 Only one process can have the store open. While Aldis runs, a verb asks it through its control socket; otherwise the
-verb opens the store itself. A restored store is not started until the operator has decided about its open work:
-
-    restore --> the open work is listed --settle, --replay--> decided
-                                        '-neither--> no start until `restore` decides
+verb opens the store itself.
 
 `upgrade-check` tries this version on a copy before it replaces the running one; nothing in use changes ("An upgrade,
 and the way back" in docs/operating.md):
@@ -20,42 +17,23 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
-from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from bot import app, logs
 from bot.clock import Clock
 from bot.errors import ConfigError
 from bot.events import ChatId
 from bot.features.export import gather_export
-from bot.features.reminders.service import Backlog, backlog, replay, settle
-from bot.i18n import phrases
 from bot.invocation import command_line
 from bot.settings import Settings
 from bot.version import build, describe_build
 from bot.web.control import ask_running, uuid_of
-from store import (
-    NOT_INCLUDED,
-    UNDECIDED,
-    Repositories,
-    Store,
-    copy_closed,
-    is_undecided,
-    open_store,
-    restore,
-    schema_of,
-)
+from store import NOT_INCLUDED, Store, copy_closed, open_store, restore, schema_of
 
-T = TypeVar("T")
-
-_UNKNOWN = """\
-What happened after the backup is unknown here: all of this may have been answered, sent and said then, and doing it now
-would do it twice. Messages that arrived after it are gone, because Signal delivers nothing twice: people who are still
-waiting for an answer to one have to write again."""
-_SETTLED = "Closed: none of it will be answered, sent or said. Repeating reminders come at their next time."
-_REPLAYED = "All of it will be done when Aldis starts."
+_CLOSED = """\
+What was open in it may have been answered, sent and said since, so the next start closes it. Messages that arrived
+after the backup are gone, because Signal delivers nothing twice: people who still wait have to write again."""
 
 
 def back_up(given: Settings, options: argparse.Namespace) -> int:
@@ -74,92 +52,25 @@ def back_up(given: Settings, options: argparse.Namespace) -> int:
 
 
 def restore_backup(given: Settings, options: argparse.Namespace) -> int:
-    """`restore FILE`: replaces the store with a copy; the previous store is kept beside it.
-
-    Without FILE, only decides about a store that was restored earlier.
-    """
-    path, now = given.store.path, Clock().now()
-    if options.file is not None:
-        former = _restore(given, Path(options.file).absolute())
-        print(f"Restored {path}." + (f" What was there before is at {former}." if former else ""), file=sys.stderr)
-    elif not is_undecided(path):
-        if options.decision:
-            raise ConfigError(f"{path} is not waiting for a decision")
+    """`restore FILE`: replaces the store with a copy; the previous store is kept beside it."""
+    path = given.store.path
+    if options.file is None:
         copies = sorted(path.absolute().parent.joinpath("backups").rglob("aldis-*.db"), key=lambda copy: copy.name)
         newest = f"; the newest in {copies[-1].parent} is {copies[-1].name}" if copies else ""
         raise ConfigError(f"restore: name the backup's file, which ends in .db{newest}")
-    found = asyncio.run(_over_store(given, lambda repos: backlog(repos, now)))
-    if found is None:
-        return 0
-    print(_listed(found, now), file=sys.stderr)
-    if not found.is_empty and options.decision is None:
-        print(f"Nothing is decided yet: {UNDECIDED}.", file=sys.stderr)
-        return 0
-    is_replayed = options.decision == "replay" and not found.is_empty
-    asyncio.run(_over_store(given, replay if is_replayed else lambda repos: settle(repos, now)))
-    if not found.is_empty:
-        print(_REPLAYED if is_replayed else _SETTLED, file=sys.stderr)
+    former = replace_store(given, Path(options.file).absolute())
+    print(f"Restored {path}." + (f" What was there before is at {former}." if former else ""), file=sys.stderr)
+    print(_CLOSED, file=sys.stderr)
     return 0
 
 
-def _restore(given: Settings, copy: Path) -> Path | None:
-    """Puts the copy in the place of the store, which is kept beside it; returns where."""
-    kept = given.store
-    return restore(copy, kept.path, now=Clock().wall(), key=kept.master_key, old_key=kept.old_master_key)
-
-
-async def put_back(given: Settings, copy: Path) -> None:
-    """Replaces the store with a copy, for an Aldis that runs on: what was open in the copy is closed.
+def replace_store(given: Settings, copy: Path) -> Path | None:
+    """Puts the copy in the place of the store, which is kept beside it; returns where.
 
     Raises:
         StoreError: the copy is refused, and the store is as before.
     """
-    await asyncio.to_thread(_restore, given, copy)
-    await _over_store(given, lambda repos: settle(repos, Clock().now()))
-
-
-def _opened(given: Settings) -> AbstractAsyncContextManager[Store]:
-    """The store, which no one else has open."""
-    kept = given.store
-    return open_store(kept.path, realm="signal", key=kept.master_key, old_key=kept.old_master_key)
-
-
-async def _over_store(given: Settings, work: Callable[[Repositories], T]) -> T:
-    async with _opened(given) as store:
-        return await store.transaction(work)
-
-
-def _listed(found: Backlog, now: datetime) -> str:
-    """How much is open and since when, and what cannot be known."""
-
-    def ago(at: datetime | None) -> str:
-        return f"{phrases.duration((now - at).total_seconds())} ago" if at else "of an unknown time"
-
-    copied_at = found.restoration.copied_at
-    when = f" {copied_at:%Y-%m-%d %H:%M} UTC ({ago(copied_at)})" if copied_at else " an unknown time"
-    lines: list[str] = []
-    for what, noun, part in (
-        ("answered", "message", found.messages),
-        ("sent", "answer", found.replies),
-        ("said late", "reminder", found.reminders),
-    ):
-        many, oldest = ("s", "the oldest ") if part.items > 1 else ("", "")
-        if part.items:
-            lines.append(f"  {part.items} {noun}{many} would be {what}, {oldest}{ago(part.oldest_at)}")
-    if not lines:
-        return f"The store is a backup of{when}. Nothing was open in it: there is nothing to decide."
-    return "\n".join((f"The store is a backup of{when}. If Aldis continues from it:", *lines, _UNKNOWN))
-
-
-def rotate_key(given: Settings, _: argparse.Namespace) -> int:
-    """`rotate-key`: replaces the master key in its file with a new one."""
-
-    async def turned(store: Store) -> Mapping[str, Any]:
-        return {"keys": await store.rotate_key()}
-
-    asyncio.run(_done(given, "rotate-key", None, turned))
-    print("There is a new master key, and every other key is sealed with it. Back it up.", file=sys.stderr)
-    return 0
+    return restore(copy, given.store.path, now=Clock().wall(), key=given.store.master_key)
 
 
 def export(given: Settings, options: argparse.Namespace) -> int:
@@ -187,7 +98,7 @@ async def _done(
     if answer is not None:
         return answer
     _must_exist(given.store.path)
-    async with _opened(given) as store:
+    async with open_store(given.store.path, realm="signal", key=given.store.master_key) as store:
         return await work(store)
 
 
@@ -230,11 +141,17 @@ def check(given: Settings, _: argparse.Namespace) -> int:
         copy = given.store.model_copy(update={"path": Path(place) / path.name})
         if given.store.key_path.exists():
             shutil.copyfile(given.store.key_path, copy.key_path)
-        asyncio.run(put_back(given.model_copy(update={"store": copy}), backup))
+        asyncio.run(_try_out(given.model_copy(update={"store": copy}), backup))
         old, new = schema_of(backup), schema_of(copy.path)
     print(f"schema   {old}" + (f" -> {new}" if new != old else ", as it is"))
     print("This version works on it. Nothing that is in use was changed.")
     return 0
+
+
+async def _try_out(given: Settings, backup: Path) -> None:
+    replace_store(given, backup)
+    async with app.opened_store(given, "signal"):
+        pass  # it is migrated
 
 
 async def _back_up(path: Path, folder: Path) -> tuple[Path, Mapping[str, Any]]:

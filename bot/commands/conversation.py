@@ -122,7 +122,7 @@ class ConversationCommands(CommandGroup):
                 context.say(repos, call, here, phrases.forget_reply(erased))
             return ended
 
-        self._end(call, await context.store.erase(work))
+        self._end(call, await context.store.transaction(work))
 
     @command("/new", phrases.ABOUT_NEW)
     async def _new(self, call: Call) -> Answer:

@@ -17,7 +17,7 @@ from bot.clock import Clock
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.doctor.servers import is_loopback
 from bot.errors import ConfigError
-from bot.invocation import command_line, spell_commands
+from bot.invocation import spell_commands
 from bot.media.cell import FileRefused
 from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox
@@ -77,20 +77,14 @@ async def check_store(settings: Settings) -> list[Finding]:
             return [problem("store", what, f"make that user the folder's owner, or set STORE__PATH (it is {path})")]
         return [ok("store", f"{path} will be created at the first start")]
     try:
-        async with open_store(path, realm="signal", key=given.master_key, old_key=given.old_master_key) as store:
-            dead, restoration = await store.read(
-                lambda repos: (repos.inbox.backlog().dead, repos.restored.restoration())
-            )
+        async with open_store(path, realm="signal", key=given.master_key) as store:
+            dead = await store.read(lambda repos: repos.inbox.backlog().dead)
     except StoreInUse:
         return [ok("store", f"{path} {IN_USE}")]
     except StoreError as error:
         return [problem("store", spell_commands(str(error)), "fix this before the next start")]
     megabytes = sum(file.stat().st_size for file in files if file.exists()) / 1_000_000
     found = [ok("store", f"{path} opens with its key, is intact, and takes {megabytes:.1f} MB")]
-    if restoration is not None:
-        how = f"decide with: {command_line('restore --settle')}, or --replay"
-        what = "it was restored, and what becomes of the work left open in it is not decided: Aldis does not start"
-        found.append(problem("store", what, how))
     if dead:
         found.append(warning("store", f"messages given up in the last weeks: {dead}", "look in Aldis's log"))
     return found

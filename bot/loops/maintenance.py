@@ -86,13 +86,12 @@ class Maintenance:
         """
         await self._believe_clock()
         now = self._clock.now()
-        count = await self._store.erase(lambda repos: repos.forgetting.expire(now))
+        count = await self._store.transaction(lambda repos: repos.forgetting.expire(now))
         while some := await self._revisions.expire():
             count += some
         if count:
             _log.info("%d turns and what came of them have disappeared: their timers ran out", count)
         try:
-            # After what must be removed: on a full disk this fails, while the removal can use the reserve.
             await self._store.transaction(lambda repos: repos.inbox.take_up_overdue(self._clock.now()))
         finally:
             if count:

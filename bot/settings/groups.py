@@ -380,8 +380,6 @@ class StoreSettings(SettingsGroup):
     """The database; its folder is created if missing. The keys lie beside it."""
     key: MasterKey | None = None
     """The master key: 32 bytes in hex or base64; unset means the one created beside the database at the first start."""
-    old_key: MasterKey | None = None
-    """The previous master key, if STORE__KEY is a new one: the next start replaces the old by the new."""
     backup_days: int | None = Field(default=None, ge=1, le=3650)
     """How many days nightly backups are kept, in `backups/nightly` beside the database; unset means that none are made.
     What has been forgotten since is still in them."""
@@ -395,11 +393,6 @@ class StoreSettings(SettingsGroup):
     def master_key(self) -> bytes | None:
         """The 32 bytes of the key; None means the one in the file beside the database."""
         return master_key_of(self.key.get_secret_value()) if self.key else None
-
-    @property
-    def old_master_key(self) -> bytes | None:
-        """The 32 bytes of the previous key; None if the key does not change."""
-        return master_key_of(self.old_key.get_secret_value()) if self.old_key else None
 
 
 class ToolsSettings(SettingsGroup):

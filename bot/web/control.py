@@ -1,7 +1,6 @@
 """The control socket: the command line asks the running Aldis, because only one process can have the store open.
 
     POST /backup      {"folder": "/srv/backups"}  --> {"file": "/srv/backups/aldis-20261121T120000Z.db", "note": ...}
-    POST /rotate-key                              --> {"keys": 12}
     POST /export      {"person": "Alice"}         --> {"json": "{...}"}; by uuid, number, name or label
     POST /captcha     {"captcha": "signalcaptcha://..."}  --> {}
     POST /restart                                 --> {"run": 1}: the number of the run that ends, see `state`
@@ -68,7 +67,6 @@ class Control:
         app = web.Application()
         verbs: Mapping[str, Verb] = {
             "/backup": self._backup,
-            "/rotate-key": self._rotate_key,
             "/export": self._export,
             "/captcha": self._solve,
             "/restart": self._restart,
@@ -82,9 +80,6 @@ class Control:
         # The folder is a whole path, because the running Aldis can have another working directory than the caller.
         copy = await self.store.backup(Path(given["folder"]), now=self.clock.wall())
         return {"file": str(copy), "note": NOT_INCLUDED}
-
-    async def _rotate_key(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"keys": await self.store.rotate_key()}
 
     async def _export(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         person = uuid_of(given["person"]) or await self._find_person(given["person"])

@@ -60,7 +60,7 @@ async def test_an_upgrade_is_tried_beside_the_running_one_and_taken_back(world: 
     refused = await world.verb("run")
     assert (refused.status, "start a newer one" in refused.stderr) == (2, True)
 
-    back = await world.verb("restore", backup, "--settle")
+    back = await world.verb("restore", backup)
     assert back.status == 0, back.stderr
     assert world.schema == newest()
     async with world.running():
@@ -82,7 +82,7 @@ async def test_without_a_running_one_the_store_is_not_opened(world: World) -> No
     assert checked.status == 0, checked.stderr
     assert ((world.folder / "aldis.db").read_bytes(), (world.folder / "aldis.db-wal").read_bytes()) == before
     backup = max(name for name in world.left() if name.endswith(".db"))
-    restored = await world.verb("restore", str(world.folder / "backups" / backup), "--settle")
+    restored = await world.verb("restore", str(world.folder / "backups" / backup))
     assert restored.status == 0, restored.stderr
     told = await world.verb("export", ALICE.uuid)
     assert "Tabby" in told.stdout

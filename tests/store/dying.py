@@ -15,7 +15,7 @@ from typing import Any
 
 from store import InboxId, Repositories, open_store, restore
 from tests.conftest import NOON
-from tests.store.lives import NEW, OLD, Answer
+from tests.store.lives import Answer
 
 _path, _copies = Path(sys.argv[1]), Path(sys.argv[2])
 _connect = sqlite3.connect
@@ -64,27 +64,13 @@ async def _forget_person() -> None:
         await store.forget("direct:a", person="alice", before=command, now=NOON, then=Answer(command))
 
 
-async def _rotate() -> None:
-    async with open_store(_path, realm="signal") as store:
-        await store.rotate_key()
-
-
-async def _take_over() -> None:
-    async with open_store(_path, realm="signal", key=NEW, old_key=OLD):
-        pass
-
-
 async def _restore() -> None:
     restore(_path.parent.parent / "copies" / "copy.db", _path, now=NOON)
-    async with open_store(_path, realm="signal"):
-        pass
 
 
 _VERBS: dict[str, Callable[[], Awaitable[None]]] = {
     "forget": _forget,
     "forget-person": _forget_person,
-    "rotate": _rotate,
-    "take-over": _take_over,
     "restore": _restore,
 }
 

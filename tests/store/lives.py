@@ -16,12 +16,10 @@ from store import (
     StoredMessage,
     TurnId,
 )
-from store.sealing import KEY_BYTES
 from tests.arrivals import arrival
 from tests.conftest import NOON
 
 LATER = NOON + timedelta(minutes=5)
-OLD, NEW = b"o" * KEY_BYTES, b"n" * KEY_BYTES
 
 
 async def asked(store: Store, address: str, sent_at: int, words: bytes = b"words", author: str = "alice") -> InboxId:

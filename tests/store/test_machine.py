@@ -14,20 +14,17 @@ import pytest
 
 from store import (
     Damaged,
-    Erasure,
     Repositories,
     Store,
     StoreFull,
     open_store,
     restore,
 )
-from store.database import DiskReserve
 from tests.conftest import NOON
-from tests.store.lives import Answer, asked, found, ordered, remembered, rows, talked, waiting
+from tests.store.lives import asked, remembered, rows, talked, waiting
 from tests.store.places import content, replace
 
 KB = 1024
-RESERVE_BYTES = 256 * KB
 
 
 @dataclass
@@ -101,31 +98,6 @@ class TestFullDisk:
             assert await waiting(store) == [b"two", b"three"]
             assert await rows(store, "PRAGMA integrity_check") == [("ok",)]
 
-    async def test_what_must_go_goes_all_the_same(self, disk: Disk) -> None:
-        """The reserve makes room for deleting: words leave the files even when nothing more can be taken in."""
-        async with open_store(disk.path, realm="signal", reserve_bytes=RESERVE_BYTES) as store:
-            turn = await talked(store, "direct:a", 1, b"one")
-            [(sealed,)] = await rows(store, "SELECT message FROM history WHERE position = 0")
-            assert isinstance(sealed, bytes)
-            await store.checkpoint()
-            disk.fill()
-            await store.erase(lambda repos: repos.forgetting.turn(turn, now=NOON))
-            await store.checkpoint()
-            assert found(disk.path, sealed) == []
-            assert await remembered(store, "direct:a") == []
-
-    async def test_a_conversation_is_forgotten_all_the_same(self, disk: Disk) -> None:
-        """Its keys too, which are in another file."""
-        async with open_store(disk.path, realm="signal", reserve_bytes=RESERVE_BYTES) as store:
-            await talked(store, "direct:a", 1, b"one")
-            command = await ordered(store, "direct:a", 2)
-            await store.checkpoint()
-            disk.fill()
-            assert await store.forget("direct:a", before=command, now=NOON, then=Answer(command)) == Erasure(
-                conversations=1, turns=1, messages=2
-            )
-            assert await rows(store, "SELECT count(*) FROM keys.wrapped") == [(2,)]
-
     async def test_a_backup_that_does_not_fit_leaves_nothing_behind(self, disk: Disk, store: Store) -> None:
         """The error names the folder; the store itself has room and goes on."""
         await talked(store, "direct:a", 1, b"one")
@@ -136,14 +108,6 @@ class TestFullDisk:
         await asked(store, "direct:a", 2)
         disk.empty()
         assert (await store.backup(disk.folder / "backups", now=NOON)).exists()
-
-
-class TestDiskReserve:
-    def test_it_never_takes_the_last_room(self, disk: Disk) -> None:
-        """Where there is little, what comes in goes before."""
-        reserve = DiskReserve(disk.folder / "reserve", 1500 * KB)
-        reserve.create()
-        assert list(disk.folder.iterdir()) == []
 
 
 class TestDamage:

@@ -68,10 +68,10 @@ def begun() -> sqlite3.Connection:
     return connection
 
 
-def unlocked(path: Path, given: bytes | None = None, former: bytes | None = None) -> sqlite3.Connection:
+def unlocked(path: Path, given: bytes | None = None) -> sqlite3.Connection:
     """A new store whose keys were wrapped under the master key of this file or these settings."""
     connection = begun()
-    MasterKey(path, given=given, former=former).unlock(connection)
+    MasterKey(path, given=given).unlock(connection)
     return connection
 
 
@@ -287,7 +287,7 @@ class TestOpening:
             assert await store.conversation("direct:a", now=NOON) == conversation
 
     async def test_the_refusal_names_the_setting_or_the_file(self, path: Path) -> None:
-        """Whoever reads it knows where to look, for the present key and the former one."""
+        """The operator knows where to look."""
         async with open_store(path, realm="signal"):
             pass
         assert str(await self._refused(path, KEY)).startswith("the master key in STORE__KEY does not open this store:")
@@ -295,9 +295,6 @@ class TestOpening:
         assert str(await self._refused(path)).startswith(
             f"the master key in {master_of(path)} does not open this store:"
         )
-        with pytest.raises(WrongKey, match="does not open this store, nor does STORE__OLD_KEY:"):
-            async with open_store(path, realm="signal", key=KEY, old_key=KEY):
-                pass
 
     @pytest.mark.parametrize(
         ("name", "content", "kind", "words"),

@@ -5,14 +5,13 @@
          '-yes--> said in the chat -----------------.--again--> its next time
               |--> a prompt: asked, as by its person-'-over---> its words go a day later
               '--> words have disappeared: only that there was something
-    restored --> backlog --settle--> closed: nothing of the past is answered, sent or said; what repeats goes on
-                         '-replay--> left as it is: everything is done now, perhaps for the second time
+    restored --> closed: nothing of the past is answered, sent or said; what repeats goes on
 
 Firing a reminder and planning its next time are one transaction: it fires once, whatever crashes. What was due while
 Aldis was away fires late and says so, and a repeating reminder fires once for all the times that it missed. Its words
 live as long as the message that they came from. Reminders belong to a calendar, so they go by the machine's clock. But
 if that is set ahead by mistake and soon set back, everything would fire at once and never again, so a jump of the clock
-has to last first (`bot.clock`). Deletions and the timers of chats are no part of a backlog: they are carried out.
+has to last first (`bot.clock`). Deletions and the timers of chats are carried out in a restored store, too.
 """
 
 import logging
@@ -44,7 +43,7 @@ from bot.settings import LocaleSettings
 from bot.settings.values import is_zone
 from bot.trust.links import inert
 from bot.trust.rules import may_carry_out
-from store import Arrival, ConversationId, Reminder, Repositories, Restoration, Store, TurnId, Waiting
+from store import Arrival, ConversationId, Reminder, Repositories, Store, TurnId
 from tools import Repeat, Wish
 
 REMINDER_LATE = Sentence("REMINDER_LATE", "⏰ {text}\n\n({late} late: I was offline.)")
@@ -435,55 +434,24 @@ def _go_on(repos: Repositories, reminder: Reminder, after: datetime, now: dateti
         repos.reminders.again(reminder.id, next_at)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Backlog:
-    """The number of open things, each with the time since when."""
+def close_copy(repos: Repositories, now: datetime) -> None:
+    """Closes what is open in a store that is a copy, within a transaction; the log says how much.
 
-    restoration: Restoration
-    messages: Waiting
-    """Still to be answered."""
-    replies: Waiting
-    """Still to be sent."""
-    reminders: Waiting
-    """Planned for a time that has passed, to be said or asked."""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to decide."""
-        return not (self.messages.items or self.replies.items or self.reminders.items)
-
-
-def backlog(repos: Repositories, now: datetime) -> Backlog | None:
-    """Returns what is open in a restored store, within a transaction; None if the store was not restored."""
-    restoration = repos.restored.restoration()
-    if restoration is None:
-        return None
-    # What was due later has surely not come: nothing ran on this store.
-    overdue = repos.reminders.overdue(restoration.restored_at or now)
-    return Backlog(
-        restoration=restoration,
-        messages=repos.restored.messages(besides=_SILENT),
-        replies=repos.restored.replies(),
-        reminders=Waiting(items=len(overdue), oldest_at=overdue[0].due_at if overdue else None, dead=0),
+    What has happened since the copy was made is unknown, and doing all of it now could do it twice.
+    """
+    if not repos.restored.is_copy():
+        return
+    overdue = repos.reminders.overdue(now)
+    for reminder in overdue:
+        try:
+            _go_on(repos, reminder, now, now)
+        except ValueError:  # written by a newer version: its next time is unknown
+            repos.reminders.settle(reminder.id, now=now)
+    _log.warning(
+        "the store is a restored backup: %d messages, answers and reminders that were open in it are closed, as they "
+        "may have been answered, sent and said since; people who still wait have to write again",
+        len(overdue) + repos.restored.close(besides=_SILENT, now=now),
     )
-
-
-def settle(repos: Repositories, now: datetime) -> None:
-    """Closes all of it, within a transaction; that decides about the store."""
-    restoration = repos.restored.restoration()
-    if restoration is not None:
-        for reminder in repos.reminders.overdue(restoration.restored_at or now):
-            try:
-                _go_on(repos, reminder, now, now)
-            except ValueError:  # written by a newer version: its next time is unknown
-                repos.reminders.settle(reminder.id, now=now)
-        repos.restored.close(besides=_SILENT, now=now)
-        repos.restored.decide()
-
-
-def replay(repos: Repositories) -> None:
-    """Leaves all of it to be done, within a transaction; that decides about the store."""
-    repos.restored.decide()
 
 
 def as_sentence(text: str) -> str:
