@@ -20,7 +20,8 @@ import pytest
 
 from bot.clock import SetClock
 from bot.media.sandbox import start_server
-from bot.settings import ALSO, Settings
+from bot.settings import Settings
+from bot.settings.load import ALSO
 from store import Store, open_store
 from tests.cells import PRELOADED
 

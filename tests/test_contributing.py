@@ -28,7 +28,7 @@ from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.messages import UserMessage
 from bot.models.base import Provider, Request, Stop
-from bot.settings.variables import table
+from bot.settings.load import table
 from store import Store
 from store.migrations import migrate
 from tests.bot.i18n.sentences import ENGLISH

@@ -1,6 +1,6 @@
 """The names of all settings, for tests that search for them in files and sentences."""
 
-from bot.settings.variables import NAMES
+from bot.settings.load import NAMES
 
 
 def known_names() -> tuple[str, ...]:

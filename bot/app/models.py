@@ -94,7 +94,6 @@ def vendor(settings: Settings, name: str, model: str = "", *, lessons: ModelLess
             base_url=given.base_url,
             api=given.api,
             effort=given.effort,
-            sees=given.surely_sees,
             tool_mode=given.tool_mode,
             lessons=lessons,
             prices=prices(settings),

@@ -46,7 +46,6 @@ def toolbox(
         clock=clock or Clock(),
         timezone=settings.locale.timezone,
         timeout_seconds=settings.tools.timeout_seconds,
-        max_result_chars=settings.tools.max_result_chars,
         calls_per_minute=settings.tools.calls_per_minute,
         approve=settings.tools.approve,
         prefixes=_prefixes(settings),

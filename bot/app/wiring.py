@@ -303,7 +303,7 @@ def _command_groups(shared: Services, menu: Menu) -> tuple[CommandGroup, ...]:
         ExportCommands(context, timezone=zone),
         UsageCommands(context, timezone=zone, limits=settings.budget),
         PreferenceCommands(context, menu),
-        AttestationCommands(context, settings.attestation.socket),
+        AttestationCommands(context),
         ReminderCommands(context, shared.reminders, has_model=has_model, has_reactions=shared.is_signal),
         MemoryCommands(context),
         FeedCommands(context, is_on=news.enabled, timezone=zone),

@@ -99,7 +99,6 @@ async def _linked(given: Settings) -> str | None:
             print(f"The bridge already has an account: {names}.", file=sys.stderr)
         account = await show_codes(
             partial(nullcontext, linking),
-            given.signal.device_name,
             on_code=_show,
             on_trouble=lambda error: print(f"{error}; trying again", file=sys.stderr),
         )

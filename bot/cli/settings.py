@@ -5,8 +5,7 @@ import re
 import sys
 
 from bot.invocation import command_line
-from bot.settings.load import GivenValue, SettingsFile
-from bot.settings.variables import NAMES, Variable, table
+from bot.settings.load import KNOWN, NAMES, GivenValue, SettingsFile, Variable
 
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
 """The user and password in an address."""
@@ -19,7 +18,9 @@ def show(options: argparse.Namespace) -> int:
         ConfigError: a setting is wrong or misspelt.
     """
     if options.all:
-        print(table(is_for_terminal=True), end="")
+        for one in KNOWN:
+            also = f" Also: {', '.join(one.names[1:])}." if one.names[1:] else ""
+            print(f"{one.name}={one.default}\n    {one.meaning}{also}\n")
         return 0
     file = SettingsFile()
     if options.name is not None:

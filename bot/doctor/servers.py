@@ -30,7 +30,7 @@ from bot.doctor.findings import Finding, ok, problem, warning
 from bot.errors import Disconnected
 from bot.models import capabilities
 from bot.models.capabilities import NOTHING, Capabilities
-from bot.settings import ALSO
+from bot.settings.load import ALSO
 from bot.signal.json import Json
 from tools import Http, JsonAnswer, TimedOut, ToolError, Unreachable, bearer
 

@@ -32,7 +32,7 @@ from bot.metrics import Counts
 from bot.models.base import Completion, Provider, Request, Stop
 from bot.money.budgets import Budget, UsedUp
 from bot.money.ledger import Bill, Reservation, completion_entries
-from bot.settings import HistorySettings
+from bot.settings.groups import HistorySettings
 from store import ConversationId, Repositories, Store, StoredMessage, Summary, TurnId
 
 _log = logging.getLogger(__name__)

@@ -27,7 +27,7 @@ from bot.media.sandbox import Sandbox, check_facts
 from bot.media.sniff import FileKind, kind_of
 from bot.media.speech import MAX_AUDIO_BYTES, Fee, Speech
 from bot.messages import Document, Medium, Picture
-from bot.settings import MediaSettings
+from bot.settings.groups import MediaSettings
 from bot.signal.protocol import Transport
 
 _log = logging.getLogger(__name__)

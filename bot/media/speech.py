@@ -22,6 +22,8 @@ MAX_AUDIO_BYTES = 25_000_000
 MAX_SPOKEN_CHARACTERS = 4096
 
 _MAX_SPEECH_BYTES = 20_000_000
+_SECONDS = 60.0
+"""How long transcribing one recording, or speaking one answer, can take."""
 _SERVICE = "the audio service"
 _TYPES = {"m4a": "audio/mp4", "mp3": "audio/mpeg"}  # the others have the name of their file extension
 _UNPACKED_BITS = {"wav": 64_000, "flac": 64_000}
@@ -58,15 +60,15 @@ class Speech:
 
         `ending` names its format, `seconds` is its length, None if unknown.
         """
-        model, language, began = self._audio.listening_model, self._audio.language, time.monotonic()
+        model, began = self._audio.listening_model, time.monotonic()
         presumed = self.listening_fee(sound, ending, seconds=seconds).cost_usd
         try:
             sent = await self._http.post(
                 f"{self._audio.base_url}/audio/transcriptions",
                 service=_SERVICE,
-                data={"model": model, "response_format": "json"} | ({"language": language} if language else {}),
+                data={"model": model, "response_format": "json"},
                 files={"file": (f"recording.{ending}", sound, _TYPES.get(ending, f"audio/{ending}"))},
-                timeout_seconds=self._audio.timeout_seconds,
+                timeout_seconds=_SECONDS,
                 headers=self._headers,
             )
             answer = sent.as_json(_SERVICE)
@@ -106,7 +108,7 @@ class Speech:
                 f"{self._audio.base_url}/audio/speech",
                 service=_SERVICE,
                 json={"model": model, "input": text, "voice": self._audio.voice, "response_format": "aac"},
-                timeout_seconds=min(timeout_seconds, self._audio.timeout_seconds),
+                timeout_seconds=min(timeout_seconds, _SECONDS),
                 max_bytes=_MAX_SPEECH_BYTES,
                 headers=self._headers,
             )

@@ -89,7 +89,6 @@ class OpenAI(Adapter):
         base_url: str | None = None,
         api: Api = "auto",
         effort: str | None = None,
-        sees: bool | None = None,
         tool_mode: ToolMode = "auto",
         prices: Prices | None = None,
         lessons: ModelLessons | None = None,
@@ -98,19 +97,18 @@ class OpenAI(Adapter):
 
         `model` None means the first that the server lists, which is looked up with the first request. `api_key` may be
         None for a local server. `base_url` includes `/v1`; None means OpenAI's own. `api` auto decides by the address.
-        `effort` None sends nothing, because many compatible servers refuse it. `sees` is whether the model can look at
-        pictures; None tries it once. PDFs go only to OpenAI's own server. `tool_mode` matters in chat completions;
-        responses always offer tools natively. `lessons` is what was learnt about models earlier.
+        `effort` None sends nothing, because many compatible servers refuse it. PDFs go only to OpenAI's own server.
+        `tool_mode` matters in chat completions; responses always offer tools natively. `lessons` is what was learnt
+        about models earlier.
         """
         super().__init__(
             model=model or "", base_url=base_url, official_url=BASE_URL, effort=effort, prices=prices, lessons=lessons
         )
         in_responses = api == "responses" or (api == "auto" and self._official)
         demanded = {"responses": in_responses, "tools": tool_mode == "prompt"}
-        demanded |= {media.PICTURE: sees is False, media.DOCUMENT: not self._official}
+        demanded |= {media.DOCUMENT: not self._official}
         self._set = frozenset(name for name, is_so in demanded.items() if is_so)
-        ruled_out = {media.PICTURE: sees is True, "tools": tool_mode != "auto"}
-        self._never = frozenset(name for name, is_so in ruled_out.items() if is_so)
+        self._never = frozenset(() if tool_mode == "auto" else ("tools",))
         self._client = _Client(
             api_key=api_key or "none",  # the SDK requires one
             # None and missing values would be looked up in the environment.

@@ -53,15 +53,14 @@ class AccessSettings(SettingsGroup):
     allowed: Annotated[tuple[PersonOrAll, ...], CommaList] = ()
     """The people who get answers: a comma-separated list of phone numbers and UUIDs, or * for everybody."""
     groups: Annotated[tuple[GroupOrAll, ...], CommaList] = ()
-    """The groups in which Aldis answers: a comma-separated list of group ids in their exact case, or * for every group.
-    Invitations to these groups are accepted; with *, only if a member of the group is listed by UUID."""
+    """The groups in which Aldis answers and whose invitations it accepts: group ids in their exact case, or * for every
+    group; with *, an invitation counts only if a member of the group is listed by UUID."""
     admins: Annotated[tuple[Person, ...], CommaList] = ()
     """The people who can give the operator's commands: a comma-separated list of phone numbers and UUIDs."""
     group_members_may_write: bool = False
     """Whether members of the groups named above can also write directly."""
     strangers: Annotated[Literal["ignore", "pair"], Lowered] = "ignore"
-    """What people who are not listed get: ignore means no reply; pair sends a code that an admin can use to let them
-    in."""
+    """What people who are not listed get: no reply, or (pair) a code with which an admin can let them in."""
     greeting: bool = True
     """Whether people are greeted when they first write directly: three lines with examples of what to ask."""
 
@@ -73,17 +72,8 @@ class ApprovalsSettings(SettingsGroup):
     """How many seconds a tool waits for a yes; no reply by then counts as a no."""
 
 
-class AttestationSettings(SettingsGroup):
-    """Proof of what is running, inside a trusted execution environment (docs/attestation.md)."""
-
-    socket: Path = Path("/var/run/dstack.sock")
-    """The socket of dstack's guest agent, which issues quotes; without it, `/verify` says that nothing is proved."""
-
-
 class AudioSettings(SettingsGroup):
-    """Speech to text and back, by OpenAI or any server with its API (Groq, speaches, whisper.cpp). Off without an
-    address.
-    """
+    """Speech to text and back, by OpenAI or a server with its API (Groq, speaches); off without an address."""
 
     base_url: BaseUrl | None = None
     """The address of the service, with /v1, such as https://api.openai.com/v1; setting it turns on voice notes."""
@@ -91,8 +81,6 @@ class AudioSettings(SettingsGroup):
     """Its key; defaults to that of LLM__OPENAI if the address is the same."""
     model: str | None = None
     """The transcription model; defaults to `gpt-4o-mini-transcribe` at OpenAI itself, `whisper-1` elsewhere."""
-    language: str | None = Field(default=None, pattern="^[a-z]{2}$")
-    """The language that people speak, like de; unset, the model detects it."""
     price: Decimal | None = Field(default=None, ge=0, le=1000)
     """The price of a minute in US dollars, for the ledger; unset means unknown. Budgets need it."""
     speak: bool = False
@@ -103,8 +91,6 @@ class AudioSettings(SettingsGroup):
     """The voice that it speaks with."""
     speech_price: Decimal | None = Field(default=None, ge=0, le=100_000)
     """The price of a million spoken characters in US dollars, for the ledger; unset means unknown."""
-    timeout_seconds: Annotated[float, FIXED] = 60
-    """How many seconds transcribing one recording, or speaking one answer, can take."""
 
     @property
     def is_openai_itself(self) -> bool:
@@ -126,8 +112,7 @@ class BudgetSettings(SettingsGroup):
     """Spending limits in US dollars, by the ledger's prices. Unset means no limit, 0 means nothing."""
 
     person_day_usd: Decimal | None = Field(default=None, ge=0)
-    """For one person per day. If this is set, questions that several people ask in a group at once are answered one by
-    one, so that no one pays for another's."""
+    """For one person per day. Questions that several people ask in a group at once are then answered one by one."""
     person_month_usd: Decimal | None = Field(default=None, ge=0)
     """For one person per month, with the same effect in groups."""
     group_day_usd: Decimal | None = Field(default=None, ge=0)
@@ -139,8 +124,8 @@ class BudgetSettings(SettingsGroup):
     all_month_usd: Decimal | None = Field(default=None, ge=0)
     """For everybody together per month."""
     prices: Annotated[tuple[ModelPrice, ...], CommaList] = ()
-    """Prices of models that Aldis does not know, or that cost you something else: a comma-separated list of
-    model=input/output in dollars per million tokens."""
+    """Prices of models that Aldis does not know, or that cost you something else: model=input/output in dollars per
+    million tokens, separated by commas."""
 
     @property
     def own_prices(self) -> tuple[tuple[str, Decimal, Decimal], ...]:
@@ -172,17 +157,15 @@ class IntakeSettings(SettingsGroup):
     """Which messages are answered."""
 
     max_age: float = Field(default=86_400, ge=1)
-    """How many seconds a message can have waited and still be answered; the sender of an older one reads that it came
-    too late."""
+    """The age in seconds up to which a message is answered; the sender of an older one reads that it came too late."""
 
 
 class LimitsSettings(SettingsGroup):
     """How much people can write."""
 
     messages_per_minute: int = Field(default=60, ge=1, le=10_000)
-    """How many messages of one person are accepted per minute; the first one beyond gets a notice. As many edits of
-    theirs ask a model again or are carried out as commands; others only change the words.
-    """
+    """How many messages of one person are accepted per minute, and how many edits that ask a model again; the first
+    message beyond gets a notice."""
     conversation_messages_per_minute: int = Field(default=120, ge=1, le=10_000)
     """How many messages of one conversation are accepted per minute."""
     max_waiting: int = Field(default=200, ge=1, le=100_000)
@@ -216,8 +199,7 @@ class AnthropicSettings(SettingsGroup):
     base_url: BaseUrl | None = None
     """Another address of the same API, without /v1; unset means Anthropic itself."""
     effort: Annotated[Literal["low", "medium", "high"], Lowered] | None = None
-    """How much the model thinks before it answers; unset leaves it to the model. Older models have no effort
-    setting."""
+    """How much the model thinks before it answers; unset leaves it to the model. Older models do not know it."""
 
 
 class OpenAISettings(SettingsGroup):
@@ -226,25 +208,16 @@ class OpenAISettings(SettingsGroup):
     api_key: Key | None = None
     """The key of the API; setting it, or a base address, turns the provider on."""
     model: str | None = None
-    """The model that answers; defaults to `gpt-6-luna` at OpenAI itself, and elsewhere to the first one the server
-    lists."""
+    """The model that answers; defaults to `gpt-6-luna` at OpenAI itself, elsewhere to the first one of its list."""
     base_url: BaseUrl | None = None
     """The address of a compatible server, with /v1; unset means OpenAI itself. Such a server needs no key."""
     api: Annotated[Literal["auto", "chat", "responses"], Lowered] = "auto"
     """Which of the two APIs to use; auto means responses with OpenAI itself and chat completions with all others."""
     effort: Annotated[Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"], Lowered] | None = None
-    """How much the model thinks before it answers; unset leaves it to the model. A compatible server that does not know
-    the setting is asked without it."""
-    sees: Annotated[Literal["auto", "true", "false"], Lowered] = "auto"
-    """Whether the model is shown pictures; auto means as its server says, or else trying it until the model refuses."""
+    """How much the model thinks before it answers; unset leaves it to the model."""
     tool_mode: Annotated[Literal["auto", "native", "prompt"], Lowered] = "auto"
     """How the model is offered tools: natively, or in the prompt if it does not know tools; auto means native unless
-    the server says or shows otherwise. For chat completions; with responses it is always native."""
-
-    @property
-    def surely_sees(self) -> bool | None:
-        """Whether the model is always or never shown pictures, whatever it says; None means trying it."""
-        return {"true": True, "false": False}.get(self.sees)
+    the server says or shows otherwise."""
 
     @property
     def is_openai_itself(self) -> bool:
@@ -266,8 +239,7 @@ class LlmSettings(SettingsGroup):
     """The models that answer."""
 
     providers: Annotated[tuple[ProviderName, ...], CommaList, Lowered, AfterValidator(_each_once)] = ()
-    """The providers to ask, in order: a comma-separated list of anthropic, openai, offline; unset means all that have a
-    key, or else offline."""
+    """The providers to ask, in order, of anthropic, openai and offline; unset means all with a key, or else offline."""
     choices: Annotated[tuple[ModelName, ...], CommaList] = ()
     """Models that people can choose with /model besides the first: a comma-separated list of provider/model."""
     anthropic: AnthropicSettings = AnthropicSettings()
@@ -275,8 +247,7 @@ class LlmSettings(SettingsGroup):
     max_output_tokens: int = Field(default=4096, ge=256, le=128_000)
     """The longest answer in tokens, thinking included."""
     timeout_seconds: float = Field(default=120, ge=1, le=3600)
-    """How many seconds a model can take for an answer; one at home (llama.cpp, LM Studio, Ollama) can take the whole
-    turn's time."""
+    """How many seconds a model can take for an answer; one at home (such as Ollama) can take the whole turn's time."""
     system_prompt: str | None = None
     """What the model reads about itself; unset means the built-in text."""
 
@@ -317,8 +288,8 @@ class LocaleSettings(SettingsGroup):
     place: str | None = Field(default=None, max_length=100)
     """Where they are, like Lyon, for weather questions that name no place; unset means that models ask."""
     language: Annotated[Language, Lowered] = "en"
-    """The language of Aldis's own sentences until it knows what a person writes: en, de, fr or es; models answer in the
-    language of the question. Defaults to the machine's `LC_ALL`, `LC_MESSAGES` or `LANG`."""
+    """The language of Aldis's own sentences until it knows what a person writes: en, de, fr or es. Defaults to the
+    machine's `LC_ALL`, `LC_MESSAGES` or `LANG`."""
 
 
 class LogSettings(SettingsGroup):
@@ -352,8 +323,6 @@ class SignalSettings(SettingsGroup):
     """The phone number or UUID of Aldis's own account; unset means the only one that the server has."""
     name: str = Field(default="Aldis", max_length=50)
     """The name by which people address Aldis in groups."""
-    device_name: Annotated[str, FIXED] = Field(default="Aldis", max_length=50)
-    """The name of the linked device in Signal's list of devices."""
     send_timeout_seconds: float = Field(default=60, ge=1, le=600)
     """How many seconds one send can take; after that its outcome is unknown."""
     unknown_grace_seconds: float = Field(default=90, ge=1, le=3600)
@@ -367,8 +336,7 @@ class SignalSettings(SettingsGroup):
     note_to_self: bool = False
     """Whether the account is your own: Aldis then answers your Note to Self and reads nothing else that arrives."""
     new_safety_numbers: Annotated[Literal["ask", "accept"], Lowered] = "ask"
-    """What happens with a new safety number: ask waits until an admin says `/trust`, accept trusts it as Signal's apps
-    do."""
+    """What happens with a new safety number: ask waits until an admin says `/trust`, accept trusts it."""
     attachments: Path | None = None
     """The folder in which signal-cli keeps received files, so that Aldis can delete them; unset, they stay."""
 
@@ -381,8 +349,7 @@ class StoreSettings(SettingsGroup):
     key: MasterKey | None = None
     """The master key: 32 bytes in hex or base64; unset means the one created beside the database at the first start."""
     backup_days: int | None = Field(default=None, ge=1, le=3650)
-    """How many days nightly backups are kept, in `backups/nightly` beside the database; unset means that none are made.
-    What has been forgotten since is still in them."""
+    """How many days nightly backups are kept, in `backups/nightly` beside the database; unset means none are made."""
 
     @property
     def key_path(self) -> Path:
@@ -406,16 +373,13 @@ class ToolsSettings(SettingsGroup):
     """How many tools it can call each time, side by side."""
     timeout_seconds: float = Field(default=20, ge=0.1, le=600)
     """How many seconds one tool call can take in all."""
-    max_result_chars: int = Field(default=8000, ge=200, le=200_000)
-    """The number of characters at which a tool's result is cut before the model reads it."""
     calls_per_minute: int = Field(default=30, ge=1, le=10_000)
     """How often one person can cause calls of one tool per minute."""
     approve: Annotated[tuple[str, ...], CommaList] = ()
-    """Tools that ask in the conversation before they run: a comma-separated list of their names as models see them, or
-    all."""
+    """The tools that ask in the conversation before they run: their names as models see them, or all."""
     contact: Contact | None = None
-    """How the services that tools query can reach you: an e-mail address, or the address of a page about you. Wikipedia
-    answers 200 requests a minute with it and 10 without. Strangers' pages and feeds do not learn it."""
+    """How services that tools query can reach you: an e-mail address, or that of a page about you. With it Wikipedia
+    answers 200 requests a minute, without it 10. Strangers' pages and feeds do not learn it."""
 
     @property
     def options_by_name(self) -> Mapping[str, Options]:
@@ -431,13 +395,11 @@ class WebSettings(SettingsGroup):
     port: int = Field(default=8787, ge=0, le=65_535)
     """Its port; 0 turns it off."""
     admin_host: str = "127.0.0.1"
-    """The address on which the pages for setup and administration listen; a network address needs
-    WEB__ADMIN_TOTP."""
+    """The address on which the pages for administration listen; a network address needs WEB__ADMIN_TOTP."""
     admin_port: int = Field(default=0, ge=0, le=65_535)
     """Their port, such as 8789; 0 means no pages. `aldis admin` prints a link that opens them once."""
     admin_url: BaseUrl | None = None
-    """Where browsers reach them, if that is not this machine, such as https://aldis.example.org; signing in then also
-    needs a code from an authenticator app."""
+    """Where other machines' browsers reach them, such as https://aldis.example.org; WEB__ADMIN_TOTP is then needed."""
     admin_totp: SecretStr | None = None
     """The base32 secret of that app, 26 letters or more; `head -c 20 /dev/urandom | base32` makes one."""
 
@@ -488,7 +450,6 @@ class Settings(BaseSettings):
     locale: LocaleSettings = LocaleSettings()
     web: WebSettings = WebSettings()
     worker: WorkerSettings = WorkerSettings()
-    attestation: AttestationSettings = AttestationSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -2,45 +2,94 @@
 
     the environment > .env > the settings file beside the store > the machine's own zone and language > the default
 
-A variable has a name of its own, perhaps a well-known one (`ALSO`), which counts where its own is left out in the
-environment and `.env`; a secret may be kept in a file, which `NAME_FILE` names. An empty value counts as unset.
-Everything that is wrong is reported at once, a line each, which begins with the variable and never shows a value.
-Both files have the format of `.env` as python-dotenv reads it.
+The leaf `max_tool_calls` of the group `tools` is the variable `TOOLS__MAX_TOOL_CALLS`. Some also have a name that many
+machines have set already (`ALSO`), which counts where their own is left out in the environment and `.env`; a secret may
+be kept in a file, which `NAME_FILE` names. An empty value counts as unset. Everything that is wrong is reported at
+once, a line each, which begins with the variable and never shows a value.
 
     write: read --> change --> check everything --> write a new file, sync it --> replace the old one
 
-The settings file uses the names of the environment. Only its owner can read it, because it may hold keys. `STORE__PATH`
-cannot be set in it, because it determines where the file is. Values are written in single quotes, where only a
-backslash and a quote have a meaning, so that any text comes back as it was. A comment in it is gone after a change.
+Both files have the format of `.env` as python-dotenv reads it. Only its owner can read the settings file, because it
+may hold keys. `STORE__PATH` cannot be set in it, because it determines where the file is. A comment in it is gone after
+a change.
 """
 
+import ast
+import inspect
 import io
 import os
 import re
+import sys
 import tempfile
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 from dotenv.parser import parse_stream
-from pydantic import ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
 
 from bot.errors import ConfigError
 from bot.i18n.language import LANGUAGES
 from bot.settings.groups import SEPARATOR, USUAL, LlmSettings, Settings, StoreSettings
 from bot.settings.values import is_zone
-from bot.settings.variables import ALSO, FILE_SUFFIX, KNOWN, NAMES, Variable, hint, is_meant_for_us
+from tools import FIXED
 
 ENV_FILE = Path(".env")
 """Read in addition to the environment, which overrides it."""
 SETTINGS_FILE_NAME = "settings.env"
 """The name of the file beside the store; both override it."""
-_LOCALTIME = Path("/etc/localtime")
-"""A link to the zone of the machine's clock."""
+_FILE = "_FILE"
 _STORE_PATH = "STORE__PATH"
 _ENVIRONMENT = "the environment"
+_LOCALTIME = Path("/etc/localtime")
+"""A link to the zone of the machine's clock."""
+
+ALSO = {
+    "LLM__ANTHROPIC__API_KEY": "ANTHROPIC_API_KEY",
+    "LLM__OPENAI__API_KEY": "OPENAI_API_KEY",
+    "LLM__OPENAI__BASE_URL": "OPENAI_BASE_URL",
+    "TOOLS__TWITTER__BEARER_TOKEN": "TWITTER_BEARER",
+    "TOOLS__WEB_SEARCH__API_KEY": "BRAVE_API_KEY",
+    "TOOLS__WEB_SEARCH__TAVILY_API_KEY": "TAVILY_API_KEY",
+    "TOOLS__WEB_SEARCH__SERPAPI_API_KEY": "SERPAPI_API_KEY",
+    "TOOLS__WEB_SEARCH__PERPLEXITY_API_KEY": "PERPLEXITY_API_KEY",
+}
+"""Names that many machines have set already; each is read if our own is left out."""
+_ELSEWHERE = {
+    "DEEP_ANALYSIS_MAX_TOOL_CALLS": "TOOLS__VERIFY_NEWS__MAX_SEARCHES",
+    "DEEP_ANALYSIS_": "TOOLS__VERIFY_NEWS__",
+    "TOOLS__X__": "TOOLS__TWITTER__",
+    "SEARCH_": "TOOLS__WEB_SEARCH__",
+    "CLAUDE_": "ANTHROPIC_",
+    "OPENAI_API_BASE": "OPENAI_BASE_URL",
+    "ALDIS_": "",
+}
+"""How names of other programs begin, and how Aldis's begin for the same; the first that fits counts."""
+_OTHERS = re.compile(
+    r"TZ|LANG|LC_\w+|EXTRAS|(HTTPS?|ALL|NO|FTP)_PROXY|(COMPOSE|DOCKER|PYTHON|SSL_CERT|PIP|MAKE|MFLAGS)_?\w*"
+)
+"""What a `.env` file can also hold, for the container, its engine and Python."""
+_COMMON = {
+    "LOG_LEVEL",
+    "LOG_FORMAT",
+    "WEB_HOST",
+    "WEB_PORT",
+    "ANTHROPIC_MODEL",
+    "ANTHROPIC_BASE_URL",
+    "TWITTER_API_KEY",
+}
+"""Names so common in an environment that they are probably meant for another program."""
+_FORMER_GROUPS = {"ANSWERS", "ATTESTATION", "MEDIA"}
+"""Groups of which no setting is left."""
+_LIKENESS, _LIKENESS_OF_WORD = 0.84, 0.8
+"""How alike (difflib's ratio) a name must be to ours, and its first word; this keeps `OPENAI_API_TYPE` apart."""
+
 _QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""", re.DOTALL)
 _READ_DIFFERENTLY = {"'": r"\\\\", '"': r"\$[{$A-Za-z_]|\\[$'0]", "": r"\$[{$A-Za-z_]|\t#"}
 """By the quote around a value, what docker compose reads in another way than python-dotenv, which reads `.env` here.
@@ -51,16 +100,155 @@ _COMPOSE = (
     "is read differently by docker compose ($ begins a variable there, and backslashes count otherwise); write it in"
     " single quotes, or without these characters"
 )
+_NUMBER = "must be a number"
 _WANTED = {
     "bool_parsing": "must be true or false",
     "int_parsing": "must be a whole number",
-    "float_parsing": "must be a number",
-    "decimal_parsing": "must be a number",
+    "float_parsing": _NUMBER,
+    "decimal_parsing": _NUMBER,
 }
 """What is wanted in place of text, where pydantic's own words are for programmers."""
 _HEAD = "# Settings of Aldis, written by its pages. The environment and .env win over these.\n"
 _PLAIN = re.compile(r"[\w@%+:,./*~=-]+", re.ASCII)
 """Values that need no quotes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variable:
+    """One leaf of the settings."""
+
+    path: tuple[str, ...]
+    """The names of the groups and of the field, such as `("llm", "openai", "model")`."""
+    field: FieldInfo
+    group: type[BaseModel]
+    """The model that the field belongs to."""
+
+    @property
+    def name(self) -> str:
+        """Its own name in the environment."""
+        return SEPARATOR.join(self.path).upper()
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """Its name, and the well-known one that is read if its own is not set."""
+        return (self.name, ALSO[self.name]) if self.name in ALSO else (self.name,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name under which it is read, its own first."""
+        endings = ("", _FILE) if self.is_secret else ("",)
+        return tuple(name + ending for name in self.own_names for ending in endings)
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether its value is a secret: never shown, and allowed to be kept in a file."""
+        return _is_secret(self.field.annotation)
+
+    @property
+    def default(self) -> str:
+        """Its default, as written in a file; empty for none."""
+        default = self.field.get_default(call_default_factory=True)
+        if default is None or default == ():
+            return ""
+        return str(default).lower() if isinstance(default, bool) else str(default)
+
+    @property
+    def meaning(self) -> str:
+        """The docstring of its field, on one line.
+
+        Read from the source on demand: pydantic would do it at every start, at 8 ms a group (measured).
+        """
+        docs = (_docstrings(kind.__module__).get((kind.__name__, self.path[-1])) for kind in self.group.__mro__)
+        return " ".join((self.field.description or next(filter(None, docs), "")).split())
+
+
+def variables_of(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[Variable]:
+    """Yields the leaves of a settings model that can be set, in its own order."""
+    for name, field in model.model_fields.items():
+        inner, below = field.annotation, (*path, name)
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from variables_of(inner, below)
+        elif FIXED not in field.metadata:
+            yield Variable(path=below, field=field, group=model)
+
+
+def _is_secret(annotation: Any) -> bool:
+    is_one = isinstance(annotation, type) and issubclass(annotation, SecretStr)
+    return is_one or any(_is_secret(part) for part in get_args(annotation))
+
+
+@cache
+def _docstrings(module: str) -> Mapping[tuple[str, str], str]:
+    """The docstrings below the fields of all classes of a module, by the names of class and field."""
+    return {
+        (group.name, field.target.id): doc.value.value
+        for group in ast.walk(ast.parse(inspect.getsource(sys.modules[module])))
+        if isinstance(group, ast.ClassDef)
+        for field, doc in pairwise(group.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(doc, ast.Expr) and isinstance(doc.value, ast.Constant) and isinstance(doc.value.value, str)
+    }
+
+
+KNOWN = tuple(variables_of(USUAL))
+"""Every setting."""
+NAMES: Mapping[str, Variable] = {name: variable for variable in KNOWN for name in variable.names}
+"""Every setting by each of its names."""
+_GROUPS = {*map(str.upper, Settings.model_fields), *_FORMER_GROUPS}
+
+
+def table() -> str:
+    """Returns the settings as Markdown: for each group a heading, its purpose and a table."""
+    lines: list[str] = []
+    for name, field in USUAL.model_fields.items():
+        group = cast("type[BaseModel]", field.annotation)
+        found = list(variables_of(group, (name,)))
+        switches = [one for one in found if name == "tools" and one.path[2:] == ("enabled",)]
+        purpose = " ".join((group.__doc__ or "").split())
+        if switches:
+            off = ", ".join(one.path[1].upper() for one in switches)
+            purpose += f" `TOOLS__<NAME>__ENABLED=false` turns those off: {off}."
+        if rows := [_row(one) for one in found if one not in switches]:
+            lines += [f"### {name.upper()}", "", purpose, "", "| variable | default | meaning |", "|---|---|---|"]
+            lines += [*rows, "", ""]
+    return "\n".join(lines[:-1])
+
+
+def _row(one: Variable) -> str:
+    names = ", ".join(f"`{name}`" + (f" (`{_FILE}`)" if one.is_secret else "") for name in one.own_names)
+    meaning = one.meaning.replace("|", "\\|")
+    return f"| {names} | {one.default and f'`{one.default}`'} | {meaning} |"
+
+
+def _closest(name: str) -> str:
+    """The name of ours that was surely meant by this one; empty if none is close."""
+    begin = next((begin for begin in _ELSEWHERE if name.startswith(begin)), "")
+    wanted = _ELSEWHERE.get(begin, "") + name.removeprefix(begin)
+    flat = {one.replace("_", ""): one for one in sorted(NAMES)}
+    found = get_close_matches(wanted.replace("_", ""), flat, n=1, cutoff=_LIKENESS)
+    return flat[found[0]] if found else ""
+
+
+def _no_setting(name: str) -> str:
+    """The complaint about an unknown name, which may have been a setting once."""
+    meant = _closest(name)
+    return f"there is no such setting{f'; did you mean {meant}?' if meant else ' (any more)'}"
+
+
+def _is_meant_for_us(name: str, *, is_in_file: bool) -> bool:
+    """Whether an unknown name must be refused because it can only be meant for Aldis.
+
+    In a file of ours that is every name but those of the container; in the environment, which other programs share,
+    it is one that begins like a group of ours, or that is nearly one of our names.
+    """
+    if is_in_file:
+        return not _OTHERS.fullmatch(name)
+    first = name.partition("_")[0]
+    words = {*_GROUPS, *(one.partition("_")[0] for one in NAMES)}
+    if name.startswith("DEEP_ANALYSIS_") or (SEPARATOR in name and first in words):
+        return True
+    is_near = name.startswith(tuple(_ELSEWHERE)) or get_close_matches(first, words, 1, _LIKENESS_OF_WORD)
+    return bool(is_near and name not in _COMMON and _closest(name))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,8 +272,7 @@ Place = dict[str, GivenValue]
 def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Settings:
     """Returns the settings from the environment, the `.env` file and the settings file beside the store.
 
-    `environ` None means the process's own; a file that does not exist counts as empty, and `env_file` None means that
-    no file is read, not even the settings file.
+    `environ` None means the process's own; `env_file` None means that no file is read, not even the settings file.
 
     Raises:
         ConfigError: names are unknown, or values are bad; its message has a line for each, for the operator.
@@ -129,10 +316,10 @@ class SettingsFile:
         """
         environment, dotenv, in_file = places = (*self._above(), _place(content, self.path.name))
         wrong = [
-            given.wrong(f"there is no such setting{hint(name)}")
+            given.wrong(_no_setting(name))
             for place in places
             for name, given in place.items()
-            if name not in NAMES and is_meant_for_us(name, is_in_file=given.where != _ENVIRONMENT)
+            if name not in NAMES and _is_meant_for_us(name, is_in_file=given.where != _ENVIRONMENT)
         ]
         if _STORE_PATH in in_file:
             where = f"{self.path.name}, which lies beside the store"
@@ -185,8 +372,9 @@ class SettingsFile:
         """Returns what overrides this file for a setting: the environment or `.env`; empty if nothing does."""
         variable, given = self.find(name)
         # The machine's own zone and language (`TZ`, `LANG`) give way to the file.
-        is_set_there = given is not None and given.name in variable.names and given.where != self.path.name
-        return given.where if given is not None and is_set_there else ""
+        if given is None or given.name not in variable.names or given.where == self.path.name:
+            return ""
+        return given.where
 
     def _changed(self, changes: Mapping[str, str | None]) -> dict[str, str]:
         """What the file holds with these changes, and without every other name under which the same was set."""
@@ -197,7 +385,7 @@ class SettingsFile:
 
 def _variable(name: str) -> Variable:
     if (found := NAMES.get(name.upper())) is None:
-        raise ConfigError(f"{name.upper()}: there is no such setting{hint(name.upper())}")
+        raise ConfigError(f"{name.upper()}: {_no_setting(name.upper())}")
     return found
 
 
@@ -258,7 +446,7 @@ def _place(content: Mapping[str, str], where: str) -> Place:
 def _found(variable: Variable, places: tuple[Place, ...]) -> Iterator[GivenValue]:
     """What is set for it in these places, the strongest first."""
     for name, place in ((name, place) for name in variable.own_names for place in places):
-        yield from (place[each] for each in (name, name + FILE_SUFFIX) if each in place and each in variable.names)
+        yield from (place[each] for each in (name, name + _FILE) if each in place and each in variable.names)
 
 
 def _read(variable: Variable, found: list[GivenValue], wrong: list[str]) -> dict[str, GivenValue]:
@@ -267,8 +455,8 @@ def _read(variable: Variable, found: list[GivenValue], wrong: list[str]) -> dict
     """
     given, *others = found
     words, value = "", given.value
-    if any(each.name == given.name + FILE_SUFFIX and each.where == given.where for each in others):
-        words = f"{given.name}{FILE_SUFFIX} is also set; remove one of the two"
+    if any(each.name == given.name + _FILE and each.where == given.where for each in others):
+        words = f"{given.name}{_FILE} is also set; remove one of the two"
     elif variable.is_secret and given.name not in variable.own_names:
         try:
             value = Path(value).read_text(encoding="utf-8").strip()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bot.errors import ConfigError
 from bot.settings import Settings, load_settings
-from bot.settings.variables import KNOWN, NAMES, table
+from bot.settings.load import KNOWN, NAMES, table
 from tests.variables import known_names
 
 KEY = bytes(range(32))

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from bot.app.tools import idle_features
-from bot.settings.variables import variables_of
+from bot.settings.load import variables_of
 from tests.tools.conftest import USER_AGENT, Plenty, Repository
 from tests.tools.evidence.test_tool import Reading
 from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, build

@@ -39,7 +39,7 @@ from bot.i18n.language import use_language
 from bot.labels import UNKNOWN, Labels
 from bot.logs import describe_error
 from bot.metrics import Counts
-from bot.settings import LocaleSettings
+from bot.settings.groups import LocaleSettings
 from bot.settings.values import is_zone
 from bot.trust.links import inert
 from bot.trust.rules import may_carry_out

@@ -25,6 +25,8 @@ from bot.signal.protocol import BRIDGE_NAMES, MAX_LINK_CODES, Linking
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 from bot.web.admin.world import World
 
+_DEVICE_NAME = "Aldis"
+"""The name in Signal's list of linked devices."""
 _PAUSE_SECONDS = 1.0
 _ANSWER_SECONDS = 5.0
 _SILENT = (Disconnected, ConfigError, TimeoutError)
@@ -64,7 +66,6 @@ class LinkState:
 
 async def show_codes(
     open_linking: Callable[[], AbstractAsyncContextManager[Linking]],
-    device_name: str,
     *,
     on_code: Callable[[str, int], None],
     on_trouble: Callable[[Disconnected], None],
@@ -82,9 +83,9 @@ async def show_codes(
         try:
             async with open_linking() as linking:
                 number += 1
-                uri = await linking.start_link(device_name)
+                uri = await linking.start_link(_DEVICE_NAME)
                 on_code(uri, number)
-                return await linking.finish_link(uri, device_name)
+                return await linking.finish_link(uri, _DEVICE_NAME)
         except Disconnected as error:
             on_trouble(error)
             if not isinstance(error, NotScanned):
@@ -161,9 +162,8 @@ class AccountPage:
             if not isinstance(error, NotScanned):
                 self._state = LinkState(kind="looking", words=str(error))
 
-        device = self._world.settings.signal.device_name
         try:
-            name = await show_codes(partial(_linking, self._world), device, on_code=on_code, on_trouble=on_trouble)
+            name = await show_codes(partial(_linking, self._world), on_code=on_code, on_trouble=on_trouble)
             if name is not None:
                 self._state = LinkState(kind="linked", words=name)
         except (LinkRefused, ConfigError) as error:

@@ -13,7 +13,8 @@ from bot.events import Attachment
 from bot.media.attachments import AttachmentReader
 from bot.media.speech import Speech
 from bot.money.budgets import Budget
-from bot.settings import BudgetSettings, MediaSettings
+from bot.settings import BudgetSettings
+from bot.settings.groups import MediaSettings
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Scripted, says
 from tests.bot.loops.fake_transport import FakeTransport

@@ -47,7 +47,7 @@ async def row(request: pytest.FixtureRequest) -> AsyncGenerator[Row]:
 def scanned(link: Linking) -> Coroutine[Any, Any, str | None]:
     """What the command line does with a bridge that answers."""
     shown: dict[str, Any] = {"on_code": look._show, "on_trouble": lambda error: sys.stderr.write(f"{error}\n")}
-    return show_codes(partial(nullcontext, link), "Aldis", pause_seconds=0, **shown)
+    return show_codes(partial(nullcontext, link), pause_seconds=0, **shown)
 
 
 async def test_a_code_that_nobody_scans_is_replaced(row: Row, capsys: pytest.CaptureFixture[str]) -> None:

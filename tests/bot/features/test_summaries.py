@@ -10,7 +10,7 @@ from bot.chat.prompt import estimated_text_tokens, estimated_tokens
 from bot.clock import SetClock
 from bot.errors import ContextTooLong, Unavailable
 from bot.models.base import Stop
-from bot.settings import HistorySettings
+from bot.settings.groups import HistorySettings
 from store import Store
 from tests.bot.chat.test_edits import on_disk
 from tests.bot.chat.turn_helpers import says

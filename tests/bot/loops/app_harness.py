@@ -13,7 +13,6 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from bot.access.access import EVERYBODY, AccessList
@@ -34,7 +33,8 @@ from bot.loops.sender import Sender
 from bot.loops.worker import Worker
 from bot.media.speech import Speech
 from bot.models.base import Completion, Request
-from bot.settings import BudgetSettings, HistorySettings
+from bot.settings import BudgetSettings
+from bot.settings.groups import HistorySettings
 from bot.signal.envelope import FrameReader
 from bot.signal.protocol import Group
 from store import Store
@@ -197,7 +197,6 @@ async def app_harness(
             "greeting": greets,
         },
         approvals={"timeout": approval_seconds},
-        attestation={"socket": Path("nowhere")},
         budget={**dict(budgets), "prices": ("model-1=1/1", "model-2=1/1")},
         groups={"context_messages": context_messages},
         history={**dict(window or {}), "summaries": window is not None},
@@ -217,7 +216,7 @@ async def app_harness(
             "note_to_self": allowed.note_to_self,
             "unknown_grace_seconds": 60,
         },
-        tools={"max_result_chars": 1000, "timeout_seconds": DEADLINE_SECONDS},
+        tools={"timeout_seconds": DEADLINE_SECONDS},
         worker={"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **worker},
     )
     given = settings_with(usual, **(settings or {}))

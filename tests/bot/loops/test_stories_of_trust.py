@@ -18,7 +18,7 @@ from bot.clock import SetClock
 from bot.features.predictions import ListPredictions, Predict
 from bot.features.reminders.tool import Remind
 from bot.messages import CallId, Text, ToolCall
-from bot.settings import HistorySettings
+from bot.settings.groups import HistorySettings
 from store import Store
 from tests.bot.chat.test_sources import EVIL, GOOD, Pages
 from tests.bot.chat.turn_helpers import Echo, calls, completion, contents, says

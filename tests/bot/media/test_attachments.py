@@ -13,7 +13,7 @@ from bot.events import Attachment, ChatId
 from bot.media.attachments import AttachmentReader, ReadAttachment
 from bot.media.speech import Fee, Speech
 from bot.messages import Document, Picture
-from bot.settings import MediaSettings
+from bot.settings.groups import MediaSettings
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.media.samples import adts, box, noise, pdf, picture
 from tests.bot.media.test_audio import OPUS_20_MS, opus

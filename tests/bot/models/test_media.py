@@ -16,7 +16,6 @@ from bot.models.anthropic import Anthropic
 from bot.models.base import Request
 from bot.models.openai import Api, OpenAI
 from tests.bot.models.vendors import QUESTION, Vendor, opened, texts
-from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -116,16 +115,6 @@ async def test_a_server_that_sees_nothing_is_asked_again_in_words() -> None:
                 assert "\n📎 a picture of 1200 × 900 pixels, which you cannot see" in answer
             sent = [isinstance(seen.json()["messages"][-1]["content"], list) for seen in vendor.server.requests]
             assert sent == [True, False, False], words
-
-
-async def test_what_is_set_is_not_unlearned() -> None:
-    """A model that is set to see nothing is never tried, one that is set to see is tried each time."""
-    for sees, shown in ((False, [False, False]), (True, [True, False, True, False])):
-        server = OpenAIServer(local=True)
-        async with server, aclosing(OpenAI(api_key=None, model="x", base_url=server.base_url, sees=sees)) as provider:
-            for _ in range(2):
-                await provider.complete(_asked(PHOTO))
-        assert [isinstance(seen.json()["messages"][-1]["content"], list) for seen in server.requests] == shown
 
 
 async def test_one_picture_that_is_broken_is_not_held_against_the_others(vendor: Vendor) -> None:

@@ -21,7 +21,7 @@ from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import LANGUAGES, use_language
 from bot.loops.maintenance import Membership
-from bot.settings import LocaleSettings
+from bot.settings.groups import LocaleSettings
 from bot.signal.protocol import Group
 from store import Store
 from tests.bot.chat.test_edits import on_disk
