@@ -59,8 +59,6 @@ _log = logging.getLogger(__name__)
 ALL_TOOLS = "all"
 """Stands for every tool in the list of those that need approval."""
 
-MAX_RESULT_CHARS = 8000
-"""The number of characters at which a tool's result is cut before the model reads it, unless the tool says another."""
 _MAX_MESSAGE_CHARS = 500
 _PERHAPS_DONE = "it may have happened, so do not repeat it unasked"
 
@@ -76,7 +74,7 @@ class Toolbox:
         clock: Clock,
         timezone: str,
         timeout_seconds: float,
-        max_result_chars: int = MAX_RESULT_CHARS,
+        max_result_chars: int = 8000,
         calls_per_minute: int,
         approve: Collection[str] = (),
         prefixes: Mapping[str, str] | None = None,

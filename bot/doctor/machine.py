@@ -21,8 +21,7 @@ from bot.invocation import spell_commands
 from bot.media.cell import FileRefused
 from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox
-from bot.settings import Settings
-from bot.settings.load import SETTINGS_FILE_NAME
+from bot.settings import SETTINGS_FILE_NAME, Settings
 from bot.signal.files import comes_with_first_file
 from store import StoreError, StoreInUse, open_store
 

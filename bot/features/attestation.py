@@ -60,8 +60,6 @@ _TO_BE_CHECKED = Sentence(
 )
 
 
-_SOCKET = Path("/var/run/dstack.sock")
-"""The socket of dstack's guest agent, which issues quotes."""
 FORMAT = "aldis-attestation-1"
 FILE_NAME = "aldis-attestation.json"
 
@@ -152,7 +150,7 @@ def report_data(source: str, word: str) -> bytes:
 class AttestationCommands(CommandGroup):
     """The command that asks for proof, for everybody; without a guest agent at the socket nothing vouches for Aldis."""
 
-    def __init__(self, context: CommandContext, socket: Path = _SOCKET) -> None:
+    def __init__(self, context: CommandContext, socket: Path = Path("/var/run/dstack.sock")) -> None:
         self._context = context
         self._socket = socket
 

@@ -15,15 +15,14 @@ from typing import Any, cast
 from pydantic import SecretStr
 
 from bot.media.audio import MIN_PACKED_BITS
-from bot.settings import AudioSettings
+from bot.settings.groups import AudioSettings
 from tools import Http, TimedOut, ToolError, bearer
 
 MAX_AUDIO_BYTES = 25_000_000
 MAX_SPOKEN_CHARACTERS = 4096
 
 _MAX_SPEECH_BYTES = 20_000_000
-_SECONDS = 60.0
-"""How long transcribing one recording, or speaking one answer, can take."""
+_SECONDS = 60.0  # for one recording, or one answer
 _SERVICE = "the audio service"
 _TYPES = {"m4a": "audio/mp4", "mp3": "audio/mpeg"}  # the others have the name of their file extension
 _UNPACKED_BITS = {"wav": 64_000, "flac": 64_000}

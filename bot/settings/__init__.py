@@ -5,7 +5,7 @@ settings file beside the store. `groups` has them all; the tools' own sub-groups
 `load` reads them, and `docs/settings.md` is generated from their docstrings (`load.table`).
 """
 
-from bot.settings.groups import AudioSettings, BudgetSettings, LimitsSettings, ProviderName, Settings
-from bot.settings.load import load_settings
+from bot.settings.groups import BudgetSettings, LimitsSettings, ProviderName, Settings
+from bot.settings.load import SETTINGS_FILE_NAME, load_settings
 
-__all__ = ["AudioSettings", "BudgetSettings", "LimitsSettings", "ProviderName", "Settings", "load_settings"]
+__all__ = ["SETTINGS_FILE_NAME", "BudgetSettings", "LimitsSettings", "ProviderName", "Settings", "load_settings"]

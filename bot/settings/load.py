@@ -197,10 +197,10 @@ NAMES: Mapping[str, Variable] = {name: variable for variable in KNOWN for name i
 _GROUPS = {*map(str.upper, Settings.model_fields), *_FORMER_GROUPS}
 
 
-def table() -> str:
+def table(model: type[Settings] = USUAL) -> str:
     """Returns the settings as Markdown: for each group a heading, its purpose and a table."""
     lines: list[str] = []
-    for name, field in USUAL.model_fields.items():
+    for name, field in model.model_fields.items():
         group = cast("type[BaseModel]", field.annotation)
         found = list(variables_of(group, (name,)))
         switches = [one for one in found if name == "tools" and one.path[2:] == ("enabled",)]

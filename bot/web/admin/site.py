@@ -28,7 +28,7 @@ from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.i18n.locale import dollars, moment
 from bot.invocation import command_line
 from bot.logs import describe_error
-from bot.settings.load import SETTINGS_FILE_NAME
+from bot.settings import SETTINGS_FILE_NAME
 from bot.web.admin import account, model, overview, people, tools
 from bot.web.admin.forms import AdminPage, Ask, NotDone
 from bot.web.admin.guard import (

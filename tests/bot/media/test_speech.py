@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from bot.media.audio import as_m4a
 from bot.media.speech import Speech
-from bot.settings import AudioSettings
+from bot.settings.groups import AudioSettings
 from tests.bot.media.samples import adts
 from tests.servers.base import answer_json
 from tests.servers.fixtures import fixture_of
@@ -30,17 +30,13 @@ async def http() -> AsyncGenerator[Http]:
 service = fixture_of(OpenAIAudio)
 
 
-def speech(
-    http: Http, service: OpenAIAudio, *, language: str | None = None, priced: bool = True, api_key: str | None = KEY
-) -> Speech:
+def speech(http: Http, service: OpenAIAudio, *, priced: bool = True, api_key: str | None = KEY) -> Speech:
     audio = AudioSettings(
         base_url=f"{service.url}/v1",
         model="whisper-1",
         speech_model="tts-1",
-        language=language,
         price=Decimal("0.006") if priced else None,
         speech_price=Decimal(15) if priced else None,
-        timeout_seconds=DEADLINE_SECONDS,
     )
     return Speech(http, audio, api_key=SecretStr(api_key) if api_key else None)
 
@@ -48,9 +44,9 @@ def speech(
 async def test_a_recording_becomes_words(http: Http, service: OpenAIAudio) -> None:
     """The form holds what the service wants, and the sound byte for byte."""
     service.says = [" Buy milk. \n"]
-    words, fee = await speech(http, service, language="de").transcribe(M4A, "m4a", seconds=SECONDS)
+    words, fee = await speech(http, service).transcribe(M4A, "m4a", seconds=SECONDS)
     assert (words, fee.outcome, fee.name, fee.provider) == ("Buy milk.", "ok", "whisper-1", "audio")
-    form = {"model": "whisper-1", "response_format": "json", "language": "de"}
+    form = {"model": "whisper-1", "response_format": "json"}
     assert service.heard == [form | {"file": ("recording.m4a", "audio/mp4", M4A)}]
 
 

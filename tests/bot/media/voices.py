@@ -7,10 +7,9 @@ from decimal import Decimal
 from pydantic import SecretStr
 
 from bot.media.speech import Speech
-from bot.settings import AudioSettings
+from bot.settings.groups import AudioSettings
 from tests.servers.openai_audio import KEY, OpenAIAudio
 from tests.tools.conftest import USER_AGENT
-from tests.waiting import DEADLINE_SECONDS
 from tools import Http
 
 
@@ -26,6 +25,5 @@ async def speech_at(
             speech_model="tts-1",
             price=minute_usd,
             speech_price=characters_usd,
-            timeout_seconds=DEADLINE_SECONDS,
         )
         yield Speech(http, audio, api_key=SecretStr(KEY))
