@@ -22,7 +22,6 @@ MAX_AUDIO_BYTES = 25_000_000
 MAX_SPOKEN_CHARACTERS = 4096
 
 _MAX_SPEECH_BYTES = 20_000_000
-_SECONDS = 60.0  # for one recording, or one answer
 _SERVICE = "the audio service"
 _TYPES = {"m4a": "audio/mp4", "mp3": "audio/mpeg"}  # the others have the name of their file extension
 _UNPACKED_BITS = {"wav": 64_000, "flac": 64_000}
@@ -67,7 +66,7 @@ class Speech:
                 service=_SERVICE,
                 data={"model": model, "response_format": "json"},
                 files={"file": (f"recording.{ending}", sound, _TYPES.get(ending, f"audio/{ending}"))},
-                timeout_seconds=_SECONDS,
+                timeout_seconds=60,
                 headers=self._headers,
             )
             answer = sent.as_json(_SERVICE)
@@ -107,7 +106,7 @@ class Speech:
                 f"{self._audio.base_url}/audio/speech",
                 service=_SERVICE,
                 json={"model": model, "input": text, "voice": self._audio.voice, "response_format": "aac"},
-                timeout_seconds=min(timeout_seconds, _SECONDS),
+                timeout_seconds=min(timeout_seconds, 60),
                 max_bytes=_MAX_SPEECH_BYTES,
                 headers=self._headers,
             )
