@@ -32,7 +32,7 @@ async def world(tmp_path: Path) -> AsyncGenerator[World]:
 
 
 async def test_a_day_over_the_other_bridge(world: World) -> None:
-    """Direct and in a group, with quote, typing, receipts; strangers get nothing; a clean close is no end."""
+    """Direct and in a group, with styles, quote, typing, receipts; strangers get nothing; a clean close is no end."""
     signal = world.signal
     world.model.scripted(say("It is **3 degrees** & `5 * 3`."), say("They *bloom*."), say("Still here."))
     async with started("run", settings=world.settings, folder=world.folder, is_warm=False) as process:
@@ -49,7 +49,7 @@ async def test_a_day_over_the_other_bridge(world: World) -> None:
         roses = message("what about the roses?", group=GROUP, author=BOB, mention=True)
         await signal.deliver(roses)
         grouped = (await signal.sent_count(2))[1]
-        assert (grouped.text, grouped.group) == ("They bloom.", GROUP)
+        assert (grouped.text, grouped.group, grouped.styles) == ("They bloom.", GROUP, ("5:5:ITALIC",))
         assert (grouped.quote_author, grouped.quote_timestamp) == (BOB.uuid, roses["envelope"]["timestamp"])
         assert "roses" in (grouped.quote_text or "")
 

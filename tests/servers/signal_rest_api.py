@@ -4,8 +4,8 @@ It loses what the real one loses: frames that arrive while no one is connected. 
 failure of signal-cli is a 400 with some text, or a 500 for the list of identities. Like the real one, it accepts
 requests with unknown fields.
 
-Source: signal-cli-rest-api 0.101, swagger; `src/api/api.go`, `src/client/client.go`, `src/client/jsonrpc2.go` and
-`src/client/attachment.go`, commit a08db23; the same built and run, in front of a
+Source: signal-cli-rest-api 0.101, swagger; `src/api/api.go`, `src/client/client.go`, `src/client/jsonrpc2.go`,
+`src/client/attachment.go` and `src/utils/textstyleparser.go`, commit a08db23; the same built and run, in front of a
 scripted signal-cli (2026-11-22) and of signal-cli 0.13.14 (2026-11-24, 2026-11-26).
 """
 
@@ -380,7 +380,7 @@ class SignalRestApi(SignalServer):
         self._chat(recipient)
         mode = body.get("text_mode", "normal")
         uris = body.get("base64_attachments", [])
-        if mode != "normal" or not (body["message"] or uris):
+        if mode not in {"normal", "styled"} or not (body["message"] or uris):
             raise BadRequest("Couldn't process request - invalid message")
         if ("quote_timestamp" in body) != ("quote_author" in body):
             raise BadRequest("Couldn't process request - please provide both quote_timestamp and quote_author")
@@ -388,13 +388,13 @@ class SignalRestApi(SignalServer):
             raise BadRequest("Couldn't process request - phones do not show an edit with files as one")
         if "edit_timestamp" in body:
             self._check_known(self._chat(recipient), body["edit_timestamp"])
-        text = body["message"]
+        text, styles = parsed(body["message"]) if mode == "styled" else (body["message"], [])
         group = self._group(recipient)
         return Sent(
             text=text,
             recipient=recipient if group is None else None,
             group=group,
-            styles=(),
+            styles=tuple(styles),
             quote_timestamp=body.get("quote_timestamp"),
             quote_author=body.get("quote_author"),
             quote_text=body.get("quote_message"),
@@ -472,3 +472,29 @@ def _file(uri: str) -> SentFile:
         raise BadRequest("illegal base64 data at input byte 0") from error
     except ValueError as error:
         raise BadRequest("Couldn't process request - invalid attachment") from error
+
+
+_STYLES = {"**": "BOLD", "*": "ITALIC", "||": "SPOILER", "~": "STRIKETHROUGH", "`": "MONOSPACE"}
+
+
+def parsed(message: str) -> tuple[str, list[str]]:
+    """What the bridge makes of a `styled` message: the text that people see and `start:length:STYLE` in UTF-16 units.
+
+    `**` and `||` are taken before `*`, and a single bar is text. A marker closes the style that was opened last if it
+    is its own, else it opens one; a marker without a partner is gone. Backslashes, which escape markers, are a mistake
+    of ours.
+    """
+    if "\\" in message:
+        raise BadRequest("the double knows no escapes")
+    text, styles = "", []
+    stack: list[tuple[str, int]] = []
+    for part in re.split(r"(\*\*|\|\||[*~`])", message):
+        units = len(text.encode("utf-16-le")) // 2
+        if part not in _STYLES:
+            text += part
+        elif stack and stack[-1][0] == part:
+            start = stack.pop()[1]
+            styles.append(f"{start}:{units - start}:{_STYLES[part]}")
+        else:
+            stack.append((part, units))
+    return text, styles

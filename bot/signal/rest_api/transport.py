@@ -34,6 +34,9 @@ from bot.events import (
     Removal,
     Reply,
     SentId,
+    Style,
+    Styled,
+    utf16_offsets,
 )
 from bot.invocation import command_line
 from bot.signal.directory import accounts_in, with_id
@@ -54,6 +57,14 @@ _MAX_FRAMES_AHEAD = 1024
 """How many frames are taken off the socket before they are asked for: the bridge drops what stays there too long."""
 _PINGS_IN_SILENCE = 20
 """How many times the bridge is asked for a sign of life in the time after which a silent websocket is given up."""
+_MARKERS = {
+    Style.BOLD: "**",
+    Style.ITALIC: "*",
+    Style.STRIKETHROUGH: "~",
+    Style.MONOSPACE: "`",
+    Style.SPOILER: "||",
+}
+_SPECIAL = re.compile(r"[*~`|\\]")
 _TIMESTAMP = re.compile(r"[0-9]{1,15}")
 _LINKING_SECONDS = 30.0
 _ACCOUNTS_SECONDS = 5.0
@@ -318,9 +329,10 @@ def _signalbot(url: str, account: str) -> signalbot.SignalBot:
 def _message_of(reply: Reply, *, account: str, recipient: str) -> Mapping[str, object]:
     """Returns the message to send; in the account's own chat, one that makes a notification.
 
-    An edit has no files, and must repeat the quote and everything else, or it is gone. The bridge knows no voice notes,
-    so one is sent as a file that can be played; and styles only as markers that its parser misreads, so there are none.
+    An edit has no files, and must repeat the quote and everything else, or it is gone.
+    The bridge does not know voice notes: one is sent as a file that can be played.
     """
+    text = styled_text(reply.content)
     quoted, files = reply.quote, [data_uri(file) for file in reply.files]
     mentions = [
         {"author": mention.person, "start": mention.start, "length": mention.length} for mention in reply.mentions
@@ -328,8 +340,8 @@ def _message_of(reply: Reply, *, account: str, recipient: str) -> Mapping[str, o
     message = {
         "number": account,
         "recipients": [recipient],
-        "message": reply.content.text,
-        "text_mode": "normal",
+        "message": text,
+        "text_mode": "normal" if text == reply.content.text else "styled",
         "notify_self": recipient == account and reply.edits is None,
         "base64_attachments": files or None,
         "mentions": mentions or None,
@@ -339,6 +351,28 @@ def _message_of(reply: Reply, *, account: str, recipient: str) -> Mapping[str, o
         "edit_timestamp": None if files else reply.edits,
     }
     return {field: value for field, value in message.items() if value is not None}
+
+
+def styled_text(content: Styled) -> str:
+    """Returns the text with the bridge's markers for its styles.
+
+    Its parser removes markers, so a text that itself has such characters goes out plain, and a range that overlaps or
+    touches another is left out: a style can get lost, a character never.
+
+    Source: signal-cli-rest-api, `src/utils/textstyleparser.go`, commit a08db23 (2026-11-21).
+    """
+    text, places = content.text, {unit: index for index, unit in enumerate(utf16_offsets(content.text))}
+    if _SPECIAL.search(text):
+        return text
+    marked, done = "", 0
+    for style in sorted(content.styles, key=lambda style: (style.start, -style.length)):
+        start, end = places.get(style.start), places.get(style.start + style.length)
+        if start is None or end is None or start >= end or start < done or (marked and start == done):
+            continue
+        marker = _MARKERS[style.style]
+        marked += f"{text[done:start]}{marker}{text[start:end]}{marker}"
+        done = end
+    return marked + text[done:]
 
 
 # Linking

@@ -20,11 +20,11 @@ from bot.errors import (
     Undeliverable,
     Untrusted,
 )
-from bot.events import Account, ChatId, PersonId, Removal
+from bot.events import Account, ChatId, PersonId, Removal, Style, Styled, StyleRange
 from bot.signal.directory import choice_of
 from bot.signal.protocol import Linking
 from bot.signal.rest_api.client import MAX_ANSWER_BYTES
-from bot.signal.rest_api.transport import RestApi, RestApiLinking
+from bot.signal.rest_api.transport import RestApi, RestApiLinking, styled_text
 from tests.bot.signal.bridges import (
     NUMBERLESS,
     OWN_ACCOUNT,
@@ -35,7 +35,7 @@ from tests.bot.signal.bridges import (
 )
 from tests.servers.base import Seen, answer_json, hang
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, GROUP
-from tests.servers.signal_rest_api import SignalRestApi
+from tests.servers.signal_rest_api import SignalRestApi, parsed
 from tests.servers.signal_server import Plan
 from tests.waiting import eventually
 
@@ -75,6 +75,29 @@ async def test_signalbot_writes_into_no_log_of_its_own(bridge: Bridge) -> None:
     await bridge.transport().typing(ChatId(ALICE.chat), started=True)
     log = logging.getLogger(signalbot.LOGGER_NAME)
     assert (log.handlers, log.isEnabledFor(logging.INFO)) == ([], False)
+
+
+STYLED: tuple[tuple[str, str, tuple[tuple[int, int, Style], ...]], ...] = (
+    ("a bold b", "a **bold** b", ((2, 4, Style.BOLD),)),
+    ("🪴 b", "🪴 *b*", ((3, 1, Style.ITALIC),)),
+    ("ab", "*a*b", ((0, 1, Style.ITALIC), (1, 1, Style.ITALIC))),
+    ("abc", "**ab**c", ((0, 2, Style.BOLD), (1, 2, Style.ITALIC))),
+    ("a b c", "~a~ `b` ||c||", ((0, 1, Style.STRIKETHROUGH), (2, 1, Style.MONOSPACE), (4, 1, Style.SPOILER))),
+    ("🪴", "🪴", ((0, 1, Style.BOLD),)),
+    ("ab", "ab", ((1, 5, Style.BOLD), (1, 0, Style.BOLD))),
+    *((f"2 {special} is", f"2 {special} is", ((4, 2, Style.BOLD),)) for special in "*~`|\\"),
+)
+
+
+@pytest.mark.parametrize(("text", "message", "styles"), STYLED)
+def test_a_style_can_get_lost_and_a_character_never(
+    text: str, message: str, styles: tuple[tuple[int, int, Style], ...]
+) -> None:
+    """Ranges become markers where the bridge's parser reads them as they are meant."""
+    ranges = tuple(StyleRange(start=start, length=length, style=style) for start, length, style in styles)
+    assert styled_text(Styled(text=text, styles=ranges)) == message
+    if message != text:
+        assert parsed(message)[0] == text
 
 
 @pytest.mark.parametrize("text", [
