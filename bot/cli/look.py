@@ -26,7 +26,7 @@ from bot.doctor.servers import fetch_json
 from bot.errors import ConfigError, Disconnected, LinkRefused
 from bot.invocation import command_line, spell_commands
 from bot.settings import Settings
-from bot.signal.directory import UNNAMED, takes_numberless
+from bot.signal.directory import UNNAMED
 from bot.web.admin.account import show_codes
 from bot.web.admin.world import Wait
 
@@ -111,6 +111,4 @@ def _show(uri: str, number: int) -> None:
     segno.make(uri).terminal(compact=True)
     print(uri)
     sys.stdout.flush()  # otherwise a pipe would show the code only after the wait
-    if number == 1 and not takes_numberless(uri):
-        print("An account without a phone number cannot scan it: this bridge does not support that.", file=sys.stderr)
     print(_HOW if number == 1 else "This is a new code; the previous one has expired.", file=sys.stderr)

@@ -206,12 +206,9 @@ class Sender:
         except UnreadableJson as error:
             return self._give_up(item, None, str(error), "unreadable")
         outcome = await self._try(item, outgoing)
-        # Whom a send to a group has missed is only counted: the others would read it twice.
+        # To people whom it has missed in a group it is not sent again: the others would read it twice.
         while isinstance(self._transport, Receipts) and self._transport.missed:
-            missed = self._transport.missed.popleft()
-            self._counts.add(f"missed_{missed.reason}")
-            if missed.reason == "untrusted" and missed.person is not None:
-                self._on_untrusted(missed.person)
+            self._on_untrusted(self._transport.missed.popleft())
         return outcome
 
     async def _try(self, item: OutboxItem, outgoing: Outgoing, *, lost_files: bool = False) -> Outcome:

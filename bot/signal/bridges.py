@@ -21,7 +21,7 @@ from http import HTTPStatus
 
 import httpx
 
-from bot.errors import ConfigError, Disconnected, SendUnknown
+from bot.errors import ConfigError, Disconnected
 from bot.signal.json import parse_frame
 from bot.signal.protocol import BRIDGE_NAMES, Bridge, Release
 from bot.signal.signal_cli.rpc import Rpc, is_socket
@@ -59,28 +59,19 @@ class Concern:
     """Whether messages or the account itself can be lost today."""
 
 
-NOT_BY_HTTP = (
-    "SIGNAL__URL: signal-cli's own daemon answers there over HTTP, which loses messages; start it with --socket or "
-    "--tcp and --receive-mode=manual, and write its address as unix:///path or tcp://host:port"
-)
-
-
 def warnings(release: Release, today: date) -> tuple[Concern, ...]:
     """Returns what the operator should know about this release."""
     if _parsed(release.version) is None:
         words = f"{BRIDGE_NAMES[release.bridge]} does not report its version, so there is no telling how old it is"
         return (Concern(words=words, advice="run a released image or package of it"),)
-    days = age_days(release, today)
-    if days is None or days < WARN_DAYS:
+    days = age_days(release, today) or 0
+    if days < WARN_DAYS:
         return ()
     is_urgent = days >= MAX_DAYS
     when = ": Signal may drop it any day" if is_urgent else f"; from {MAX_DAYS} on Signal may drop it"
-    concern = Concern(
-        words=f"{release.name} is {days} days old or more{when}, and the account with it",
-        advice=f"install a newer {BRIDGE_NAMES[release.bridge]}; make a copy of its data folder first",
-        is_urgent=is_urgent,
-    )
-    return (concern,)
+    words = f"{release.name} is {days} days old or more{when}, and the account with it"
+    advice = f"install a newer {BRIDGE_NAMES[release.bridge]}; make a copy of its data folder first"
+    return (Concern(words=words, advice=advice, is_urgent=is_urgent),)
 
 
 def age_days(release: Release, today: date) -> int | None:
@@ -108,13 +99,8 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
         try:
             await Rpc(url, connect_seconds=timeout_seconds).version(timeout_seconds=timeout_seconds)
         except Disconnected as error:
-            if isinstance(error.__cause__, SendUnknown):
-                raise Disconnected(
-                    f"what answers at SIGNAL__URL is not a signal-cli socket ({error.__cause__!s}); "
-                    "the address of an HTTP server begins with http://"
-                ) from error
-            reason = why_unreachable(error)
-            raise Disconnected(f"nothing answers at SIGNAL__URL yet ({reason}): is the bridge running?") from error
+            why = f"{error.__cause__}; the address of an HTTP server begins with http://"
+            raise Disconnected(f"nothing answers at SIGNAL__URL yet ({why}): is the bridge running?") from error
         return "signal_cli"
     # At INFO httpx logs every address, which can contain a password.
     logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -125,9 +111,6 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
             asyncio.timeout(timeout_seconds),
             httpx.AsyncClient(base_url=url, verify=verify, trust_env=False, timeout=timeout_seconds) as http,
         ):
-            check = await http.get("/api/v1/check")
-            if check.status_code == HTTPStatus.OK:
-                raise ConfigError(NOT_BY_HTTP)
             about = await http.get("/v1/about")
     except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
         raise ConfigError(
@@ -135,18 +118,14 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
             "http://signal-cli-rest-api:8080"
         ) from error
     except (httpx.HTTPError, TimeoutError) as error:
-        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({_why(error)}): is the bridge running?") from error
+        why = f"{why_unreachable(error)}; a socket of signal-cli is written tcp://host:port"
+        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({why}): is the bridge running?") from error
     if about.status_code == HTTPStatus.OK and "mode" in parse_frame(about.text):
         return "rest_api"
-    if check.is_server_error or about.is_server_error:
-        raise Disconnected(f"what answers at SIGNAL__URL is not ready yet: HTTP {check.status_code}")
+    if about.is_server_error:
+        raise Disconnected(f"what answers at SIGNAL__URL is not ready yet: HTTP {about.status_code}")
     raise ConfigError(
-        f"SIGNAL__URL: no signal-cli-rest-api answers there (HTTP {check.status_code}); correct the address"
+        f"SIGNAL__URL: no signal-cli-rest-api answers there (HTTP {about.status_code}); signal-cli's own daemon loses "
+        "messages over HTTP, so start it with --socket or --tcp and --receive-mode=manual, and write its address as "
+        "unix:///path or tcp://host:port"
     )
-
-
-def _why(error: httpx.HTTPError | TimeoutError) -> str:
-    """Returns why an HTTP server did not answer. A socket waits for a whole line, so it never answers HTTP at all."""
-    if isinstance(error, TimeoutError | httpx.ReadTimeout):
-        return "no answer in time; a socket of signal-cli is written tcp://host:port"
-    return why_unreachable(error)

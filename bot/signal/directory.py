@@ -9,17 +9,12 @@ Source: signal-cli 0.14.6, `ListGroupsCommand`, `ListContactsCommand` and `ListI
 
 from dataclasses import dataclass, replace
 from typing import cast
-from urllib.parse import parse_qs, urlsplit
 
 from bot.errors import Disconnected
 from bot.events import Account
 from bot.invocation import command_line
 from bot.signal.json import Json, as_object, items_in, name_of, object_in, person_in, text_in
 from bot.signal.protocol import Contact, Group, Identity, Linking
-
-_SAFETY_NUMBER_CHARS = 71
-"""Twelve groups of five digits."""
-
 
 NO_ACCOUNT = f"no account is linked yet; link one with: {command_line('link')}"
 """A line for the operator as long as the bridge has none."""
@@ -30,31 +25,20 @@ UNNAMED = (
 )
 
 
-def entries(answer: object) -> tuple[Json, ...]:
-    """Returns the entries of a list from a bridge.
-
-    Raises:
-        Disconnected: it is something else; ask again.
-    """
-    return tuple(map(as_object, _items(answer)))
-
-
-def _items(answer: object) -> list[object]:
-    if not isinstance(answer, list):
-        raise Disconnected("the answer of the bridge to Signal cannot be read")
-    return cast("list[object]", answer)
-
-
 def groups_in(answer: object) -> tuple[Group, ...]:
-    """Returns the groups of a list that the account is in. Raises as `entries`, like all that follow."""
-    return tuple(_group(entry) for entry in entries(answer) if _is_member(entry) and _group_id(entry))
+    """Returns the groups of a list that the account is in.
+
+    Raises, like all that follow:
+        Disconnected: it is no list; ask again.
+    """
+    return tuple(_group(entry) for entry in _entries(answer) if _is_member(entry) and _group_id(entry))
 
 
 def invitations_in(answer: object, *, account: Account) -> tuple[Group, ...]:
     """Returns the groups of a list that the account is invited to."""
     return tuple(
         _group(entry)
-        for entry in entries(answer)
+        for entry in _entries(answer)
         if not _is_member(entry) and _group_id(entry)
         # signal-cli-rest-api has another name for the field.
         for one in (*items_in(entry, "pendingMembers"), *items_in(entry, "pending_invites"))
@@ -64,7 +48,7 @@ def invitations_in(answer: object, *, account: Account) -> tuple[Group, ...]:
 
 def contacts_in(answer: object, *, account: Account) -> tuple[Contact, ...]:
     """Returns the people of a list, without the account itself and without people whose UUID is unknown."""
-    found = (_contact(entry) for entry in entries(answer) if not _is_own(entry, account))
+    found = (_contact(entry) for entry in _entries(answer) if not _is_own(entry, account))
     return tuple(contact for contact in found if contact is not None)
 
 
@@ -76,9 +60,9 @@ def identities_in(answer: object) -> tuple[Identity, ...]:
             # signal-cli-rest-api has another name for it.
             is_trusted=(text_in(entry, "trustLevel") or text_in(entry, "status")) != "UNTRUSTED",
             key=text_in(entry, "fingerprint"),
-            safety_number=(text_in(entry, "safetyNumber") or text_in(entry, "safety_number"))[:_SAFETY_NUMBER_CHARS],
+            safety_number=text_in(entry, "safetyNumber") or text_in(entry, "safety_number"),
         )
-        for entry in entries(answer)
+        for entry in _entries(answer)
         if (person := person_in(entry, "uuid")) is not None
     )
 
@@ -102,8 +86,18 @@ def account_in(entry: object) -> Account:
 
 def with_id(account: Account, contacts: object) -> Account:
     """Returns the account with the UUID from its own list of contacts, if that has it."""
-    own = [person_in(entry, "uuid") for entry in entries(contacts) if _is_own(entry, account)]
+    own = [person_in(entry, "uuid") for entry in _entries(contacts) if _is_own(entry, account)]
     return replace(account, id=next(filter(None, own), account.id))
+
+
+def _entries(answer: object) -> tuple[Json, ...]:
+    return tuple(map(as_object, _items(answer)))
+
+
+def _items(answer: object) -> list[object]:
+    if not isinstance(answer, list):
+        raise Disconnected("the answer of the bridge to Signal cannot be read")
+    return cast("list[object]", answer)
 
 
 def _is_own(entry: Json, account: Account) -> bool:
@@ -144,15 +138,6 @@ def _contact(entry: Json) -> Contact | None:
 
 
 # Which account is meant
-
-
-def takes_numberless(uri: str) -> bool:
-    """Whether a linking code can be scanned by an account without a phone number: the bridge says so in the code.
-
-    Source: https://github.com/AsamK/signal-cli/issues/2122 (2026-09-17); other programs also write `nopni2`.
-    """
-    said = parse_qs(urlsplit(uri).query).get("capabilities", [""])[0]
-    return "nopni" in said.split(",")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

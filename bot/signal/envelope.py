@@ -10,6 +10,7 @@ Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonMessageEnvelope` and its n
 """
 
 import json
+import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -34,7 +35,6 @@ from bot.events import (
     is_stop_word,
     plain_command,
 )
-from bot.metrics import Counts
 from bot.signal.contents import (
     attachments_in,
     extras_in,
@@ -56,7 +56,8 @@ from bot.signal.json import (
     whole_in,
 )
 from bot.signal.protocol import StreamState
-from bot.unanswered import Unanswered
+
+_log = logging.getLogger(__name__)
 
 _GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{1,128}={0,2}")
 _COMMAND = re.compile(r"\s*(?:\ufffc[\s,:]*|@?\w+(?:[,:]\s*|\s+))?(?:[\"“„«'‘`]?[/\uff0f\u2044\u2215][^\W\d_]|/\?\s*$)")
@@ -118,7 +119,6 @@ class FrameReader:
         self.name = name
         self.takes_notes = takes_notes
         self.stream = stream or StreamState()
-        self._unanswered = Unanswered(Counts())
         self._owner: PersonId | None = None
         """Whose notes arrive, which is the account itself, where the bridge does not give its id."""
 
@@ -149,7 +149,7 @@ class FrameReader:
         envelope = self._peek(raw)
         if envelope is None:
             self.stream.unreadable += 1
-            self._unanswered.note("not_a_frame")
+            _log.info("a frame from the bridge is no envelope")
         elif envelope.from_self and envelope.kind is not Kind.OTHER:
             self._owner = envelope.author
         return envelope

@@ -93,16 +93,6 @@ class Identity:
     """Sixty digits in groups of five, to be compared with the person's own phone; can be empty."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MissedRecipient:
-    """A person whom a send to a group missed although it reached others."""
-
-    person: PersonId | None
-    """None if the bridge does not say who."""
-    reason: str
-    """`untrusted`, `unregistered`, `no_keys`, `rate_limit` or `network`."""
-
-
 Bridge = Literal["signal_cli", "rest_api"]
 BRIDGE_NAMES: dict[Bridge, str] = {"signal_cli": "signal-cli", "rest_api": "signal-cli-rest-api"}
 
@@ -238,8 +228,10 @@ class Receipts(Protocol):
     """
 
     @property
-    def missed(self) -> deque[MissedRecipient]:
-        """The last few people whom sends have missed, oldest first; the reader takes them out."""
+    def missed(self) -> deque[PersonId]:
+        """The last few people whom sends to groups have missed, because their safety numbers have changed and are not
+        trusted; the reader takes them out.
+        """
         ...
 
     @property

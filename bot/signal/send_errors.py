@@ -11,7 +11,6 @@ Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonSendMessageResult`, `org.a
 import re
 from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
-from http import HTTPStatus
 
 from bot.errors import (
     CallRefused,
@@ -25,11 +24,9 @@ from bot.errors import (
     UndeliverableReason,
     Untrusted,
 )
-from bot.events import PersonId
 from bot.invocation import command_line
-from bot.signal.protocol import MissedRecipient
 
-SUCCESS = "SUCCESS"
+SUCCESS, UNTRUSTED = "SUCCESS", "IDENTITY_FAILURE"
 
 MAX_CHALLENGE_PAUSE_SECONDS = 900.0
 """The longest pause of a send that Signal wants a captcha for. For people who solve none, Signal says a day."""
@@ -37,7 +34,7 @@ MAX_CHALLENGE_PAUSE_SECONDS = 900.0
 _REASONS: Mapping[str, str] = {
     "UNREGISTERED_FAILURE": "unregistered",
     "INVALID_PRE_KEY_FAILURE": "no_keys",
-    "IDENTITY_FAILURE": "untrusted",
+    UNTRUSTED: "untrusted",
     "RATE_LIMIT_FAILURE": "rate_limit",
 }
 """signal-cli's results for a recipient; any other is a network failure."""
@@ -61,10 +58,6 @@ _RATE_LIMIT = re.compile(r"rate.?limit|\[(413|429)\]", re.IGNORECASE)
 _UNTRUSTED = re.compile(r"untrusted", re.IGNORECASE)
 _TAIL_CHARS = 400
 """The part of a long sentence that says what happened: before it comes the file itself, as base64."""
-
-_UNAUTHORIZED = re.compile(r"\[40[13]\]|Authorization ?failed", re.IGNORECASE)
-"""How Signal's server refuses a device that was removed. Source: libsignal-service, `AuthorizationFailedException`."""
-_TOKEN = re.compile(r"[\w.:+/=-]{1,500}", re.ASCII)
 
 
 class RefusedCall(TransportError):
@@ -104,19 +97,9 @@ def doing(what: str) -> Generator[None]:
         raise
 
 
-def is_unauthorized(words: str) -> bool:
-    """Whether signal-cli's sentence says that Signal's server does not know this device any more."""
-    return _UNAUTHORIZED.search(words) is not None
-
-
-def missed_recipient(kind: str, person: PersonId | None) -> MissedRecipient:
-    """Returns a person whom a send missed although it reached others; `kind` is the type of their result."""
-    return MissedRecipient(person=person, reason=_REASONS.get(kind, "network"))
-
-
 def token_in(values: Collection[object]) -> str | None:
-    """Returns the first value that can be the token of a captcha; None if there is none."""
-    return next((value for value in values if isinstance(value, str) and _TOKEN.fullmatch(value)), None)
+    """Returns the token of the captcha that Signal wants solved, the first that is not empty; None if it wants none."""
+    return next((value for value in values if isinstance(value, str) and value), None)
 
 
 def rate_limited(*, retry_after_seconds: float | None = None, challenge: str | None = None) -> NotSent:
@@ -178,19 +161,3 @@ def failure_told(words: str, *, is_group: bool) -> TransportError | None:
     if name in _OURS:
         return Undeliverable(f"signal-cli cannot read the request ({name})")
     return untrusted_error() if not name and _UNTRUSTED.search(words) else None
-
-
-def http_failure(status: int) -> TransportError:
-    """Returns the error for an unsuccessful HTTP status of a send.
-
-    400 and 422 are about this very request, 413 is about its size, which means its files. Other 4xx come before the
-    request was read: the bridge's own 404, 405 and 415, or a proxy's 401, 403, 408 and 429, which may pass; 429 is also
-    how the rest-api reports a rate limit. After 5xx the outcome is unknown: a proxy may have passed the request on.
-    """
-    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        return NotUploaded(f"the request is too large: HTTP {status}", is_final=True)
-    if status == HTTPStatus.UNPROCESSABLE_ENTITY:
-        return Undeliverable(f"the request was refused with HTTP {status}")
-    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
-        return NotSent(f"what answers at SIGNAL__URL did not take the request: HTTP {status}")
-    return SendUnknown(f"the bridge to Signal answered with HTTP {status}")

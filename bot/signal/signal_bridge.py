@@ -7,6 +7,7 @@ signal-cli misses people in a group to whom it has never sent anything (`_ready`
 import logging
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Iterable
 from typing import Literal
 
 from bot.errors import CallRefused, Disconnected, SendUnknown, TransportError, Unfetchable
@@ -14,8 +15,8 @@ from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, S
 from bot.signal.directory import contacts_in, groups_in, identities_in, invitations_in
 from bot.signal.envelope import FrameReader
 from bot.signal.files import check_size, files_in
-from bot.signal.protocol import Contact, Group, Identity, MissedRecipient, Progress, StreamState
-from bot.signal.send_errors import RefusedCall
+from bot.signal.protocol import Contact, Group, Identity, Progress, StreamState
+from bot.signal.send_errors import UNTRUSTED, RefusedCall
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +36,7 @@ class SignalBridge(ABC):
         self.number = account.number
         self.stream = stream
         self.challenge: str | None = None
-        self.missed: deque[MissedRecipient] = deque(maxlen=1000)
+        self.missed: deque[PersonId] = deque(maxlen=1000)
         self._account = account
         self._reader = FrameReader(account, name, takes_notes=takes_notes, stream=stream)
         self._revisions: dict[ChatId, int] = {}
@@ -132,6 +133,13 @@ class SignalBridge(ABC):
         Raises:
             Disconnected: it cannot be asked.
         """
+
+    def _on_missed(self, missed: Iterable[tuple[str, PersonId | None]]) -> None:
+        """Notes whom a send to a group has missed: the type of each result, and the person."""
+        for kind, person in missed:
+            _log.warning("a message did not reach a member of a group: %s", kind)
+            if kind == UNTRUSTED and person is not None:
+                self.missed.append(person)
 
     async def submit_challenge(self, captcha: str) -> None:
         """Hands in the solution of a captcha; see `Receipts.submit_challenge`."""

@@ -327,9 +327,6 @@ class SignalServer(Server, ABC):
     plans: deque[Plan] = field(default_factory=deque[Plan])
     links_begun: int = 0
     """How many codes to link by were given so far; only the last is scanned."""
-    links_numberless: bool = True
-    """Whether an account without a phone number can be linked: the code says so, and a phone that misses that in it
-    calls the device out of date. Source: https://github.com/AsamK/signal-cli/issues/2122 (2026-09-17)."""
     link_seconds: float = 60.0
     """How long each is good for."""
     limited_by: str | None = None
@@ -559,8 +556,7 @@ class SignalServer(Server, ABC):
     @property
     def link_uri(self) -> str:
         """The address of the newest code; each has one of its own."""
-        capabilities = "&capabilities=nopni" if self.links_numberless else ""
-        return f"sgnl://linkdevice?uuid=c29tZS11dWlk{self.links_begun}&pub_key=c29tZS1rZXk%3D{capabilities}"
+        return f"sgnl://linkdevice?uuid=c29tZS11dWlk{self.links_begun}&pub_key=c29tZS1rZXk%3D&capabilities=nopni"
 
     async def begin_link(self) -> str:
         """A new code; gives its address."""
@@ -691,7 +687,6 @@ class SignalServer(Server, ABC):
         """The operator scans the newest QR code with the phone of that number, or of that uuid where it has none; one
         that is linked already is not linked again.
         """
-        assert number.startswith("+") or self.links_numberless, "the phone says that the device is out of date"
         if number not in self.accounts:
             await self.note(self.accounts, number)
 

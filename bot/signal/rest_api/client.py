@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from bot.errors import ConfigError, NetworkFailed, NotSent, SendUnknown, TransportError, Unfetchable
+from bot.errors import ConfigError, NetworkFailed, NotSent, NotUploaded, SendUnknown, TransportError, Unfetchable
 from bot.signal.json import Json, items_in, parse_frame, text_in
-from bot.signal.send_errors import RefusedCall, asking, failure_told, http_failure, rate_limited, token_in
+from bot.signal.send_errors import RefusedCall, asking, failure_told, rate_limited, token_in
 from tools import trusted_certificates
 
 CONNECT_SECONDS = 1.0
@@ -142,12 +142,21 @@ def check_about(about: Json) -> None:
 
 
 def not_sent(error: BridgeRefusal, *, is_group: bool) -> TransportError:
-    """Returns the error for an unsuccessful answer to a send, by its status and its body."""
-    if error.status == HTTPStatus.BAD_REQUEST:
+    """Returns the error for an unsuccessful answer to a send.
+
+    Of 400 the words decide; 413 is about the files. Other 4xx come before the request was read, from the bridge or a
+    proxy, and may pass. After 5xx the outcome is unknown: a proxy may have passed the request on.
+    """
+    status = error.status
+    if status == HTTPStatus.BAD_REQUEST:
         if error.words.strip() == _REACHED_NONE:
             return NetworkFailed("signal-cli reached no recipient")
         known = failure_told(error.words, is_group=is_group)
         return SendUnknown("signal-cli-rest-api failed while sending") if known is None else known
-    if error.status == HTTPStatus.TOO_MANY_REQUESTS:
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
         return rate_limited(challenge=error.challenge)
-    return http_failure(error.status)
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        return NotUploaded(f"the request is too large: HTTP {status}", is_final=True)
+    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return NotSent(f"what answers at SIGNAL__URL did not take the request: HTTP {status}")
+    return SendUnknown(f"signal-cli-rest-api answered with HTTP {status}")

@@ -44,7 +44,7 @@ from bot.signal.files import data_uri
 from bot.signal.json import Json, as_object, items_in, parse_frame, person_in, text_in
 from bot.signal.protocol import Release, StreamState
 from bot.signal.rest_api.client import CONNECT_SECONDS, BridgeRefusal, Client, Method, check_about, not_sent
-from bot.signal.send_errors import doing, failure, missed_recipient
+from bot.signal.send_errors import doing, failure
 from bot.signal.signal_bridge import Listed, SignalBridge
 
 _log = logging.getLogger(__name__)
@@ -184,10 +184,7 @@ class RestApi(SignalBridge):
         errors = [as_object(error) for error in items_in(as_object(sent.get("errors")), "recipients")]
         if errors and not is_group:
             raise failure([text_in(error, "reason") for error in errors])
-        if errors:
-            _log.warning("a message did not reach %d members of a group", len(errors))
-        for error in errors:
-            self.missed.append(missed_recipient(text_in(error, "reason"), person_in(error, "uuid")))
+        self._on_missed((text_in(error, "reason"), person_in(error, "uuid")) for error in errors)
         found = _TIMESTAMP.fullmatch(str(sent.get("timestamp")))
         if found is None:
             raise SendUnknown("signal-cli-rest-api's answer cannot be read")

@@ -34,8 +34,6 @@ from bot.signal.send_errors import (
     doing,
     failure,
     failure_told,
-    is_unauthorized,
-    missed_recipient,
     rate_limited,
     token_in,
     untrusted_error,
@@ -60,6 +58,8 @@ _REFUSED_CODES = {_USER_ERROR_CODE, -6, -32600, -32601, -32602, -32700}
 _EXPIRED = re.compile(r"timed out|unknown device link uri", re.IGNORECASE)
 """signal-cli's messages about a code that was not scanned, or that it has forgotten in a restart: both have the same
 code as a refusal. Source: signal-cli 0.14.6, `FinishLinkCommand` (2026-11-22)."""
+_UNAUTHORIZED = re.compile(r"\[40[13]\]|Authorization ?failed", re.IGNORECASE)
+"""How Signal's server refuses a device that was removed. Source: libsignal-service, `AuthorizationFailedException`."""
 _LINKING_SECONDS = 30.0
 
 
@@ -154,11 +154,7 @@ class SignalCli(SignalBridge):
         failed = [one for one in results if text_in(one, "type") != SUCCESS]
         if failed and len(failed) == len(results):
             raise _failure(results)
-        if failed:
-            _log.warning("a message did not reach %d of %d recipients", len(failed), len(results))
-        for one in failed:
-            person = person_in(object_in(one, "recipientAddress"), "uuid")
-            self.missed.append(missed_recipient(text_in(one, "type"), person))
+        self._on_missed((text_in(one, "type"), person_in(object_in(one, "recipientAddress"), "uuid")) for one in failed)
         return SentId(sent_at)
 
     def _addressed_to(self, chat: ChatId) -> dict[str, object]:
@@ -215,7 +211,7 @@ class SignalCli(SignalBridge):
         try:
             await self._call("listDevices", {})
         except RpcError as error:
-            return not is_unauthorized(error.words)
+            return not _UNAUTHORIZED.search(error.words)
         except TransportError:
             pass  # it said nothing about the account
         return True
@@ -363,8 +359,14 @@ class SignalCliLinking:
         params = {"deviceLinkUri": uri, "deviceName": device_name}
         try:
             finished = account_in(await self._rpc.call("finishLink", params, timeout_seconds=self._scan_seconds))
+        except RpcError as error:
+            if error.code != _USER_ERROR_CODE:
+                raise Disconnected(f"the phone was not linked ({error}); try again") from error
+            if _EXPIRED.search(error.words):
+                raise NotScanned("the code was not scanned in time") from error
+            raise LinkRefused(error.line) from error
         except TransportError as error:
-            raise _not_linked(error) from error
+            raise Disconnected(f"the phone was not linked ({error}); try again") from error
         new = [finished] if finished.name else [one for one in await self.accounts() if one.name and one not in before]
         if len(new) != 1:
             raise Disconnected("signal-cli did not say which account was linked; look at its list of accounts")
@@ -372,11 +374,3 @@ class SignalCliLinking:
 
     async def aclose(self) -> None:
         """Does nothing: no connection is kept."""
-
-
-def _not_linked(error: TransportError) -> TransportError:
-    """Returns why the phone was not linked: a code that was not scanned is replaced by another, a refusal is final."""
-    if isinstance(error, RpcError) and error.code == _USER_ERROR_CODE:
-        is_expired = _EXPIRED.search(error.words)
-        return NotScanned("the code was not scanned in time") if is_expired else LinkRefused(error.line)
-    return Disconnected(f"the phone was not linked ({error}); try again")

@@ -20,7 +20,6 @@ from bot.doctor.servers import without_password
 from bot.errors import ConfigError, Disconnected, LinkRefused, NotScanned
 from bot.events import Account
 from bot.signal.bridges import bridge_at
-from bot.signal.directory import takes_numberless
 from bot.signal.protocol import BRIDGE_NAMES, MAX_LINK_CODES, Linking
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 from bot.web.admin.world import World
@@ -129,7 +128,6 @@ class AccountPage:
                 accounts = await linking.accounts()
         return {
             "link": self._state,
-            "takes_numberless": takes_numberless(self._state.uri),
             "is_there": accounts is not None,
             "accounts": [account.name for account in accounts or () if account.name],
             "is_unnamed": ask.world.own_account is None and any(not account.name for account in accounts or ()),

@@ -12,7 +12,7 @@ from bot.errors import CallRefused, Untrusted
 from bot.events import PersonId, Reply, SentId
 from bot.features import safety_numbers
 from bot.i18n.catalogues import say
-from bot.signal.protocol import Contact, Group, Identity, MissedRecipient
+from bot.signal.protocol import Contact, Group, Identity
 from store import Store
 from tests.bot.loops.app_harness import Harness, HarnessTransport, app_harness
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, Person, message, undecryptable
@@ -41,9 +41,7 @@ class Locks(HarnessTransport):
             members = {person.uuid for person in (ALICE, BOB, CAROL)}
             if members <= untrusted:
                 raise Untrusted("new")
-            self.missed.extend(
-                MissedRecipient(person=PersonId(one), reason="untrusted") for one in sorted(members & untrusted)
-            )
+            self.missed.extend(map(PersonId, sorted(members & untrusted)))
         return await super().send(reply)
 
 

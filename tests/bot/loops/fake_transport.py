@@ -22,7 +22,7 @@ from bot.events import (
     SentId,
 )
 from bot.formatting.split import is_long
-from bot.signal.protocol import Contact, Group, Identity, MissedRecipient, Progress, Release, StreamState
+from bot.signal.protocol import Contact, Group, Identity, Progress, Release, StreamState
 from tests.waiting import WAIT_SECONDS
 
 T = TypeVar("T")
@@ -93,7 +93,7 @@ class FakeTransport:
     known_contacts: tuple[Contact, ...] = ()
     directory_fails: Exception | None = None
     """How asking for groups, contacts and identities fails."""
-    missed: deque[MissedRecipient] = field(default_factory=deque[MissedRecipient])
+    missed: deque[PersonId] = field(default_factory=deque[PersonId])
     known_identities: list[Identity] = field(default_factory=list[Identity])
     trusted: list[tuple[PersonId, str | None]] = field(default_factory=list[tuple[PersonId, str | None]])
     """Whose key was trusted, and by which safety number."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from bot import app, logs, settings
 from bot.errors import Unfetchable
 from bot.events import Attachment, ChatId, Envelope, Event, Incoming, Kind, PersonId, Removal, Reply, SentId
-from bot.signal.protocol import Group, MissedRecipient, Progress, StreamState
+from bot.signal.protocol import Group, Progress, StreamState
 from tests.campaigns.bench import blocks
 from tools import CATALOG
 
@@ -28,7 +28,7 @@ class Pier:
 
     def __init__(self) -> None:
         self.stream = StreamState(is_open=True, pause_seconds=0.0)
-        self.missed: deque[MissedRecipient] = deque()
+        self.missed: deque[PersonId] = deque()
         self.is_at_rest: Callable[[], bool] = lambda: True
         """Whether nothing is done any more about what was asked: who pauses before they ask again pauses for longer."""
         self._arriving: asyncio.Queue[Envelope | None] = asyncio.Queue()

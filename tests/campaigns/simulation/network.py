@@ -29,7 +29,7 @@ from bot.events import (
     SentId,
     TimerChanged,
 )
-from bot.signal.protocol import Group, MissedRecipient, Progress, StreamState
+from bot.signal.protocol import Group, Progress, StreamState
 from tests.campaigns.simulation.crashes import Life, Steps
 from tests.campaigns.simulation.disk import Disk
 from tests.campaigns.simulation.record import Attempt, Confirmation, Record, SendFate, Utterance, Visible
@@ -369,7 +369,7 @@ class Line:
     challenge = None
 
     @property
-    def missed(self) -> deque[MissedRecipient]:
+    def missed(self) -> deque[PersonId]:
         return deque()
 
     async def submit_challenge(self, captcha: str) -> None:
