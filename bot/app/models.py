@@ -14,8 +14,7 @@ from decimal import Decimal
 from importlib import import_module
 
 from bot.chat.steps import ToolRun
-from bot.doctor.models import checked_server
-from bot.doctor.servers import ask_capabilities
+from bot.doctor.models import ask_capabilities, checked_server
 from bot.errors import ConfigError, ProviderError
 from bot.features.reminders import time_grammar
 from bot.metrics import Counts

@@ -22,7 +22,7 @@ from bot.app import transports
 from bot.clock import Clock
 from bot.doctor import checkup
 from bot.doctor.findings import exit_status, format_findings, problem
-from bot.doctor.servers import fetch_json
+from bot.doctor.models import fetch_json
 from bot.errors import ConfigError, Disconnected, LinkRefused
 from bot.invocation import command_line, spell_commands
 from bot.settings import Settings

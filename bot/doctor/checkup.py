@@ -1,7 +1,7 @@
 """The doctor: looks at everything that Aldis stands on, and says what is wrong and what to do about it.
 
-    machine, store, bridge and account, access lists, models, speech, pictures, search, tools, a running Aldis
-    --side by side, each in its time--> findings --> lines, the health page, the admins
+    machine, store, a running Aldis, bridge and account, access lists, models, speech, pictures, search, tools
+    --side by side, each in its time--> findings --> lines, the pages, the health page, the admins
 
 It opens the store as a start would, asks the bridge for its lists and servers for what they tell for nothing, and sends
 nothing to anyone; a model is asked only where that is wanted, for it costs money. Phone numbers and names are shown:
@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack
 from bot.clock import Clock
 from bot.doctor import bridge, machine, models, tools
 from bot.doctor.findings import Deps, Finding, hint, ok, problem, warning
-from bot.doctor.servers import fetch_json
+from bot.doctor.models import fetch_json
 from bot.errors import Disconnected
 from bot.logs import one_line
 from bot.settings import Settings
@@ -26,12 +26,6 @@ from bot.unanswered import REASONS
 CHECK_SECONDS = 60.0
 """For one check; they run side by side."""
 _ASKING_SECONDS = 90.0
-_NOT_RUNNING = ok("running", "Aldis is not running, or not here")
-_SILENT = warning(
-    "running",
-    "an Aldis has the store open, but no health page answers",
-    "look in its log, unless it is a chat in the terminal",
-)
 
 
 async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: bool = False) -> tuple[Finding, ...]:
@@ -42,24 +36,18 @@ async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: 
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(deps.tool_deps.http)
         await stack.enter_async_context(deps.tool_deps.fetcher)
-        sandbox = deps.sandbox()
         asked = [_in_time("models", models.ask_models(settings, deps), _ASKING_SECONDS)] if asks_models else []
         parts = await asyncio.gather(
-            _in_time("machine", machine.check_machine(settings, clock, sandbox)),
-            _in_time("store", machine.check_store(settings)),
-            _in_time("machine", _check_here(settings, deps)),
+            _in_time("machine", machine.check_machine(settings, deps, clock)),
+            _in_time("store", _check_store(settings)),
             _in_time("bridge", _check_bridge(settings, deps, clock)),
             *asked,
             recheck(settings, deps),
-            _in_time("tools", tools.check_tool_sources(settings)),
-            _in_time("running", check_running(settings)),
         )
-    found = [finding for part in parts for finding in part]
-    found += tools.check_tools(settings, deps.tool_deps)
-    if any(one.words.endswith(machine.IN_USE) for one in found):
-        found = [_SILENT if one is _NOT_RUNNING else one for one in found]
-    first = {one_line(finding.what): finding for finding in reversed(found)}
-    return tuple(finding for finding in found if first[one_line(finding.what)] is finding)
+    found = [*(finding for part in parts for finding in part), *tools.check_tools(settings, deps.tool_deps)]
+    # A running Aldis's own come before those of the servers, and know less of what to do.
+    last = {one_line(finding.what): finding for finding in found}
+    return tuple(finding for finding in found if last[one_line(finding.what)] is finding)
 
 
 async def recheck(settings: Settings, deps: Deps) -> tuple[Finding, ...]:
@@ -71,15 +59,6 @@ async def recheck(settings: Settings, deps: Deps) -> tuple[Finding, ...]:
         _in_time("search", tools.check_search(settings, deps)),
     )
     return tuple(finding for findings in found for finding in findings)
-
-
-async def _check_here(settings: Settings, deps: Deps) -> list[Finding]:
-    return [
-        *machine.check_rights(settings),
-        machine.check_disk(machine.free_bytes_of(settings)),
-        *machine.check_pages(settings, is_contained=deps.is_contained),
-        *machine.check_attachments(settings),
-    ]
 
 
 async def _check_bridge(settings: Settings, deps: Deps, clock: Clock) -> list[Finding]:
@@ -96,17 +75,20 @@ async def _in_time(area: str, checking: Awaitable[Iterable[Finding]], seconds: f
         return [warning(area, f"not finished within {seconds:g} seconds", "try again later")]
 
 
-async def check_running(settings: Settings) -> list[Finding]:
-    """Returns what a running Aldis says of itself on its health page."""
-    web = settings.web
+async def _check_store(settings: Settings) -> list[Finding]:
+    """Whether the store opens; what a running Aldis says of itself on its health page."""
+    found, web = await machine.check_store(settings), settings.web
     if web.port == 0:
-        return [hint("running", "the health page is switched off, so nothing is known of a running Aldis")]
+        return [*found, hint("running", "the health page is switched off, so nothing is known of a running Aldis")]
     try:
         page = await fetch_json(f"http://{web.address}/healthz")
     except Disconnected:
-        return [_NOT_RUNNING]
-    found = [problem("running", str(words)) for words in items_in(page, "problems")]
-    found = found or [ok("running", "Aldis is well")]
+        if any(one.words.endswith(machine.IN_USE) for one in found):
+            what = "an Aldis has the store open, but no health page answers"
+            return [*found, warning("running", what, "look in its log, unless it is a chat in the terminal")]
+        return [*found, ok("running", "Aldis is not running, or not here")]
+    problems = [problem("running", str(words)) for words in items_in(page, "problems")]
+    found += problems or [ok("running", "Aldis is well")]
     for one in map(as_object, items_in(page, "findings")):
         level = problem if text_in(one, "level") == "problem" else warning
         found.append(level("", text_in(one, "what"), text_in(one, "advice")))

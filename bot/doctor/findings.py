@@ -65,12 +65,6 @@ problem = partial(Finding, "problem")
 """Aldis does not work as it is meant to."""
 
 
-def join_words(words: Iterable[str], *, last: str = "and") -> str:
-    """Returns several words as one reads them out: `A, B and C`; empty if there are none."""
-    *others, final = [*words] or [""]
-    return f"{', '.join(others)} {last} {final}" if others else final
-
-
 def format_findings(findings: Iterable[Finding], *, is_verbose: bool = True) -> str:
     """Returns a line for each finding, and one below it for what to do.
 

@@ -3,48 +3,46 @@ who reaches the pages and what guards them.
 """
 
 import base64
-import ipaddress
 import os
 import shutil
-import stat
 import tempfile
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.chat.notices import Notice
 from bot.clock import Clock
-from bot.doctor.findings import Finding, ok, problem, warning
-from bot.doctor.servers import is_loopback
+from bot.doctor.findings import Deps, Finding, ok, problem, warning
+from bot.doctor.models import is_loopback
 from bot.errors import ConfigError
 from bot.invocation import spell_commands
 from bot.media.cell import FileRefused
 from bot.media.confinement import Level
-from bot.media.sandbox import Sandbox
-from bot.settings import SETTINGS_FILE_NAME, Settings
-from bot.signal.files import comes_with_first_file
+from bot.settings import Settings
 from store import StoreError, StoreInUse, open_store
 
 _LITTLE_ROOM_BYTES, _NO_ROOM_BYTES = 500_000_000, 50_000_000
 IN_USE = "is in use by a running Aldis"
 """How what is said of a store ends that another process has open."""
 _MIN_SECRET_BYTES = 16
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - it is compared, not listened on
+"""Every address of the machine, as the host of a listener."""
 _WRITTEN = datetime(2026, 11, 1, tzinfo=UTC)
 """No clock that is right shows an earlier time."""
 
 
-async def check_machine(settings: Settings, clock: Clock, sandbox: Sandbox) -> list[Finding]:
-    """Returns whether the clock can be right, and how well strangers' files are confined."""
-    try:
-        cells = check_cell_level(await sandbox.level())
-    except FileRefused:
-        what = "the process that opens strangers' files and pages does not start"
-        cells = problem("cells", what, "its output is above; is there memory, and room for more processes?")
-    found = ok("clock", f"{clock.wall():%Y-%m-%d %H:%M} UTC, people's time zone is {settings.locale.timezone}")
+async def check_machine(settings: Settings, deps: Deps, clock: Clock) -> list[Finding]:
+    """Returns what is to be said of the clock, the cells for strangers' files and the disk."""
+    found = [ok("clock", f"{clock.wall():%Y-%m-%d %H:%M} UTC, people's time zone is {settings.locale.timezone}")]
     if clock.wall() < _WRITTEN:
         how = "set the machine's clock; Signal needs it to be right"
-        found = problem("clock", "it is off by months or years", how)
-    return [found, cells]
+        found = [problem("clock", "it is off by months or years", how)]
+    try:
+        found.append(check_cell_level(await deps.sandbox().level()))
+    except FileRefused:
+        what = "the process that opens strangers' files and pages does not start"
+        found.append(problem("cells", what, "its output is above; is there memory, and room for more processes?"))
+    found.append(check_disk(free_bytes_of(settings)))
+    return found
 
 
 def words_of_level(level: Level) -> str:
@@ -77,30 +75,14 @@ async def check_store(settings: Settings) -> list[Finding]:
             return [problem("store", what, f"make that user the folder's owner, or set STORE__PATH (it is {path})")]
         return [ok("store", f"{path} will be created at the first start")]
     try:
-        async with open_store(path, realm="signal", key=given.master_key) as store:
-            dead = await store.read(lambda repos: repos.inbox.backlog().dead)
+        async with open_store(path, realm="signal", key=given.master_key):
+            pass
     except StoreInUse:
         return [ok("store", f"{path} {IN_USE}")]
     except StoreError as error:
         return [problem("store", spell_commands(str(error)), "fix this before the next start")]
     megabytes = sum(file.stat().st_size for file in files if file.exists()) / 1_000_000
-    found = [ok("store", f"{path} opens with its key, is intact, and takes {megabytes:.1f} MB")]
-    if dead:
-        found.append(warning("store", f"messages given up in the last weeks: {dead}", "look in Aldis's log"))
-    return found
-
-
-def check_attachments(settings: Settings) -> Iterator[Finding]:
-    """Yields whether Aldis can delete what people send, where the settings name the folder."""
-    folder = settings.signal.attachments
-    if folder is None:
-        return
-    can_delete = folder.is_dir() and os.access(folder, os.R_OK | os.W_OK | os.X_OK)
-    if can_delete or comes_with_first_file(folder):
-        yield ok("files", f"files that people send are deleted from {folder} after use")
-    else:
-        what = f"SIGNAL__ATTACHMENTS is {folder}, where Aldis cannot delete files: those that people send stay there"
-        yield problem("files", what, "set it to signal-cli's attachment folder, and let Aldis write there")
+    return [ok("store", f"{path} opens with its key, is intact, and takes {megabytes:.1f} MB")]
 
 
 def check_disk(free_bytes: int) -> Finding:
@@ -120,27 +102,6 @@ def free_bytes_of(settings: Settings) -> int:
 
 def _nearest_place(path: Path) -> Path:
     return next(place for place in path.absolute().parents if place.exists())
-
-
-def check_rights(settings: Settings) -> Iterator[Finding]:
-    """Yields which of the files that hold keys or words others may read; nothing where there are none."""
-    path = settings.store.path
-    files = [path.with_name(SETTINGS_FILE_NAME), *sorted(path.parent.glob(f"{path.name}*"))]
-    exposed = [file for file in files if file.is_file() and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)]
-    if exposed:
-        what = f"others on this machine may read {', '.join(file.name for file in exposed)} in {path.parent}"
-        yield warning("files", what, f"`chmod go-rwx {' '.join(map(str, exposed))}` removes that permission")
-
-
-def check_pages(settings: Settings, *, is_contained: bool) -> Iterator[Finding]:
-    """Yields that others than this machine reach the pages without encryption."""
-    is_encrypted = str(settings.web.admin_url or "").startswith("https:")
-    if settings.web.admin_port and is_published(settings, is_contained=is_contained) and not is_encrypted:
-        yield warning(
-            "pages",
-            "other machines reach them without https, so what is typed there can be read on the way",
-            "put a proxy with https in front, and set WEB__ADMIN_URL to its address",
-        )
 
 
 def secret_of(settings: Settings, *, is_contained: bool = False) -> bytes | None:
@@ -177,17 +138,9 @@ def is_published(settings: Settings, *, is_contained: bool = False) -> bool:
     if web.admin_url is not None and not is_loopback(web.admin_url):
         return True
     host = f"[{web.admin_host}]" if ":" in web.admin_host else web.admin_host
-    return not (is_contained if is_every_address(web.admin_host) else is_loopback(f"http://{host}"))
+    return not (is_contained if web.admin_host in EVERYWHERE else is_loopback(f"http://{host}"))
 
 
 def is_contained() -> bool:
     """Whether the process runs in a container of Docker or Podman, going by their marker files."""
     return any(Path(mark).exists() for mark in ("/.dockerenv", "/run/.containerenv"))
-
-
-def is_every_address(host: str) -> bool:
-    """Whether a host stands for every address of the machine, as 0.0.0.0 does."""
-    try:
-        return ipaddress.ip_address(host).is_unspecified
-    except ValueError:
-        return False

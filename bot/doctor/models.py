@@ -1,44 +1,255 @@
-"""What answers: the models, who listens to voice notes and speaks, who draws.
+"""What answers: the models, who listens to voice notes and speaks, who draws. Servers with the API of
+OpenAI or Anthropic are looked at for nothing, by their lists of models; a model is asked only where that is wanted.
 
-    of each server that is set: address, key and names, for nothing (`servers`)
-    of each model, where that is wanted: a small question, for little
+    address + /models --> a list                  --> key and names are right, or "did you mean"
+                      |-> 401, 403                --> the key is refused
+                      |-> nothing of that kind    --> does the address end with /v1?
+                      '-> no answer               --> unreachable; in a container loopback is the container itself
 
-Left to others: making providers (`bot.app` hands over how).
+What one of its models can do is asked in the same way: Anthropic tells it at /v1/models/NAME, OpenAI itself tells names
+alone, all others what their list says, and llama.cpp, LM Studio and Ollama more. No key is shown.
+
+Source: platform.claude.com, "List Models" and "Get a Model"; OpenAI's API reference, "Models" (2026-11-22).
 """
 
 import asyncio
+import difflib
+import ipaddress
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote, urlsplit
 
-from bot.chat.notices import Notice
+from pydantic import SecretStr
+
+from bot.chat.notices import Kind, Notice
 from bot.doctor.findings import Deps, Finding, hint, ok, problem, warning
-from bot.doctor.servers import (
-    CheckedServer,
-    ServerProbe,
-    ask_capabilities,
-    look_at,
-    look_for,
-    with_other_name,
-)
-from bot.errors import BadKey, NoSuchModel, ProviderError, Rejected
+from bot.errors import BadKey, Disconnected, NoSuchModel, ProviderError, Rejected
 from bot.messages import UserMessage
+from bot.models import capabilities
 from bot.models.base import Completion, Provider, Request, ToolOffer
-from bot.models.capabilities import Capabilities
+from bot.models.capabilities import NOTHING, Capabilities
 from bot.settings import ProviderName, Settings
-from tools import ImagesOptions
+from bot.settings.load import ALSO
+from bot.signal.json import Json
+from tools import Http, ImagesOptions, JsonAnswer, TimedOut, ToolError, Unreachable, bearer
 
+TIMEOUT_SECONDS = 8.0
+"""For one question, retry included, and for all questions about a model."""
+ASK_SECONDS = 10.0
+"""For one question, whatever it is."""
+_ANTHROPIC_VERSION = "2026-10-21"
+"""As the SDK of Anthropic 2.12.0 sends it (2026-11-22)."""
+_LIKENESS = 0.4
 _ANSWER_SECONDS, _MAX_ANSWER_TOKENS = 60.0, 1024
 _MAX_MODELS = 30
 _SMALL_WINDOW = 8192
 """With less, tools and an answer leave hardly any room for what was said before."""
 
-ANTHROPIC_URL = "https://api.anthropic.com"
-OPENAI_URL = "https://api.openai.com/v1"
+_URLS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1"}
 _PING = ToolOffer(name="ping", description="Tells that tools can be called. Takes nothing.", parameters={})
 _PARSERS = (
     "start the server with its parser of calls (vLLM: --enable-auto-tool-choice --tool-call-parser NAME; SGLang: "
     "--tool-call-parser NAME; llama.cpp: --jinja), or set LLM__OPENAI__TOOL_MODE=prompt"
 )
 """Source: docs.vllm.ai and docs.sglang.ai (tool calling), llama.cpp's docs/function-calling.md, 2026-11-27."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedServer:
+    """A server, and by which variables it is set."""
+
+    area: str
+    """What it serves: `models`, `audio`, `images` or `search`."""
+    name: str
+    """What a finding calls it."""
+    prefix: str
+    """How the names of its settings begin: `LLM__OPENAI__`, with `BASE_URL` and `API_KEY` behind it."""
+    base_url: str
+    key: SecretStr | None
+    is_vendor: bool = True
+    """Whether it is the vendor itself, which lists all that it has, and shows it to no one without a key."""
+
+    @property
+    def is_anthropic(self) -> bool:
+        """Whether it has the API of Anthropic, not that of OpenAI."""
+        return self.name == "anthropic"
+
+    @property
+    def models_url(self) -> str:
+        """Where its list of models is."""
+        return f"{self.base_url}{'/v1/models?limit=1000' if self.is_anthropic else '/models'}"
+
+    def variable(self, field: str) -> str:
+        """Returns the name of one of its settings, with the well-known one that is read in its place."""
+        name = self.prefix + field
+        return f"{name} or {ALSO[name]}" if name in ALSO else name
+
+    def url_of(self, model: str) -> str:
+        """Returns where it says what it knows of a model."""
+        return f"{self.models_url.partition('?')[0]}/{quote(model, safe='')}"
+
+    async def ask(self, http: Http, url: str, **more: Any) -> JsonAnswer | ToolError:
+        """Returns its answer, or why there is none; `more` are `headers`, its usual ones if left out, or a `body`."""
+        more.setdefault("headers", bearer(self.key))
+        if self.is_anthropic:
+            key = {"x-api-key": self.key.get_secret_value()} if self.key else {}
+            more["headers"] = {"anthropic-version": _ANTHROPIC_VERSION, **key}
+        try:
+            return await http.get_json(url, service="the server", timeout_seconds=TIMEOUT_SECONDS, **more)
+        except ToolError as error:
+            return error
+
+    def refusal(self, answer: JsonAnswer | ToolError, *, is_contained: bool) -> Finding | None:
+        """Returns why it gave no answer: it is away, or refuses the key; None if it gave one."""
+        status = answer.status if isinstance(answer, JsonAnswer) else HTTPStatus.OK
+        if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+            what, how = ("refuses the key", "correct") if self.key else ("requires a key", "set")
+            return problem(self.area, f"{self.name} {what}", f"{how} {self.variable('API_KEY')}", self.of_key)
+        why = f"it returns an error (status {status})"
+        if isinstance(answer, Unreachable | TimedOut):
+            why = why_silent(answer)
+        elif status != HTTPStatus.TOO_MANY_REQUESTS and status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            return None
+        how = advice_on_address(self.base_url, self.variable("BASE_URL"), is_contained=is_contained)
+        return problem(self.area, f"{self.name} at {without_password(self.base_url)} does not answer: {why}", how)
+
+    @property
+    def of_key(self) -> Notice:
+        """What the admins read where its key is refused."""
+        return Notice(kind="key", subject=self.area if self.name == "the server" else self.name)
+
+
+async def look_at(
+    server: CheckedServer, models: Mapping[str, str], deps: Deps
+) -> tuple[list[Finding], Mapping[str, Capabilities] | None]:
+    """Returns whether a server answers and has the models, each named by a variable; and what its list says of each
+    model that it has, None without a list.
+    """
+    answer, area = await server.ask(deps.tool_deps.http, server.models_url), server.area
+    if refusal := server.refusal(answer, is_contained=deps.is_contained):
+        return [refusal], None
+    listed, at = _body(answer), f"{server.name} at {without_password(server.base_url)}"
+    if not (isinstance(listed, dict) and isinstance(cast("Json", listed).get("data"), list)):
+        # Whatever answers on the web has no list, but some servers for speech have none either.
+        what = f"{at} answers, but lists no models, so key and model were not tried"
+        how = f"does {server.variable('BASE_URL')} end {'without' if server.is_anthropic else 'with'} /v1?"
+        return [(warning if area == "models" else ok)(area, what, how)], None
+    read = capabilities.of_anthropic if server.is_anthropic else capabilities.of_listed
+    known = {name: read(entry) for name, entry in _by_name(cast("Json", listed)).items()}
+    if not known and area == "models":
+        return [problem(area, f"{at} answers, but has no model yet", "add one there")], known
+    found = [ok(area, f"{at} answers")]
+    if server.key and server.is_vendor:
+        found = [ok(area, f"{at} answers and accepts the key", notice=server.of_key)]
+    named = (_look_for(model, server, models[model], known, deps.tool_deps.http) for model in models if known)
+    return [*found, *await asyncio.gather(*named)], known
+
+
+def _body(answer: JsonAnswer | ToolError) -> object:
+    """The JSON of an answer; None where there is none."""
+    return answer.body if isinstance(answer, JsonAnswer) and answer.ok else None
+
+
+def _by_name(listed: object) -> Mapping[str, Json]:
+    return {name: one for one in capabilities.entries(listed) if isinstance(name := one.get("id"), str)}
+
+
+async def _look_for(
+    model: str, server: CheckedServer, variable: str, known: Mapping[str, Capabilities], http: Http
+) -> Finding:
+    """Whether a server that lists these models has this one, which a variable names."""
+    notice = Notice(kind="model", subject=model)
+    is_known = model in known or f"{model}:latest" in known
+    if not is_known:  # it may be an alias
+        alias = _body(await server.ask(http, server.url_of(model)))
+        is_known = isinstance(alias, dict) and "id" in alias
+    if is_known:
+        return ok(server.area, f"{server.name} has the model {model}", notice=notice)
+    near = difflib.get_close_matches(model, known, n=1, cutoff=_LIKENESS)
+    meant, how = f"; did you mean {near[0]}?" if near else "", f"correct {variable}"
+    if server.is_vendor:
+        return problem(server.area, f"{server.name} has no model {model}{meant}", how, notice)
+    return warning(server.area, f"{server.name} does not list the model {model}{meant}", how)
+
+
+async def ask_capabilities(server: CheckedServer, model: str, http: Http) -> tuple[str, Capabilities]:
+    """Returns the name of the model and what the server says of it; `model` empty means the first of its list."""
+    if server.is_anthropic:
+        return model, capabilities.of_anthropic(_body(await server.ask(http, server.url_of(model))))
+    if server.is_vendor:
+        return model, NOTHING
+    listed = _by_name(_body(await server.ask(http, server.models_url)))
+    model = model or next(iter(capabilities.chat_models(listed)), "")
+    entry = listed.get(model) or listed.get(f"{model}:latest") or {}
+    known = capabilities.of_listed(entry)
+    if not model or (known.window_tokens and known.pictures is not None) or not server.base_url.endswith("/v1"):
+        return model, known.or_else(capabilities.of_training(entry))
+    root, name = server.base_url.removesuffix("/v1"), str(entry.get("id") or model)
+    answers = await asyncio.gather(
+        server.ask(http, f"{root}/props"),
+        server.ask(http, f"{root}/api/v0/models"),
+        server.ask(http, f"{root}/api/show", body={"model": name}),
+        server.ask(http, f"{root}/api/ps"),
+    )
+    props, studio, shown, running = map(_body, answers)
+    known = known.or_else(capabilities.of_llama_cpp(props)).or_else(capabilities.of_lm_studio(studio, name))
+    return model, known.or_else(capabilities.of_ollama(shown, running, name)).or_else(capabilities.of_training(entry))
+
+
+def advice_on_address(address: str, variable: str, *, is_contained: bool) -> str:
+    """Returns what to do where nothing answers at an address that a variable sets."""
+    if not (is_contained and is_loopback(address)):
+        return f"is it running, and is {variable} its address?"
+    here = f"in a container, {urlsplit(address).hostname} is the container itself"
+    return f"{here}: set {variable} to host.docker.internal, or to the service's name in compose"
+
+
+def why_silent(error: ToolError) -> str:
+    """Returns why nothing came from a server; what is rare is quoted."""
+    if isinstance(error, Unreachable):
+        return f"no connection ({str(error).rpartition(': ')[2].removesuffix('.')})"
+    return "not in time" if isinstance(error, TimedOut) else str(error)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address names the machine itself."""
+    host = urlsplit(address).hostname or ""
+    try:
+        parsed = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+    return parsed.is_loopback or parsed.is_unspecified
+
+
+def without_password(address: str) -> str:
+    """Returns an address as it may be shown: some servers want a name and a password in it."""
+    before, at, behind = address.rpartition("@")
+    return f"{before.partition('//')[0]}//...@{behind}" if at else address
+
+
+async def fetch_json(url: str, *, seconds: float = ASK_SECONDS) -> Json:
+    """Returns the JSON object at an address, whatever the status.
+
+    Raises:
+        Disconnected: no server answers there within so many seconds, or one with something else.
+    """
+    try:
+        async with Http("Aldis") as http:
+            answer = await http.get_json(url, service="the server", timeout_seconds=seconds, retries=False)
+    except ToolError as error:
+        raise Disconnected(why_silent(error).rstrip(".")) from error
+    if not isinstance(answer.body, dict):
+        raise Disconnected("what answers there is something else")
+    return cast("Json", answer.body)
+
+
+def checked_server(vendor: str, settings: Settings) -> CheckedServer:
+    """Returns a vendor's server as things are set."""
+    given = settings.llm.anthropic if vendor == "anthropic" else settings.llm.openai
+    is_vendor, url = vendor == "anthropic" or settings.llm.openai.is_openai_itself, given.base_url or _URLS[vendor]
+    return CheckedServer("models", vendor, f"LLM__{vendor.upper()}__", url, given.api_key, is_vendor=is_vendor)
 
 
 async def check_models(settings: Settings, deps: Deps) -> list[Finding]:
@@ -52,39 +263,21 @@ async def check_models(settings: Settings, deps: Deps) -> list[Finding]:
         vendor, _, model = name.partition("/")
         if vendor != "offline":
             of_vendors.setdefault(vendor, {}).update({model: variable} if model else {})
-    found: list[Finding] = []
     if not of_vendors:
         how = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own"
-        found.append(warning("models", "no key is set, so only the offline model answers", how))
+        return [warning("models", "no key is set, so only the offline model answers", how)]
     checks = (_check_vendor(vendor, models, settings, deps) for vendor, models in of_vendors.items())
-    for part in await asyncio.gather(*checks):
-        found += part
-    for vendor, given in (("anthropic", llm.anthropic), ("openai", llm.openai)):
-        # A key alone is what many machines have set for other programs, and serves speech, too.
-        if vendor not in of_vendors and (wanted := given.model_fields_set - {"api_key"}):
-            unused = ", ".join(f"LLM__{vendor.upper()}__{name.upper()}" for name in sorted(wanted))
-            how = f"set {with_other_name(f'LLM__{vendor.upper()}__API_KEY')}, or LLM__PROVIDERS"
-            found.append(warning("models", f"{unused} has no effect, because {vendor} is not used", how))
-    return found
+    return [finding for part in await asyncio.gather(*checks) for finding in part]
 
 
 async def _check_vendor(vendor: str, models: Mapping[str, str], settings: Settings, deps: Deps) -> list[Finding]:
     """What is to be said of a server and of its models, each named by a variable; without any its first one is used."""
     server, http = checked_server(vendor, settings), deps.tool_deps.http
-    found = await _check_server(server, models, deps)
+    found, _ = await look_at(server, models, deps)
     if all(finding.level == "ok" for finding in found):
         for model, known in await asyncio.gather(*(ask_capabilities(server, one, http) for one in models or [""])):
             found += _check_model(vendor, model, known)
     return found
-
-
-async def _check_server(server: CheckedServer, models: Mapping[str, str], deps: Deps) -> list[Finding]:
-    """Whether a server answers, and has the models, each named by a variable."""
-    http = deps.tool_deps.http
-    looked = await look_at(server, http, is_contained=deps.is_contained)
-    known = looked.known or {}
-    named = (look_for(model, server, variable, known, http) for model, variable in models.items() if known)
-    return [looked.finding, *await asyncio.gather(*named)]
 
 
 def _check_model(vendor: str, model: str, known: Capabilities) -> list[Finding]:
@@ -101,25 +294,36 @@ def _check_model(vendor: str, model: str, known: Capabilities) -> list[Finding]:
     return found
 
 
-async def list_models(vendor: str, settings: Settings, deps: Deps) -> ServerProbe:
-    """Returns what a vendor's server lists, as things are set; costs nothing."""
-    return await look_at(checked_server(vendor, settings), deps.tool_deps.http, is_contained=deps.is_contained)
+async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
+    """Returns whether voice notes are understood, and by whom."""
+    audio = settings.audio
+    if audio.base_url is None:
+        level = warning if audio.model_fields_set else hint
+        return [level("audio", "voice notes are not understood", "AUDIO__BASE_URL switches it on")]
+    if audio.is_openai_itself and settings.audio_key is None:
+        return [problem("audio", "OpenAI requires a key", "set AUDIO__API_KEY")]
+    key, is_vendor = settings.audio_key, audio.is_openai_itself
+    server = CheckedServer("audio", "the server", "AUDIO__", audio.base_url, key, is_vendor=is_vendor)
+    speaking = {audio.speaking_model: "AUDIO__SPEECH_MODEL"} if audio.speak else {}
+    return (await look_at(server, {audio.listening_model: "AUDIO__MODEL", **speaking}, deps))[0]
 
 
-def checked_server(vendor: str, settings: Settings) -> CheckedServer:
-    """Returns a vendor's server as things are set."""
-    claude, gpt = settings.llm.anthropic, settings.llm.openai
-    if vendor == "anthropic":
-        return CheckedServer("models", "LLM__ANTHROPIC", claude.base_url or ANTHROPIC_URL, claude.api_key)
-    return CheckedServer(
-        "models", "LLM__OPENAI", gpt.base_url or OPENAI_URL, gpt.api_key, is_vendor=gpt.is_openai_itself
-    )
+async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
+    """Returns whether the server that draws can be reached; nothing where none does."""
+    options = settings.tools.options_by_name.get("images")
+    if not (isinstance(options, ImagesOptions) and options.enabled and settings.tools.enabled):
+        return []
+    if options.missing_settings():
+        return []
+    url, key, is_vendor = options.base_url or _URLS["openai"], options.api_key, options.base_url is None
+    server = CheckedServer("images", "the server", "TOOLS__IMAGES__", url, key, is_vendor=is_vendor)
+    return (await look_at(server, {options.model: "TOOLS__IMAGES__MODEL"} if options.model else {}, deps))[0]
 
 
 async def ask_models(settings: Settings, deps: Deps) -> list[Finding]:
     """Returns whether the first model of each provider answers and calls a tool, which costs a little."""
-    asked = [_check_answer(name, deps) for name in settings.llm.providers_in_order if name != "offline"]
-    return list(await asyncio.gather(*asked))
+    asked = (_check_answer(name, deps) for name in settings.llm.providers_in_order if name != "offline")
+    return await asyncio.gather(*asked)
 
 
 async def _check_answer(name: ProviderName, deps: Deps) -> Finding:
@@ -152,33 +356,6 @@ async def ask(provider: Provider, text: str, tools: Sequence[ToolOffer]) -> Comp
         await provider.aclose()
 
 
-async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
-    """Returns whether voice notes are understood, and by whom."""
-    audio = settings.audio
-    if audio.base_url is None:
-        if names := ", ".join(f"AUDIO__{name.upper()}" for name in sorted(audio.model_fields_set)):
-            what = f"{names} has no effect without the address of a speech server"
-            return [warning("audio", what, "set AUDIO__BASE_URL")]
-        return [hint("audio", "voice notes are not understood", "AUDIO__BASE_URL switches it on")]
-    if audio.is_openai_itself and settings.audio_key is None:
-        return [problem("audio", "OpenAI requires a key", "set AUDIO__API_KEY")]
-    server = CheckedServer("audio", "AUDIO", audio.base_url, settings.audio_key, is_vendor=audio.is_openai_itself)
-    speaking = {audio.speaking_model: "AUDIO__SPEECH_MODEL"} if audio.speak else {}
-    return await _check_server(server, {audio.listening_model: "AUDIO__MODEL", **speaking}, deps)
-
-
-async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
-    """Returns whether the server that draws can be reached; nothing where none does."""
-    options = settings.tools.options_by_name.get("images")
-    if not (isinstance(options, ImagesOptions) and options.enabled and settings.tools.enabled):
-        return []
-    if options.missing_settings():
-        return []
-    base_url, is_vendor = options.base_url or OPENAI_URL, options.base_url is None
-    server = CheckedServer("images", "TOOLS__IMAGES", base_url, options.api_key, is_vendor=is_vendor)
-    return await _check_server(server, {options.model: "TOOLS__IMAGES__MODEL"} if options.model else {}, deps)
-
-
 class ModelTroubles:
     """Failures of models that only the operator can mend: a key is refused, a model is not there or refuses everything.
 
@@ -201,7 +378,8 @@ class ModelTroubles:
         elif isinstance(error, NoSuchModel):
             what, notice = f"{name} does not have the model {model} ({error})", Notice(kind="model", subject=model)
         elif isinstance(error, Rejected) and error.is_setup:
-            what, notice = f"{name} refuses every request to the model {model} ({error})", _refusal(model)
+            notice = Notice(kind="refusal", subject=model)
+            what = f"{name} refuses every request to the model {model} ({error})"
             how += "; TOOLS__ENABLED=false shows whether a tool is the cause"
         else:
             return
@@ -211,11 +389,10 @@ class ModelTroubles:
         """Notes that a model has answered, also under the name (an alias, a dated one) with which it failed before."""
         provider, answered = completion.provider, completion.model
         failed = {model for name, model in self._found if name == provider}
-        aliases = {model for model in failed if answered.startswith(f"{model}-") or answered == f"{model}:latest"}
-        for model in {answered} | aliases:
-            key, name = Notice(kind="key", subject=provider), Notice(kind="model", subject=model)
-            found = tuple(ok("models", f"{model} answers", notice=notice) for notice in (key, name, _refusal(model)))
-            self._note(provider, model, found)
+        for model in {answered, *(one for one in failed if answered.startswith((f"{one}-", f"{one}:")))}:
+            kinds: dict[Kind, str] = {"key": provider, "model": model, "refusal": model}
+            over = (Notice(kind=kind, subject=subject) for kind, subject in kinds.items())
+            self._note(provider, model, tuple(ok("models", f"{model} answers", notice=one) for one in over))
 
     def findings(self) -> tuple[Finding, ...]:
         """Returns the last word on each model."""
@@ -228,7 +405,3 @@ class ModelTroubles:
         self._found[provider, model] = found
         if [(one.level, one.notice) for one in before] != [(one.level, one.notice) for one in found]:
             self.on_change()
-
-
-def _refusal(model: str) -> Notice:
-    return Notice(kind="refusal", subject=model)

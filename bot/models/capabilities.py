@@ -8,7 +8,7 @@
     POST /api/show, GET /api/ps (Ollama)     context_length of the model and of what is loaded, num_ctx, capabilities
 
 Nonsense counts as missing. What a server says about a window can only make requests smaller. Left to others: asking
-(`bot.doctor.servers`), what follows from it (the adapters, `bot.chat.room`).
+(`bot.doctor.models`), what follows from it (the adapters, `bot.chat.room`).
 
 Source: the package anthropic 2.12.0 (`ModelInfo`), vLLM (`ModelCard`), llama.cpp (tools/server), lmstudio.ai/docs (REST
 API v0), docs.ollama.com and openrouter.ai/docs, 2026-11-23.

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Literal
 
 from bot.doctor.machine import is_contained
-from bot.doctor.servers import without_password
+from bot.doctor.models import without_password
 from bot.errors import ConfigError, Disconnected, LinkRefused, NotScanned
 from bot.events import Account
 from bot.signal.bridges import bridge_at

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from bot.doctor.findings import Deps, Finding, problem
-from bot.doctor.models import ask, list_models
+from bot.doctor.models import ask, checked_server, look_at
 from bot.doctor.tools import inventory
 from bot.errors import ProviderError
 from bot.i18n.locale import dollars
@@ -26,15 +26,18 @@ _MAX_SHOWN_CHARS = 300
 
 async def _check(vendor: ProviderName, settings: Settings, deps: Deps) -> Sequence[Finding]:
     """Whether the server takes the key, and has a model that answers."""
-    looked, model = await list_models(vendor, settings, deps), settings.llm.model_of(vendor).partition("/")[2]
-    if looked.finding.level == "problem":
-        return (looked.finding,)
-    if looked.known is None:  # it answers, and lists nothing
+    (found, known), model = (
+        await look_at(checked_server(vendor, settings), {}, deps),
+        settings.llm.model_of(vendor).partition("/")[2],
+    )
+    if found[0].level == "problem":
+        return found
+    if known is None:  # it answers, and lists nothing
         try:
             await _question(settings, deps, ())
         except ProviderError as error:
             return (problem("", f"the server answers, but no model does: {error}"),)
-    elif model and model not in looked.known:
+    elif model and model not in known:
         return (problem("", f"the server answers, but does not list the model {model}"),)
     return ()
 
@@ -119,17 +122,17 @@ _FORMS = (
 
 async def _values(ask: Ask) -> dict[str, object]:
     llm = ask.settings.llm
-    vendor, looked = llm.providers_in_order[0], None
+    vendor, found, known = llm.providers_in_order[0], list[Finding](), None
     if vendor != "offline":
         async with (deps := ask.deps).tool_deps.http:
-            looked = await list_models(vendor, ask.settings, deps)
+            found, known = await look_at(checked_server(vendor, ask.settings), {}, deps)
     model = llm.model_of(vendor).partition("/")[2]
     return {
         "vendor": vendor,
         "model": model,
         "server": llm.openai.base_url if vendor == "openai" else None,
-        "offers": _offers(looked.known, model) if looked and looked.known is not None else [],
-        "findings": (looked.finding,) if looked else (),
+        "offers": [] if known is None else _offers(known, model),
+        "findings": found,
     }
 
 

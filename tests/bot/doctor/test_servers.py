@@ -41,7 +41,7 @@ async def test_a_wrong_key_is_found_for_nothing(tmp_path: Path) -> None:
     assert "canary" not in format_findings(found)
 
 
-async def test_an_address_without_v1_is_told_with_it(tmp_path: Path) -> None:
+async def test_an_address_without_v1_is_told(tmp_path: Path) -> None:
     """And one with it, where it does not belong."""
     async with AnthropicServer() as anthropic, OpenAIServer(local=True) as openai:
         given = {
@@ -50,11 +50,11 @@ async def test_an_address_without_v1_is_told_with_it(tmp_path: Path) -> None:
             "OPENAI_BASE_URL": openai.url,
         }
         found = wrong(await examined(tmp_path, given))
-    assert len(found) == 2
-    assert f"anthropic at {anthropic.url}/v1: there is nothing there, but it answers at {anthropic.url} " in found[0]
-    assert found[0].endswith(f"-> set LLM__ANTHROPIC__BASE_URL={anthropic.url}")
-    assert f"openai at {openai.url}: there is nothing there, but it answers at {openai.url}/v1 " in found[1]
-    assert found[1].endswith(f"-> set LLM__OPENAI__BASE_URL={openai.url}/v1 (or OPENAI_BASE_URL)")
+    unlisted = "answers, but lists no models, so key and model were not tried"
+    assert found == [
+        f"models: anthropic at {anthropic.url}/v1 {unlisted} -> does LLM__ANTHROPIC__BASE_URL end without /v1?",
+        f"models: openai at {openai.url} {unlisted} -> does LLM__OPENAI__BASE_URL or OPENAI_BASE_URL end with /v1?",
+    ]
 
 
 async def test_an_unknown_model_is_told_with_the_one_that_was_meant(tmp_path: Path) -> None:
@@ -132,10 +132,6 @@ async def test_speech_and_pictures_are_looked_at(tmp_path: Path) -> None:
                     "audio: the server refuses the key -> correct AUDIO__API_KEY",
                     "images: the server refuses the key -> correct TOOLS__IMAGES__API_KEY",
                 ],
-            ),
-            (
-                {"AUDIO__BASE_URL": audio.url, "TOOLS__IMAGES__BASE_URL": images.url},
-                [f"set AUDIO__BASE_URL={audio.url}/v1", f"set TOOLS__IMAGES__BASE_URL={images.url}/v1"],
             ),
             (
                 {"AUDIO__MODEL": "wisper-1", "TOOLS__IMAGES__MODEL": "gpt-image-3"},
@@ -248,4 +244,4 @@ async def test_a_searxng_is_asked_for_nothing(tmp_path: Path) -> None:
         lines = wrong(await examined(tmp_path, given))
         assert any("SearXNG does not answer in JSON" in line for line in lines)
         elsewhere = wrong(await examined(tmp_path, {f"{GROUP}SEARXNG_BASE_URL": f"{server.url}/elsewhere"}))
-        assert any("SearXNG answers with status 404" in line and "SEARXNG_BASE_URL" in line for line in elsewhere)
+        assert any("SearXNG answers with something else" in line and "SEARXNG_BASE_URL" in line for line in elsewhere)
