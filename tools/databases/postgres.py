@@ -3,7 +3,8 @@
     connect --> BEGIN READ ONLY, set limits --> prepare, for the types --> run the statement --> ROLLBACK
 
 Each query has its own connection. The limits apply to the transaction only, because behind a pooler others share the
-session. Every cell is fetched as text and cut by the server, so types of columns and sizes of cells do not matter here.
+session. Every cell is fetched as text, with every digit, and cut by the server, so types of columns and sizes of cells
+do not matter here.
 Give Aldis a role that can select what is listed and no more.
 
 asyncpg is an extra; this module is imported when such a database is first queried.
@@ -12,7 +13,6 @@ Source: postgresql.org/docs/18, "Client Connection Defaults", "Prepare"; asyncpg
 """
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from itertools import count
@@ -33,8 +33,6 @@ _BEGIN = (
 )
 
 _TYPES = "SELECT format_type(oid, NULL) FROM unnest($1::oid[]) WITH ORDINALITY AS given (oid, number) ORDER BY number"
-_NUMBERS = frozenset({"int2", "int4", "int8", "numeric", "float4", "float8"})
-_WHOLE = re.compile(r"-?[0-9]{1,15}")
 
 # The first match by class counts. The server's own messages are left out, as they may quote data.
 _TRANSLATIONS: tuple[tuple[tuple[type[BaseException], ...], type[ToolError], str], ...] = (
@@ -101,20 +99,12 @@ class Postgres:
 async def _rows(connection: _Connection, question: TableQuery) -> Rows:
     schema, _, table = question.table.rpartition(".")
     source = f"{quote_identifier(schema or _DEFAULT_SCHEMA)}.{quote_identifier(table)}"
-    # Prepared once, so that the server tells of which types the values and the cells are.
+    # Prepared once, so that the server tells of which types the values are.
     plain = question.sql(source, cell="{x}", placeholders=map("${:d}".format, count(1)))
     prepared = await connection.prepare(plain, name="")
     types = [row[0] for row in await connection.fetch(_TYPES, [kind.oid for kind in prepared.get_parameters()])]
-    are_numbers = [attribute.type.name in _NUMBERS for attribute in prepared.get_attributes()]
     casts = map("CAST(${:d}::text AS {})".format, count(1), types)
     sql = question.sql(source, cell=f"left(({{x}})::text, {MAX_CELL_CHARS + 1})", placeholders=casts)
     # Truth is written `true`, as in JSON.
     spelled = (str(value).lower() if isinstance(value, bool) else str(value) for value in question.values)
-    # Whole numbers as such, fractions as texts, with every digit.
-    return [
-        tuple(
-            int(cell) if cell and is_number and _WHOLE.fullmatch(cell) else cell
-            for cell, is_number in zip(row, are_numbers, strict=True)
-        )
-        for row in await connection.fetch(sql, *spelled)
-    ]
+    return [tuple(row) for row in await connection.fetch(sql, *spelled)]

@@ -20,9 +20,7 @@ from tools.text import shorten
 
 Function = Literal["count", "sum", "average", "min", "max"]
 
-Operator = Literal[
-    "=", "!=", "<", "<=", ">", ">=", "contains", "starts_with", "is_null", "is_not_null", "in", "between"
-]
+Operator = Literal["=", "!=", "<", "<=", ">", ">=", "contains", "starts_with", "is_null", "is_not_null", "in"]
 
 Scalar = str | int | float | bool
 Cell = str | int | float | None
@@ -36,21 +34,14 @@ _MAX_ROW = 1_000_000
 _VALUE = "\x01"
 """Stands for a value in SQL; no name contains it."""
 _FIGURE = re.compile(rf"({'|'.join(get_args(Function))})\((.*)\)")
-_TAKES: Mapping[Operator, str] = {
-    "is_null": "no value",
-    "is_not_null": "no value",
-    "in": "a list of values",
-    "between": "a list of two values",
-}
+_TAKES: Mapping[Operator, str] = {"is_null": "no value", "is_not_null": "no value", "in": "a list of values"}
 _SQL: Mapping[Operator, str] = {
     "is_null": "{column} IS NULL",
     "is_not_null": "{column} IS NOT NULL",
     "in": "{column} IN ({values})",
-    "between": "{column} BETWEEN {value} AND {value}",
     "contains": "strpos(lower(CAST({column} AS text)), lower({value})) > 0",
     "starts_with": "strpos(lower(CAST({column} AS text)), lower({value})) = 1",
 }
-_JOINED = {"all": "AND", "any": "OR"}
 
 _Text = Annotated[str, Field(max_length=500)]
 _Integer = Annotated[int, Field(ge=-(2**63), lt=2**63)]
@@ -67,20 +58,20 @@ class Condition(Arguments):
     column: Name
     op: Operator
     value: _Value | Annotated[list[_Value], Field(max_length=_MAX_VALUES)] | None = Field(
-        default=None, description="A list for in and between; none for is_null and is_not_null."
+        default=None, description="A list for in; none for is_null and is_not_null."
     )
 
     @property
     def values(self) -> tuple[Scalar, ...]:
-        """The values: none, one, two for `between`, one or more for `in`."""
+        """The values: none, one, one or more for `in`."""
         given = self.value if isinstance(self.value, list) else () if self.value is None else (self.value,)
         return tuple(map(str, given)) if self.op in {"contains", "starts_with"} else tuple(given)
 
     @model_validator(mode="after")
     def _fitting(self) -> Self:
-        count = len(self.value) if isinstance(self.value, list) else None
-        no_list = count is None and (self.value is None) == (self.op in {"is_null", "is_not_null"})
-        if not {"in": bool(count), "between": count == len(("from", "to"))}.get(self.op, no_list):
+        is_list, is_empty = isinstance(self.value, list), self.value is None
+        given = "a list of values" if is_list else "no value" if is_empty else "one value"
+        if given != _TAKES.get(self.op, "one value") or self.value == []:
             takes = _TAKES.get(self.op, "one value, not a list; for empty cells use is_null")
             raise ValueError(f"{self.op} takes {takes}")
         return self
@@ -162,12 +153,9 @@ class DbQueryArguments(Arguments):
     where: _Conditions = Field(
         default=(),
         description=(
-            "contains and starts_with ignore case, the others do not. A row without a value in the column only matches"
-            " is_null, not even !=."
+            "All have to match. contains and starts_with ignore case, the others do not. A row without a value in the"
+            " column only matches is_null, not even !=."
         ),
-    )
-    match: Annotated[str, Field(pattern="^(all|any)$")] = Field(
-        default="all", description="Whether all conditions have to match, or any of them."
     )
     group_by: tuple[Name, ...] = Field(
         default=(), max_length=5, description="One row per combination; alone: the distinct values."
@@ -200,8 +188,8 @@ def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
     figures = dict(_figure(text, allowed) for text in arguments.compute)
     keys = figures | (columns if is_grouped else {name: _column(name, allowed) for name in allowed})
     limit = min(arguments.limit, access.max_rows)
-    conditions = [_condition(condition, allowed) for condition in arguments.where]
-    rest = f" WHERE {f' {_JOINED[arguments.match]} '.join(conditions)}" if conditions else ""
+    conditions = " AND ".join(_condition(condition, allowed) for condition in arguments.where)
+    rest = f" WHERE {conditions}" if conditions else ""
     rest += f" GROUP BY {', '.join(columns.values())}" if is_grouped and columns else ""
     rest += f" ORDER BY {', '.join(_order(text, keys) for text in arguments.order_by)}" if arguments.order_by else ""
     return TableQuery(

@@ -60,8 +60,6 @@ class Sqlite:
             raise TimedOut(TOO_SLOW) from error
 
     def _read(self, question: TableQuery, ends_at: float) -> Rows:
-        if self._path.is_fifo():  # it would block the thread for good
-            raise Disabled(_NOT_OPEN)
         address = f"file:{quote(str(self._path))}?mode=ro{'&immutable=1' if _rests(self._path) else ''}"
         lock_seconds = min(_MAX_LOCK_SECONDS, self._access.timeout_seconds / 2)
         try:

@@ -49,13 +49,12 @@ async def test_a_file_stays_as_it_is(path: Path) -> None:
 
 async def test_what_is_no_database_is_told(tmp_path: Path) -> None:
     """At once, in words of our own; nothing of the file is in them."""
-    pipe, folder, text, stump = (tmp_path / name for name in ("pipe", "folder", "text", "stump"))
-    os.mkfifo(pipe)
+    folder, text, stump = (tmp_path / name for name in ("folder", "text", "stump"))
     folder.mkdir()
     text.write_text("SECRET, and no database at all. " * 100)
     made(stump, "CREATE TABLE t (a); INSERT INTO t VALUES (hex(zeroblob(40000)));")
     os.truncate(stump, 5000)
-    for path in (pipe, folder, text, stump):
+    for path in (folder, text, stump):
         with pytest.raises(ToolError) as caught:
             await shop(path).query("t")
         assert isinstance(caught.value, Disabled | Unavailable)
