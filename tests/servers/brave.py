@@ -39,20 +39,11 @@ PAGES = [
 ]
 
 
-LIMITS = {
-    "X-RateLimit-Limit": "50, 0",
-    "X-RateLimit-Policy": "50;w=1, 0;w=2592000",
-    "X-RateLimit-Remaining": "49, 0",
-    "X-RateLimit-Reset": "1, 1419704",
-}
-
-
 @dataclass
 class Brave(Server):
-    """`limits` are the rate headers of every answer; `pages` what every search finds."""
+    """`pages` are what every search finds."""
 
     pages: list[dict[str, Any]] = field(default_factory=lambda: list(PAGES))
-    limits: dict[str, str] = field(default_factory=lambda: dict(LIMITS))
 
     def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         key, query = seen.headers.get("x-subscription-token"), seen.query
@@ -67,11 +58,11 @@ class Brave(Server):
             return refused(422, "VALIDATION")
         found = self.pages[: int(query.get("count", "20"))]
         if seen.path == "/res/v1/news/search":
-            return web.json_response({"type": "news", "query": {}, "results": found}, headers=self.limits)
+            return web.json_response({"type": "news", "query": {}, "results": found})
         body: dict[str, Any] = {"type": "search", "query": {"original": query["q"], "more_results_available": False}}
         if self.pages:
             body["web"] = {"type": "search", "results": found}
-        return web.json_response(body, headers=self.limits)
+        return web.json_response(body)
 
 
 def refused(status: int, code: str, meta: dict[str, Any] | None = None) -> web.StreamResponse:

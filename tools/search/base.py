@@ -2,8 +2,6 @@
 `tools.search.service`'s.
 """
 
-import asyncio
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,14 +12,11 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from tools.errors import Disabled, TimedOut, ToolError, Unavailable
+from tools.errors import Disabled, ToolError, Unavailable
 from tools.http import Http, JsonAnswer
 from tools.search.options import SearchOptions
 from tools.text import clean_text, plain, shorten
 from tools.web.addresses import web_address
-
-SLOWEST_INTERVAL_SECONDS = 1.1
-"""Between requests to Brave, whose slowest plan allows one a second; its answers tell what the key really allows."""
 
 Freshness = Literal["day", "week", "month", "year"]
 """How old a page may be at most."""
@@ -72,8 +67,6 @@ class Hit:
     """What the page says about it; empty if the service does not tell."""
     age: str | None = None
     """The age of the page, or its date, in the service's words; None if unknown."""
-    score: float | None = None
-    """The service's own score, higher is better; None if it has none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,8 +109,6 @@ class SearchForm:
     )
     """What its own statuses and codes of errors mean; asking again would change nothing. Without words: the key."""
     max_snippet_chars: int = 400
-    interval_seconds: float = 0
-    """Between requests, until the service tells its own pace in the header X-RateLimit-Limit."""
 
 
 class SearchBackend:
@@ -129,9 +120,6 @@ class SearchBackend:
         self._form = form
         self._options = options
         self._http = http
-        self._interval_seconds = form.interval_seconds
-        self._last_at = -math.inf  # on the event loop's clock
-        self._line = asyncio.Lock()
 
     async def search(self, query: Query) -> SearchResult:
         """Returns up to `query.count` hits.
@@ -141,12 +129,7 @@ class SearchBackend:
             RateLimited: the pace, the plan or a free amount is used up.
             TimedOut, TooLarge, Unavailable: no answer, or none that can be read; ask another service.
         """
-        timeout_seconds = self._options.timeout_seconds
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                answer = await self._send(query, timeout_seconds)
-        except TimeoutError as error:
-            raise TimedOut(f"{self.name} did not answer within {timeout_seconds:g} seconds.") from error
+        answer = await self._send(query)
         if refusal := self._refusal(answer):
             raise refusal
         if not answer.ok:
@@ -171,25 +154,17 @@ class SearchBackend:
         """Returns what the search costs by the service's price list."""
         return self._form.price_usd(query, self._options)
 
-    async def _send(self, query: Query, timeout_seconds: float) -> JsonAnswer:
-        """Sends the question at the pace that the service allows."""
-        form, options, now = self._form, self._options, asyncio.get_running_loop().time
-        async with self._line:
-            await asyncio.sleep(self._last_at + self._interval_seconds - now())
-            self._last_at = now()
+    async def _send(self, query: Query) -> JsonAnswer:
+        form, options = self._form, self._options
         given = {name: value for name, value in form.params(query, options).items() if value}
-        answer = await self._http.get_json(
+        return await self._http.get_json(
             form.url(query, options),
             service=self.name,
-            timeout_seconds=timeout_seconds,
+            timeout_seconds=options.timeout_seconds,
             params=None if form.is_posted else given,
             body=given if form.is_posted else None,
             headers=form.headers(options),
         )
-        per_second = answer.headers.get("x-ratelimit-limit", "").partition(",")[0]
-        if self._interval_seconds and per_second.isdecimal() and int(per_second) > 0:
-            self._interval_seconds = min(self._interval_seconds, SLOWEST_INTERVAL_SECONDS / int(per_second))
-        return answer
 
     def _refusal(self, answer: JsonAnswer) -> ToolError | None:
         """Returns the error that the service's own codes and statuses mean, or a refused key; None otherwise."""
@@ -225,7 +200,6 @@ class SearchRow(BaseModel):
     age: str | None = Field(
         default=None, validation_alias=AliasChoices("age", "date", "page_age", "published_date", "publishedDate")
     )
-    score: float | None = None
     index: int = 0
     """Its rank, if they come in no order."""
 
@@ -267,7 +241,6 @@ def hit(row: SearchRow, *, max_snippet_chars: int = _MAX_SNIPPET_CHARS) -> Hit |
         site=site,
         snippet=_plain(row.snippet or "", max_snippet_chars),
         age=_plain(_TIME_OF_DAY.sub("", row.age), _MAX_TITLE_CHARS) if row.age else None,
-        score=row.score,
     )
 
 

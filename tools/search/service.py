@@ -113,10 +113,9 @@ def clean_query(given: str) -> str:
 
 
 def row(hit: Hit) -> Mapping[str, Any]:
-    """Describes a hit as a result: `title`, `url`, `site` and `snippet`; `age` and `score` if known."""
+    """Describes a hit as a result: `title`, `url`, `site` and `snippet`; `age` if known."""
     found: dict[str, Any] = {"title": hit.title, "url": hit.url, "site": hit.site}
-    more = {"age": hit.age, "score": hit.score}
-    return found | {name: value for name, value in more.items() if value is not None} | {"snippet": hit.snippet}
+    return found | ({"age": hit.age} if hit.age is not None else {}) | {"snippet": hit.snippet}
 
 
 def _filter(hits: Sequence[Hit], query: Query) -> tuple[Hit, ...]:

@@ -20,13 +20,7 @@ from typing import Any
 
 from tools.errors import Disabled, RateLimited
 from tools.http import bearer
-from tools.search.base import (
-    SLOWEST_INTERVAL_SECONDS,
-    Query,
-    SearchForm,
-    trim_query,
-    with_operators,
-)
+from tools.search.base import Query, SearchForm, trim_query, with_operators
 from tools.search.options import Provider, SearchOptions
 
 WIKIPEDIA = "Wikipedia"
@@ -136,7 +130,7 @@ SERVICES: Mapping[Provider, SearchForm] = {
     ),
     "brave": SearchForm(
         name="Brave Search",
-        summary="Searches web and news, at the pace that the key allows.",
+        summary="Searches web and news.",
         key_variable="API_KEY",
         price_usd=lambda _, __: Decimal("0.005"),  # $5 for 1,000, of which $5 a month are free (dashboard, 2026-09)
         url=lambda query, options: f"{options.base_url}/{'news' if query.is_news else 'web'}/search",
@@ -147,7 +141,6 @@ SERVICES: Mapping[Provider, SearchForm] = {
             "SUBSCRIPTION_TOKEN_INVALID": _KEY_REFUSED,
             "SUBSCRIPTION_NOT_FOUND": _KEY_REFUSED,
         },
-        interval_seconds=SLOWEST_INTERVAL_SECONDS,
     ),
     "tavily": SearchForm(
         name="Tavily",

@@ -24,14 +24,13 @@ from tests.servers.tavily import Tavily
 from tests.servers.wikipedia import Wikipedia
 from tests.waiting import DEADLINE_SECONDS
 from tools import Disabled, Http, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
-from tools.search.base import Hit, Query, SearchBackend, SearchForm, SearchRow, hit, trim_query, with_operators
+from tools.search.base import Hit, Query, SearchBackend, SearchRow, hit, trim_query, with_operators
 from tools.search.options import SearchOptions
 from tools.search.service import KEPT_FOR, SearchService
 from tools.search.services import SERVICES
 from tools.search.tool import WebSearch, WebSearchArguments
 
 KEY = brave_server.KEY
-LIMITS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 
 @dataclass
@@ -87,18 +86,15 @@ def backend(
     services: Services,
     http: Http,
     timeout_seconds: float = DEADLINE_SECONDS,
-    form: SearchForm | None = None,
     **more: Any,
 ) -> Backend:
     url = getattr(services, name).url
     options = {setting: value.replace("URL", url) for setting, value in SETTINGS[name].items()}
     given = SearchOptions.model_validate({**options, "timeout_seconds": timeout_seconds, **more})
-    quick = replace(SERVICES["brave"], interval_seconds=0.0)
-    return Backend(form or (quick if name == "brave" else SERVICES[name]), given, http)
+    return Backend(SERVICES[name], given, http)
 
 
 brave, searxng, wikipedia, tavily, serpapi, perplexity = (partial(backend, name) for name in SETTINGS)
-SLOW = replace(SERVICES["brave"], interval_seconds=60.0)
 
 
 def tool(services: Services, http: Http, **options: Any) -> WebSearch:
@@ -112,11 +108,6 @@ def tool(services: Services, http: Http, **options: Any) -> WebSearch:
     }
     given = SearchOptions(**(urls | options))
     return WebSearch(given, SearchService(given, http))
-
-
-def limits(*figures: str) -> dict[str, str]:
-    """Brave's rate headers: limit, remaining, reset."""
-    return dict(zip(LIMITS, figures, strict=True))
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -143,29 +134,12 @@ async def test_every_service_fails_in_its_kinds_only(services: Services, http: H
         for fault, kind, seconds in (
             (answer_json({}, status=500), Unavailable, DEADLINE_SECONDS),
             (answer_json(odd), Unavailable, DEADLINE_SECONDS),
-            (answer_json({}, 429, {"Retry-After": "99", **limits("0", "0", "0")}), RateLimited, DEADLINE_SECONDS),
+            (answer_json({}, 429, {"Retry-After": "99"}), RateLimited, DEADLINE_SECONDS),
             (hang, TimedOut, 0.05),
         ):
             getattr(services, name).faults[:] = [fault, fault]
             with pytest.raises(kind):
                 await backend(name, services, http, seconds).hits(asked("lamps", 3))
-
-
-async def test_brave_requests_of_one_key_keep_their_distance(services: Services, http: Http) -> None:
-    """The second waits for its turn, longer than it has time for: it is told so, and Brave not asked. What it says of
-    its own pace replaces the slow one that was assumed.
-    """
-    for pace, asked_for in (({}, 1), (limits("50, 0", "49, 0", "1, 1419704"), 2)):
-        services.brave.requests.clear()
-        services.brave.limits = pace
-        backend = brave(services, http, 0.5 if not pace else DEADLINE_SECONDS, SLOW)
-        await backend.search(asked("lamps", 3))
-        if pace:
-            await backend.search(asked("lamps", 3))
-        else:
-            with pytest.raises(TimedOut):
-                await backend.search(asked("lamps", 3))
-        assert len(services.brave.requests) == asked_for
 
 
 async def test_searxng_that_has_not_searched_is_told(services: Services, http: Http) -> None:
