@@ -2,16 +2,12 @@
 
     settings --> store, providers, tools, transport --> the loops --> the service
 
-transports  for the bridge that answers                models      providers, their prices
-tools       those that are enabled                     wiring      the loops over an open store
-                                                       this        all of it, opened and closed
-
-Left to others: the verbs of the command line (`bot.cli.main`).
+`transports`: the one for the bridge that answers. `models`: the providers and their prices. `wiring`: the tools, and
+the loops over an open store. Here all of it is opened and closed. Left to others: the verbs (`bot.cli.main`).
 """
 
 import asyncio
 import gc
-import logging
 import resource
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,13 +16,11 @@ from dataclasses import replace
 from functools import partial
 
 from bot.app import models, transports, wiring
-from bot.app import tools as equipment
-from bot.app.tools import feature_tools, idle_features, user_agent
-from bot.app.wiring import ProcessParts
+from bot.app.wiring import ProcessParts, check_approve, feature_tools, idle_features, own_tools, user_agent
 from bot.clock import Clock
 from bot.doctor.checkup import recheck
 from bot.doctor.findings import Deps
-from bot.doctor.machine import is_contained, secret_of, words_of_level
+from bot.doctor.machine import is_contained, secret_of
 from bot.errors import ConfigError
 from bot.features.evidence import ReportJudge
 from bot.features.feeds import FeedService
@@ -45,10 +39,8 @@ from bot.signal.protocol import Transport
 from store import Store, open_store
 from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone, sources
 
-_log = logging.getLogger(__name__)
-
 _CLOSE_SECONDS = 3.0
-_LOOK_SECONDS = 3.0
+_PREPARE_SECONDS = 3.0
 """How long after the start the sandbox is prepared; a file that comes earlier has it prepared at once."""
 _MAX_FILES, _MAX_THREADS = 65_536, 64
 """A thousand waiting conversations may hold a connection to a model each, and a name that never resolves a thread."""
@@ -78,7 +70,7 @@ def check_settings(settings: Settings) -> None:
 
 def _check_approve(settings: Settings) -> None:
     around = alone(Http(user_agent()), Fetcher(user_agent()), idle_features())
-    equipment.check_approve(settings, equipment.own_tools(settings, around))
+    check_approve(settings, own_tools(settings, around))
 
 
 def import_sdks(settings: Settings) -> asyncio.Task[None]:
@@ -88,69 +80,49 @@ def import_sdks(settings: Settings) -> asyncio.Task[None]:
 
 @asynccontextmanager
 async def build_service(
-    settings: Settings,
-    transport: Transport,
-    *,
-    realm: str,
-    process: ProcessParts | None = None,
+    settings: Settings, transport: Transport, *, realm: str, process: ProcessParts | None = None
 ) -> AsyncGenerator[Service]:
     """Aldis over this transport, with the store of `realm` open; everything is closed at the end.
 
     Raises:
-        StoreError: the store cannot be opened, see its kinds; or it was restored and is undecided.
+        StoreError: the store cannot be opened, see its kinds.
         ConfigError: a setting is wrong.
     """
     set_language(settings.locale.language)
     importing = import_sdks(settings)
-    async with (
-        _share(settings, transport, realm, process or ProcessParts()) as shared,
-        Http(user_agent(settings.tools.contact)) as http,
-        Fetcher(user_agent()) as fetcher,
-        Fetcher(user_agent()) as feeds,  # of its own: a slow feed must not delay a page that a person wants read
-        AsyncExitStack() as stack,
-    ):
-        troubles, meter = shared.troubles, models.Meter(shared.counts)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(_close, transport)
+        sandbox, store = Sandbox(), await stack.enter_async_context(opened_store(settings, realm))
+        await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
+        clock = await own_clock(store)
+        shared = wiring.Services(settings, transport, store, realm, clock=clock, sandbox=sandbox, process=process)
+        http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
+        fetcher = await stack.enter_async_context(Fetcher(user_agent()))
+        # Of its own: a slow feed must not delay a page that a person wants read.
+        feeds = await stack.enter_async_context(Fetcher(user_agent()))
         probe = models.CapabilityProbe(settings, http, shared.lessons)
         stack.push_async_callback(_close, probe)
         await importing
+        troubles, meter = shared.troubles, models.Meter(shared.counts)
         on_error = troubles.on_error, meter.on_error
         on_answer = troubles.on_answer, meter.on_answer, probe.on_answer
         provider = models.provider(settings, shared.lessons, on_error=on_error, on_answer=on_answer)
         stack.push_async_callback(_close, provider)
         probe.start()
-        looking = asyncio.create_task(_look_at(shared.sandbox), name="cells")
-        stack.callback(looking.cancel)
+        preparing = asyncio.create_task(_prepare(sandbox), name="cells")
+        stack.callback(preparing.cancel)
         own, more = _tools(shared, provider, http, fetcher)
         for source in more:
             stack.push_async_callback(_close, source)
         deps = replace(doctor_deps(settings), tool_deps=alone(http, fetcher, idle_features()))
-        aldis = wiring.service(
-            shared,
-            provider,
-            own,
-            more,
-            speech=Speech(http, settings.audio, api_key=settings.audio_key) if settings.audio.base_url else None,
-            reader=FeedReader(feeds, shared.sandbox),
-            ask=lambda: recheck(settings, deps),
-        )
+        speech = Speech(http, settings.audio, api_key=settings.audio_key) if settings.audio.base_url else None
+        reader = FeedReader(feeds, sandbox)
+        ask = partial(recheck, settings, deps)
+        aldis = wiring.service(shared, provider, own, more, speech=speech, reader=reader, ask=ask)
         # What exists by now will stay, so the collector need not scan it again and again.
         gc.freeze()
         gc.enable()
         yield aldis
-
-
-@asynccontextmanager
-async def _share(
-    settings: Settings, transport: Transport, realm: str, process: ProcessParts
-) -> AsyncGenerator[wiring.Services]:
-    """What all parts share, over the opened store."""
-    async with AsyncExitStack() as stack:
-        stack.push_async_callback(_close, transport)
-        sandbox = Sandbox()
-        store = await stack.enter_async_context(opened_store(settings, realm))
-        await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
-        clock = await own_clock(store)
-        yield wiring.Services(settings, transport, store, realm, clock=clock, sandbox=sandbox, process=process)
 
 
 def _tools(
@@ -172,8 +144,8 @@ def _tools(
         papers=Library(shared.sandbox),
         judge=judge,
     )
-    own = equipment.own_tools(settings, around)
-    equipment.check_approve(settings, own)
+    own = own_tools(settings, around)
+    check_approve(settings, own)
     news = tuple(tool for tool in own if tool in features["news"])
     names = {tool.spec.name for tool in own}
     servers = sources(settings.tools.options_by_name, taken=names) if settings.tools.enabled else ()
@@ -211,14 +183,11 @@ async def _close(part: Transport | Provider | ToolSource | models.CapabilityProb
             await part.aclose()
 
 
-async def _look_at(sandbox: Sandbox) -> None:
-    """Prepares the sandbox once the first questions are on their way, and logs if it does not hold."""
-    await asyncio.sleep(_LOOK_SECONDS)
+async def _prepare(sandbox: Sandbox) -> None:
+    """Prepares the sandbox once the first questions are on their way; the health page and the doctor say how it is."""
+    await asyncio.sleep(_PREPARE_SECONDS)
     with suppress(FileRefused):  # already logged
-        level = await sandbox.level()
-        if not level.seccomp:
-            layers = words_of_level(level)
-            _log.warning("strangers' files are opened in processes that are hardly confined: %s; see doctor", layers)
+        await sandbox.level()
 
 
 async def own_clock(store: Store, clock: Clock | None = None) -> Clock:

@@ -203,17 +203,15 @@ class CapabilityProbe:
     """Learns from their servers what the models in use can do."""
 
     def __init__(self, settings: Settings, http: Http, lessons: ModelLessons) -> None:
-        self._settings = settings
-        self._http = http
-        self._lessons = lessons
-        self._answered: set[str] = set()
-        self._asking: set[asyncio.Task[None]] = set()
+        self._settings, self._http, self._lessons = settings, http, lessons
+        self._answered, self._asking = set[str](), set[asyncio.Task[None]]()
 
     def start(self) -> None:
         """Asks about every model, side by side, in the background."""
         llm = self._settings.llm
         for choice in dict.fromkeys((*map(llm.model_of, llm.providers_in_order), *llm.choices)):
-            self._ask(choice)
+            if choice != "offline":
+                self._ask(choice)
 
     def on_answer(self, completion: Completion) -> None:
         """Asks about a model again after its first answer."""
@@ -234,8 +232,6 @@ class CapabilityProbe:
         task.add_done_callback(self._asking.discard)
 
     async def _learn(self, provider: str, wanted: str) -> None:
-        if provider not in {"anthropic", "openai"}:
-            return
         server = checked_server(provider, self._settings)
         name, found = await ask_capabilities(server, wanted, self._http)
         if found != NOTHING:

@@ -4,12 +4,13 @@ settings, transport, store --> services: what all parts share --> intake, worker
 """
 
 import base64
+import difflib
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import cast
+from typing import Any, cast
 
 from pydantic import SecretStr
 
@@ -18,7 +19,6 @@ from bot.access.access import EVERYBODY, AccessList
 from bot.access.limits import Quota
 from bot.access.pairing import Callers, Pairing
 from bot.app import models
-from bot.app import tools as equipment
 from bot.chat import prompt
 from bot.chat.agent import Agent
 from bot.chat.approvals import Approvals
@@ -29,7 +29,8 @@ from bot.chat.multimodal import MultimodalAgent
 from bot.chat.notices import Admins, Notice, Notices
 from bot.chat.room import ContextRoom
 from bot.chat.status import EMOJI, Reactions, StatusMessages
-from bot.chat.toolbox import Toolbox
+from bot.chat.steps import ToolRun
+from bot.chat.toolbox import ALL_TOOLS, Toolbox
 from bot.chat.turns import Turn, Turns
 from bot.clock import Clock
 from bot.commands.admin import AdminCommands, Audience
@@ -40,13 +41,16 @@ from bot.commands.urgent import Authority, UrgentItems
 from bot.doctor.findings import Finding
 from bot.doctor.machine import check_disk, free_bytes_of
 from bot.doctor.models import ModelTroubles
+from bot.errors import ConfigError
 from bot.events import TERMINAL_PERSON
 from bot.features.attestation import AttestationCommands
 from bot.features.export import ExportCommands
-from bot.features.feeds import FeedCommands, FeedPoller
-from bot.features.memory import MemoryCommands
+from bot.features.feeds import FeedCommands, FeedPoller, news_tools
+from bot.features.memory import MemoryCommands, Remember
+from bot.features.predictions import prediction_tools
 from bot.features.reminders.commands import ReminderCommands
 from bot.features.reminders.service import Reminders, ReminderScheduler
+from bot.features.reminders.tool import Remind
 from bot.features.safety_numbers import SafetyNumbers, TrustCommands
 from bot.features.summaries import Summaries
 from bot.features.usage import UsageCommands
@@ -71,11 +75,13 @@ from bot.settings import LimitsSettings, Settings
 from bot.shutdown import Restarts
 from bot.signal.protocol import Transport
 from bot.trust.secrets import Secrets, passwords_in
+from bot.version import current_version
 from bot.web.admin.world import RunningParts
 from bot.web.control import Control
 from bot.web.health import HealthPage
 from store import ConversationId, Repositories, Store
-from tools import Tool, ToolSource
+from tools import NewsOptions, Tool, ToolDeps, ToolSource, build
+from tools.mcp.options import McpOptions, prefix_of
 
 _log = logging.getLogger(__name__)
 
@@ -111,8 +117,7 @@ class Services:
         process: ProcessParts | None = None,
     ) -> None:
         process = process or ProcessParts()
-        locale, signal, limits = settings.locale, settings.signal, settings.limits
-        zone, language, name = locale.timezone, locale.language, signal.name
+        signal, limits, timezone = settings.signal, settings.limits, settings.locale.timezone
         self.settings, self.transport, self.store, self.clock = settings, transport, store, clock
         self.sandbox, self.counts, self.lessons = sandbox, Counts(), ModelLessons()
         self.is_signal = is_signal = realm == "signal"
@@ -122,12 +127,13 @@ class Services:
 
         # What is kept of a conversation.
         priced = models.priced_models(settings, self.lessons)
-        self.budget = budget = Budget(store, clock, models.budgets(settings), timezone=zone, priced=priced)
-        most, asks, deletes = settings.history.max_turns, limits.messages_per_minute, signal.delete_answers
-        self.turns = turns = Turns(store, clock, max_turns=most, timezone=zone, language=language, budget=budget)
+        self.budget = budget = Budget(store, clock, models.budgets(settings), timezone=timezone, priced=priced)
+        most, language = settings.history.max_turns, settings.locale.language
+        self.turns = turns = Turns(store, clock, max_turns=most, timezone=timezone, language=language, budget=budget)
+        deletes, asks = signal.delete_answers, limits.messages_per_minute
         self.revisions = Revisions(store, clock, turns, deletes_answers=deletes, asks_per_minute=asks)
         self.approvals = Approvals(store, clock, turns)
-        self.reminders = Reminders(store, clock, turns, locale=locale)
+        self.reminders = Reminders(store, clock, turns, locale=settings.locale)
         self.command_context = CommandContext(store, turns, clock)
 
         # What people see while they wait.
@@ -146,7 +152,7 @@ class Services:
         self.intake = Intake(
             *outside,
             allowed=self.allowed,
-            name=name,
+            name=signal.name,
             quota=Quota(limits if is_signal else _UNLIMITED),
             pairing=self.pairing if pairs else None,
             callers=process.callers,
@@ -182,16 +188,16 @@ def service(
     nothing does. `commands` are some besides the usual ones.
     """
     settings, transport, store, clock = shared.settings, shared.transport, shared.store, shared.clock
-    counts, news, intake, identities = shared.counts, equipment.news_options(settings), shared.intake, shared.identities
+    counts, news, intake, identities = shared.counts, news_options(settings), shared.intake, shared.identities
     counts.watch("unanswered_not_a_frame", lambda: transport.stream.unreadable)
     checkups, health = _watching(shared, ask)
-    toolbox = equipment.toolbox(settings, tools, more, clock=clock, on_run=models.Meter(counts).on_run)
-    agent, summaries = _answering(shared, provider, toolbox, speech)
+    box = toolbox(settings, tools, more, clock=clock, on_run=models.Meter(counts).on_run)
+    agent, summaries = _answering(shared, provider, box, speech)
     menu = Menu(models=settings.llm.models_to_choose, tools=tools, sources=more)
     groups = (*_command_groups(shared, menu), *commands)
     kept, grace = settings.history.retention_days, settings.signal.unknown_grace_seconds
     retention = None if kept is None else timedelta(days=kept)
-    captchas, language = shared.captchas, shared.turns.language
+    language = shared.turns.language
     return Service(
         settings=settings,
         worker=_worker(shared, agent, groups, on_kept=summaries.note),
@@ -210,7 +216,7 @@ def service(
             store=store,
             clock=clock,
             transport=transport,
-            captchas=captchas,
+            captchas=shared.captchas,
             state=health.state,
             restarts=shared.restarts,
         ),
@@ -218,12 +224,12 @@ def service(
             store=store,
             clock=clock,
             transport=transport,
-            captchas=captchas,
+            captchas=shared.captchas,
             health=health,
             identities=identities,
             pairing=shared.pairing,
             audience=shared.audience,
-            toolbox=toolbox,
+            toolbox=box,
             on_allowed=intake.admit,
         ),
     )
@@ -262,8 +268,7 @@ def _answering(
     shared: Services, provider: Provider, toolbox: Toolbox, speech: Speech | None
 ) -> tuple[MultimodalAgent, Summaries]:
     """What answers questions, and what sums up those that no longer fit."""
-    settings = shared.settings
-    locale, history, seconds = settings.locale, settings.history, settings.worker.turn_timeout_seconds
+    settings, locale, seconds = shared.settings, shared.settings.locale, shared.settings.worker.turn_timeout_seconds
     room = ContextRoom(models.lesson_of(settings, shared.lessons))
     agent = Agent(
         provider=provider,
@@ -275,29 +280,23 @@ def _answering(
         room=room,
     )
     summaries = Summaries(
-        *shared.outside[1:],
-        provider,
-        room,
-        window=history,
+        *(shared.store, shared.clock, shared.counts, provider, room),
+        window=settings.history,
         timeout_seconds=settings.llm.timeout_seconds,
         total_seconds=seconds,
         budget=shared.budget,
     )
-    multimodal = MultimodalAgent(
-        agent,
-        AttachmentReader(shared.transport, settings.media, shared.sandbox, speech=speech),
-        timezone=locale.timezone,
-        turn_seconds=seconds,
-        speech=speech if settings.audio.speak else None,
-    )
-    return multimodal, summaries
+    attachments = AttachmentReader(shared.transport, settings.media, shared.sandbox, speech=speech)
+    speaking = speech if settings.audio.speak else None
+    hearing = MultimodalAgent(agent, attachments, timezone=locale.timezone, turn_seconds=seconds, speech=speaking)
+    return hearing, summaries
 
 
 def _command_groups(shared: Services, menu: Menu) -> tuple[CommandGroup, ...]:
     """What people can say, in the order of /help."""
     settings, zone = shared.settings, shared.settings.locale.timezone
     context = shared.command_context
-    has_model, news = models.has_model(settings), equipment.news_options(settings)
+    has_model, news = models.has_model(settings), news_options(settings)
     return (
         ConversationCommands(context, shared.approvals),
         ExportCommands(context, timezone=zone),
@@ -313,19 +312,14 @@ def _command_groups(shared: Services, menu: Menu) -> tuple[CommandGroup, ...]:
 
 
 def _worker(
-    shared: Services,
-    agent: MultimodalAgent,
-    groups: Sequence[CommandGroup],
-    *,
-    on_kept: Callable[[Turn], None],
+    shared: Services, agent: MultimodalAgent, groups: Sequence[CommandGroup], *, on_kept: Callable[[Turn], None]
 ) -> Worker:
+    """What takes one question after the other to its answer."""
     settings, name = shared.settings, shared.settings.signal.name
     authority = Authority(name=name, allowed=shared.allowed)
     group_context = GroupContext(shared.clock, limit=settings.groups.context_messages)
     urgent_items = UrgentItems(
-        shared.transport,
-        shared.store,
-        shared.counts,
+        *(shared.transport, shared.store, shared.counts),
         turns=shared.turns,
         revisions=shared.revisions,
         approvals=shared.approvals,
@@ -398,3 +392,85 @@ def _secrets(value: object) -> Iterator[str]:
         items = cast("Iterable[object]", value.values() if isinstance(value, Mapping) else value)
         for item in items:
             yield from _secrets(item)
+
+
+def user_agent(contact: str | None = None) -> str:
+    """The name Aldis sends with its requests. `contact` tells services that want it how to reach the operator;
+    strangers' pages do not learn it.
+    """
+    return f"Aldis/{current_version()} ({'; '.join(filter(None, ('self-hosted assistant for Signal', contact)))})"
+
+
+def toolbox(
+    settings: Settings,
+    tools: Sequence[Tool],
+    more: Sequence[ToolSource] = (),
+    *,
+    clock: Clock | None = None,
+    on_run: Callable[[ToolRun], None] = lambda _: None,
+) -> Toolbox:
+    """The toolbox for these tools, within the limits of the settings; `more` are sources known only while Aldis runs.
+
+    `clock` None: the machine's. `on_run` is called with each run.
+    """
+    return Toolbox(
+        tools,
+        on_run=on_run,
+        sources=more,
+        clock=clock or Clock(),
+        timezone=settings.locale.timezone,
+        timeout_seconds=settings.tools.timeout_seconds,
+        calls_per_minute=settings.tools.calls_per_minute,
+        approve=settings.tools.approve,
+        prefixes=_prefixes(settings),
+    )
+
+
+def check_approve(settings: Settings, tools: Sequence[Tool]) -> None:
+    """Checks that `TOOLS__APPROVE` names only tools: a misspelt one would run without an approval.
+
+    Raises:
+        ConfigError: a name is neither an enabled tool's nor begins like those of an MCP server.
+    """
+    names = {tool.spec.name for tool in tools}
+    prefixes = tuple(_prefixes(settings).values())
+    for name in settings.tools.approve:
+        if name not in {ALL_TOOLS, *names} and not name.startswith(prefixes) and settings.tools.enabled:
+            close = difflib.get_close_matches(name.lower(), {ALL_TOOLS, *names}, n=1)
+            close = close or [found for found in sorted(names) if name.lower() in found]
+            hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(sorted(names))}"
+            raise ConfigError(f"TOOLS__APPROVE: no tool that is switched on is called {name}{hint}")
+
+
+def _prefixes(settings: Settings) -> dict[str, str]:
+    """The name prefix of each MCP server's tools."""
+    mcp = settings.tools.options_by_name.get("mcp")
+    return {server.name: prefix_of(server.name) for server in mcp.servers} if isinstance(mcp, McpOptions) else {}
+
+
+def own_tools(settings: Settings, around: ToolDeps) -> tuple[Tool, ...]:
+    """The enabled tools."""
+    return build(settings.tools.options_by_name, around) if settings.tools.enabled else ()
+
+
+def news_options(settings: Settings) -> NewsOptions:
+    """The settings for news; disabled if all tools are."""
+    options = settings.tools.options_by_name.get("news")
+    news = options if isinstance(options, NewsOptions) else NewsOptions()
+    return news if settings.tools.enabled else news.model_copy(update={"enabled": False})
+
+
+def feature_tools(store: Store, clock: Clock, reminders: Reminders) -> dict[str, tuple[Tool, ...]]:
+    """The tools of the features, by the names of their lines in the catalogue."""
+    return {
+        "remind": (Remind(reminders),),
+        "remember": (Remember(store, clock),),
+        "predictions": prediction_tools(store, clock),
+        "news": news_tools(store, clock),
+    }
+
+
+def idle_features() -> dict[str, tuple[Tool, ...]]:
+    """The same without a store behind them, to be listed and not called."""
+    nothing: Any = None
+    return feature_tools(nothing, nothing, nothing)

@@ -11,7 +11,6 @@ from aiohttp import web
 from bot import service
 from bot.access.access import may_write
 from bot.app import models, transports, wiring
-from bot.app import tools as equipment
 from bot.errors import ConfigError
 from bot.events import Envelope
 from bot.messages import UserMessage
@@ -206,22 +205,22 @@ def test_tools_that_ask_first_are_named() -> None:
         ("ALL", "all"),
     ):
         settings = given(TOOLS__APPROVE=approve, TOOLS__MCP__SERVERS='{"files": {"command": "mcp-files"}}')
-        own = equipment.own_tools(settings, all_deps())
+        own = wiring.own_tools(settings, all_deps())
         if not close:
-            equipment.check_approve(settings, own)
+            wiring.check_approve(settings, own)
             continue
         words = f"is called {approve.rpartition(',')[2]}; did you mean {close}"
         with pytest.raises(ConfigError, match=f"^TOOLS__APPROVE: no tool that is switched on {words}"):
-            equipment.check_approve(settings, own)
+            wiring.check_approve(settings, own)
 
 
 def test_tools_can_be_switched_off() -> None:
     """All at once, or one by one."""
     around = all_deps()
-    every = {tool.spec.name for tool in equipment.own_tools(given(), around)}
+    every = {tool.spec.name for tool in wiring.own_tools(given(), around)}
     assert {"calculate", "get_weather", "web_search", "web_fetch", "current_time"} <= every
-    assert equipment.own_tools(given(TOOLS__ENABLED="false"), around) == ()
-    fewer = {tool.spec.name for tool in equipment.own_tools(given(TOOLS__WEATHER__ENABLED="false"), around)}
+    assert wiring.own_tools(given(TOOLS__ENABLED="false"), around) == ()
+    fewer = {tool.spec.name for tool in wiring.own_tools(given(TOOLS__WEATHER__ENABLED="false"), around)}
     assert every - fewer == {"get_weather"}
 
 
@@ -230,7 +229,7 @@ async def test_services_hear_how_the_operator_can_be_reached_and_strangers_do_no
     contact = given(TOOLS__CONTACT="keeper@lamps.example").tools.contact
     async with standalone_deps(contact) as around, Site() as site:
         await around.http.get_json(site.url, service="Site", params={}, timeout_seconds=DEADLINE_SECONDS)
-    assert [seen.headers["user-agent"] for seen in site.requests] == [equipment.user_agent(contact)]
-    assert "keeper@lamps.example" in equipment.user_agent(contact)
+    assert [seen.headers["user-agent"] for seen in site.requests] == [wiring.user_agent(contact)]
+    assert "keeper@lamps.example" in wiring.user_agent(contact)
     assert "@" not in str(around.fetcher._headers)
-    assert equipment.user_agent().startswith("Aldis/")
+    assert wiring.user_agent().startswith("Aldis/")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.app.tools import user_agent
+from bot.app.wiring import user_agent
 from bot.media.library import page_text
 from bot.media.pages import serve
 from tools import Http, PageText, Paper, ToolContext

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.app.tools import idle_features
+from bot.app.wiring import idle_features
 from bot.clock import SetClock
 from bot.messages import CallId, ToolCall
 from store import Store

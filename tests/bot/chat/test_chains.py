@@ -16,7 +16,7 @@ import pytest
 from aiohttp import web
 from pydantic import SecretStr
 
-from bot.app.tools import idle_features
+from bot.app.wiring import idle_features
 from bot.chat.agent import Agent
 from bot.chat.journal import Outcome
 from bot.clock import SetClock

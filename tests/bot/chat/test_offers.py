@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from bot.app import tools as equipment
+from bot.app import wiring
 from bot.chat.offers import brief, offer
 from bot.chat.toolbox import Toolbox
 from bot.clock import SetClock
@@ -43,7 +43,7 @@ SELDOM: dict[str, dict[str, Any]] = {
 async def _offers() -> tuple[ToolOffer, ...]:
     settings = load_settings({}, None)
     async with standalone_deps(None) as around:
-        return await equipment.toolbox(settings, equipment.own_tools(settings, around)).offers()
+        return await wiring.toolbox(settings, wiring.own_tools(settings, around)).offers()
 
 
 def _request(offers: tuple[ToolOffer, ...]) -> Request:

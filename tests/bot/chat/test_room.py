@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from bot.app import tools as equipment
+from bot.app import wiring
 from bot.chat.room import OFFER_TOKENS, SIZES, ContextRoom
 from bot.clock import SetClock
 from bot.messages import CallId, ToolAnswer, ToolMessage
@@ -94,7 +94,7 @@ async def test_the_default_tools_fit_in_full_into_the_window_of_a_small_server()
     """As many tokens as llama.cpp and LM Studio give by default; a deferred tool counts as its line."""
     settings, room = load_settings({}, None), ContextRoom()
     async with standalone_deps(None) as around:
-        offers = await equipment.toolbox(settings, equipment.own_tools(settings, around)).offers()
+        offers = await wiring.toolbox(settings, wiring.own_tools(settings, around)).offers()
     room.on_refusal("m", 8192)
     assert room.offers(offers, SIZES[0], "m", called=()) == offers
     room.on_refusal("m", 4096)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot import app, settings
-from bot.app.tools import idle_features
+from bot.app.wiring import idle_features
 from bot.clock import Clock
 from bot.doctor import checkup
 from bot.doctor.findings import Finding
