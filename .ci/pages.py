@@ -20,7 +20,7 @@ from bot.app.wiring import idle_features  # noqa: E402  (found by the line above
 from bot.commands.base import CommandEntry, CommandGroup, Section  # noqa: E402
 from bot.doctor.tools import ToolGroup, inventory  # noqa: E402
 from bot.settings import load_settings  # noqa: E402
-from bot.settings.load import table  # noqa: E402
+from tests.variables import table  # noqa: E402
 from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, alone, build_tools  # noqa: E402
 from tools.search.options import SearchOptions  # noqa: E402
 from tools.search.services import SERVICES, Query  # noqa: E402

@@ -28,13 +28,13 @@ from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.messages import UserMessage
 from bot.models.base import Provider, Request, Stop
-from bot.settings.load import table
 from store import Store
 from store.migrations import migrate
 from tests.bot.i18n.sentences import ENGLISH
 from tests.bot.loops.app_harness import app_harness
 from tests.conftest import is_quick
 from tests.servers.envelopes import message
+from tests.variables import table
 
 TESTS = Path(__file__).parent
 PAGE = (TESTS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -1,8 +1,60 @@
-"""The names of all settings, for tests that search for them in files and sentences."""
+"""The names of all settings, and the tables of docs/settings.md, which `.ci/pages.py` writes."""
 
-from bot.settings.load import NAMES
+import ast
+import inspect
+import sys
+from collections.abc import Mapping
+from functools import cache
+from itertools import pairwise
+from typing import cast
+
+from pydantic import BaseModel
+
+from bot.settings import Settings
+from bot.settings.groups import USUAL
+from bot.settings.load import NAMES, Variable, variables_of
 
 
 def known_names() -> tuple[str, ...]:
     """Every name that Aldis reads, those for files and the well-known ones included."""
     return tuple(NAMES)
+
+
+def table(model: type[Settings] = USUAL) -> str:
+    """The settings as Markdown: for each group a heading, its purpose and a table."""
+    lines: list[str] = []
+    for name, field in model.model_fields.items():
+        group = cast("type[BaseModel]", field.annotation)
+        found = list(variables_of(group, (name,)))
+        switches = [one for one in found if name == "tools" and one.path[2:] == ("enabled",)]
+        purpose = " ".join((group.__doc__ or "").split())
+        if switches:
+            off = ", ".join(one.path[1].upper() for one in switches)
+            purpose += f" `TOOLS__<NAME>__ENABLED=false` turns those off: {off}."
+        if rows := [_row(one) for one in found if one not in switches]:
+            lines += [f"### {name.upper()}", "", purpose, "", "| variable | default | meaning |", "|---|---|---|"]
+            lines += [*rows, "", ""]
+    return "\n".join(lines[:-1])
+
+
+def _row(one: Variable) -> str:
+    names = ", ".join(f"`{name}`" + (" (`_FILE`)" if one.is_secret else "") for name in one.own_names)
+    docs = (_docstrings(kind.__module__).get((kind.__name__, one.path[-1])) for kind in one.group.__mro__)
+    meaning = " ".join(next(filter(None, docs), "").split()).replace("|", "\\|")
+    default = one.field.get_default(call_default_factory=True)
+    written = "" if default is None or default == () else str(default)
+    written = written.lower() if isinstance(default, bool) else written
+    return f"| {names} | {written and f'`{written}`'} | {meaning} |"
+
+
+@cache
+def _docstrings(module: str) -> Mapping[tuple[str, str], str]:
+    """The docstrings below the fields of all classes of a module, by the names of class and field."""
+    return {
+        (group.name, field.target.id): doc.value.value
+        for group in ast.walk(ast.parse(inspect.getsource(sys.modules[module])))
+        if isinstance(group, ast.ClassDef)
+        for field, doc in pairwise(group.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(doc, ast.Expr) and isinstance(doc.value, ast.Constant) and isinstance(doc.value.value, str)
+    }

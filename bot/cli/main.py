@@ -177,14 +177,12 @@ def _parser() -> _Parser:
 
 
 def _add_arguments(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
-    chat, doctor, settings = (verbs[name] for name in ("chat", "doctor", "settings"))
+    chat, doctor = verbs["chat"], verbs["doctor"]
     chat.add_argument("--once", metavar="TEXT", help="answer one message and exit")
     chat.add_argument("--conversation", metavar="NAME", default="default", help="which conversation")
     chat.add_argument("-v", "--verbose", action="count", default=0, help="show tool results; -vv adds time and cost")
     doctor.add_argument("--model", action="store_true", help="also ask each vendor's first model; costs a little")
     doctor.add_argument("-v", "--verbose", action="store_true", help="also show what could be turned on")
-    settings.add_argument("--all", action="store_true", help="list every setting with its default and meaning instead")
-    settings.add_argument("name", metavar="NAME", nargs="?", help="only this setting, and what it means")
     verbs["captcha"].add_argument("link", metavar="LINK", nargs="+", help="the link of “Open Signal”, in quotes")
     verbs["backup"].add_argument("folder", help="where the copy goes; created if missing")
     verbs["export"].add_argument("person", metavar="PERSON", help="their name in Signal, phone number, label or UUID")

@@ -2,7 +2,7 @@
 
 A setting is a variable `GROUP__NAME`, in the environment, in the `.env` file of the working directory, or in the
 settings file beside the store. `groups` has them all; the tools' own sub-groups come from the catalogue of `tools`.
-`load` reads them, and `docs/settings.md` is generated from their docstrings (`load.table`).
+`load` reads them, and `docs/settings.md` is generated from their docstrings.
 """
 
 from bot.settings.groups import BudgetSettings, LimitsSettings, ProviderName, Settings

@@ -14,21 +14,16 @@ may hold keys. `STORE__PATH` cannot be set in it, because it determines where th
 a change.
 """
 
-import ast
-import inspect
 import io
 import os
 import re
-import sys
 import tempfile
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import cache
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 from dotenv.parser import parse_stream
 from pydantic import BaseModel, SecretStr, ValidationError
@@ -144,23 +139,6 @@ class Variable:
         """Whether its value is a secret: never shown, and allowed to be kept in a file."""
         return _is_secret(self.field.annotation)
 
-    @property
-    def default(self) -> str:
-        """Its default, as written in a file; empty for none."""
-        default = self.field.get_default(call_default_factory=True)
-        if default is None or default == ():
-            return ""
-        return str(default).lower() if isinstance(default, bool) else str(default)
-
-    @property
-    def meaning(self) -> str:
-        """The docstring of its field, on one line.
-
-        Read from the source on demand: pydantic would do it at every start, at 8 ms a group (measured).
-        """
-        docs = (_docstrings(kind.__module__).get((kind.__name__, self.path[-1])) for kind in self.group.__mro__)
-        return " ".join((self.field.description or next(filter(None, docs), "")).split())
-
 
 def variables_of(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[Variable]:
     """Yields the leaves of a settings model that can be set, in its own order."""
@@ -177,47 +155,11 @@ def _is_secret(annotation: Any) -> bool:
     return is_one or any(_is_secret(part) for part in get_args(annotation))
 
 
-@cache
-def _docstrings(module: str) -> Mapping[tuple[str, str], str]:
-    """The docstrings below the fields of all classes of a module, by the names of class and field."""
-    return {
-        (group.name, field.target.id): doc.value.value
-        for group in ast.walk(ast.parse(inspect.getsource(sys.modules[module])))
-        if isinstance(group, ast.ClassDef)
-        for field, doc in pairwise(group.body)
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
-        if isinstance(doc, ast.Expr) and isinstance(doc.value, ast.Constant) and isinstance(doc.value.value, str)
-    }
-
-
 KNOWN = tuple(variables_of(USUAL))
 """Every setting."""
 NAMES: Mapping[str, Variable] = {name: variable for variable in KNOWN for name in variable.names}
 """Every setting by each of its names."""
 _GROUPS = {*map(str.upper, Settings.model_fields), *_FORMER_GROUPS}
-
-
-def table(model: type[Settings] = USUAL) -> str:
-    """Returns the settings as Markdown: for each group a heading, its purpose and a table."""
-    lines: list[str] = []
-    for name, field in model.model_fields.items():
-        group = cast("type[BaseModel]", field.annotation)
-        found = list(variables_of(group, (name,)))
-        switches = [one for one in found if name == "tools" and one.path[2:] == ("enabled",)]
-        purpose = " ".join((group.__doc__ or "").split())
-        if switches:
-            off = ", ".join(one.path[1].upper() for one in switches)
-            purpose += f" `TOOLS__<NAME>__ENABLED=false` turns those off: {off}."
-        if rows := [_row(one) for one in found if one not in switches]:
-            lines += [f"### {name.upper()}", "", purpose, "", "| variable | default | meaning |", "|---|---|---|"]
-            lines += [*rows, "", ""]
-    return "\n".join(lines[:-1])
-
-
-def _row(one: Variable) -> str:
-    names = ", ".join(f"`{name}`" + (f" (`{_FILE}`)" if one.is_secret else "") for name in one.own_names)
-    meaning = one.meaning.replace("|", "\\|")
-    return f"| {names} | {one.default and f'`{one.default}`'} | {meaning} |"
 
 
 def _closest(name: str) -> str:
@@ -359,18 +301,10 @@ class SettingsFile:
         """Returns the settings as they would be with these changes; writes nothing. Raises as `write`."""
         return self.load(self._changed(changes))[0]
 
-    def find(self, name: str) -> tuple[Variable, GivenValue | None]:
-        """Returns a setting by any of its names, and what counts for it; None if its default does.
-
-        Raises:
-            ConfigError: there is no such setting, or the settings are invalid.
-        """
-        variable = _variable(name)
-        return variable, self.load(self.read())[1].get(variable.name)
-
     def winner(self, name: str) -> str:
         """Returns what overrides this file for a setting: the environment or `.env`; empty if nothing does."""
-        variable, given = self.find(name)
+        variable = _variable(name)
+        given = self.load(self.read())[1].get(variable.name)
         # The machine's own zone and language (`TZ`, `LANG`) give way to the file.
         if given is None or given.name not in variable.names or given.where == self.path.name:
             return ""

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from bot.errors import ConfigError
 from bot.settings import Settings, load_settings
-from bot.settings.load import KNOWN, NAMES, table
-from tests.variables import known_names
+from bot.settings.load import KNOWN, NAMES
+from tests.variables import known_names, table
 
 KEY = bytes(range(32))
 UUID = "0B1C2D3E-4F50-6172-8394-A5B6C7D8E9F0"

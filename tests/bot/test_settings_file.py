@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.errors import ConfigError
 from bot.settings import Settings, load_settings
-from bot.settings.load import SettingsFile, entries, text_of
+from bot.settings.load import NAMES, GivenValue, SettingsFile, entries, text_of
 
 
 class Place:
@@ -25,8 +25,11 @@ class Place:
     def file(self) -> SettingsFile:
         return SettingsFile(environ=self.environ, env_file=self.env_file)
 
+    def given(self, name: str) -> GivenValue | None:
+        return self.file.load(self.file.read())[1].get(NAMES[name].name)
+
     def origin(self, name: str) -> str:
-        _, given = self.file.find(name)
+        given = self.given(name)
         return given.where if given else ""
 
     def loaded(self) -> Settings:
@@ -43,7 +46,7 @@ def test_the_environment_wins_over_env_over_the_file_over_the_default(tmp_path: 
     expected = {
         "WEB__PORT": ("the environment", "the environment"),
         "SIGNAL__NAME": (".env", ".env"),
-        "web__host": ("settings.env", ""),
+        "WEB__HOST": ("settings.env", ""),
         "LOG__FORMAT": ("", ""),
     }
     assert {name: (there.origin(name), there.file.winner(name)) for name in expected} == expected
@@ -59,7 +62,7 @@ def test_a_variable_has_the_value_of_its_strongest_place(tmp_path: Path) -> None
     names = {"OPENAI_API_KEY": ("ours", ".env"), "BRAVE_API_KEY": ("of-a-file", "the environment")}
     names |= {"ANTHROPIC_API_KEY": ("outer", "the environment")}
     for name, expected in names.items():
-        _, found = there.file.find(name)
+        found = there.given(name)
         assert found is not None
         assert (found.value, found.where) == expected
     llm = there.loaded().llm

@@ -13,7 +13,6 @@ from aiohttp import web
 
 from bot.cli import main as cli
 from bot.errors import ConfigError, Disconnected
-from bot.settings.load import KNOWN
 from store import StoreInUse
 from tests.servers.base import Seen, Server
 
@@ -77,16 +76,6 @@ def test_a_slip_is_told_with_what_was_meant(capsys: pytest.CaptureFixture[str]) 
         assert told in capsys.readouterr().err
 
 
-def test_the_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    """Every one as a line of `.env`, with its default and below it what it means."""
-    assert left("settings", "--all") == 0
-    listed = capsys.readouterr().out
-    assert re.findall(r"^([A-Z_]+)=", listed, re.MULTILINE) == [variable.name for variable in KNOWN]
-    assert "\nTOOLS__ENABLED=true\n    Whether the model is offered any tools at all.\n" in listed
-    assert " Also: LLM__ANTHROPIC__API_KEY_FILE, ANTHROPIC_API_KEY, ANTHROPIC_API_KEY_FILE.\n" in listed
-    assert "\nTOOLS__MAX_TOOL_CALLS=5\n    How often" in listed  # with no more names
-
-
 def test_what_is_set_is_shown_with_its_origin(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -107,14 +96,6 @@ def test_what_is_set_is_shown_with_its_origin(
         "TZ=Europe/Berlin  # .env",
         "WEB__PORT=1  # settings.env",
     ]
-    for name, lines in (
-        ("web__port", ["WEB__PORT=1  # settings.env", "Its port; 0 turns it off."]),
-        ("WEB__HOST", ["WEB__HOST=127.0.0.1  # default", "The address on which the health page listens."]),
-    ):
-        assert left("settings", name) == 0
-        assert capsys.readouterr().out.splitlines() == lines
-    assert left("settings", "WEB__PROT") == 2
-    assert "did you mean WEB__PORT?" in capsys.readouterr().err
 
 
 def test_a_bad_setting_spoils_every_verb(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
