@@ -187,13 +187,11 @@ class Attempts(Repository):
             (_as_json(turns),),
         )
 
-    def provable(self, confirmations: Iterable[Confirmation], *, now: datetime) -> list[Confirmation]:
-        """Returns the confirmations that can mean some attempt. Writes nothing, so that others cost nothing."""
-        unnamed = self._unnamed(now)
-        return [one for one in confirmations if self._fitting(one, unnamed)]
-
     def prove_all(self, confirmations: Iterable[Confirmation], *, now: datetime) -> int:
-        """Takes confirmations and keeps those that are not clear yet; returns how many items they prove."""
+        """Takes confirmations and keeps those that are not clear yet; returns how many items they prove.
+
+        Confirmations that cannot mean any attempt write nothing.
+        """
         confirmations = list(confirmations)
         unnamed = self._unnamed(now) if confirmations else []
         fitting = [receipt for one in confirmations for receipt in self._fitting(one, unnamed)]

@@ -18,18 +18,15 @@ The message that asked for it is settled in the second one, so after a crash it 
 """
 
 import json
-import logging
-from collections import Counter
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, fields
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from store.errors import Damaged
 from store.records import ConversationId, InboxId, TurnId
 from store.repository import AT_ONCE, Repository, envelope_place, millis
 from store.sealing import key_name
-
-_log = logging.getLogger(__name__)
 
 _KEPT_WORDS = timedelta(days=1)
 """How long the words of a reminder that has come are kept, so that it can be put off."""
@@ -64,46 +61,26 @@ UPDATE inbox SET state = CASE state WHEN 'dead' THEN 'dead' ELSE 'done' END, env
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Erasure:
-    """What was destroyed."""
+    """How much is destroyed."""
 
-    conversations: int = 0
-    """Conversations that lost their data key."""
     turns: int = 0
     """Answered questions, with their answers."""
-    messages: int = 0
-    """Messages of these turns: questions, answers, tool calls and their results."""
     reminders: int = 0
     """Reminders still to come, including planned questions."""
     facts: int = 0
     predictions: int = 0
 
-    def __add__(self, other: "Erasure") -> "Erasure":
-        return Erasure(**{each.name: getattr(self, each.name) + getattr(other, each.name) for each in fields(self)})
-
 
 class Forgetting(Repository):
     """The repository that forgets. All methods run inside a transaction."""
 
-    def counting(self, erase: Callable[[], Erasure]) -> Erasure:
-        """Runs `erase` and adds the numbers of reminders, facts and predictions that it destroyed."""
-        before = self._kept()
-        return erase() + Erasure(**(before - self._kept()))
-
-    def _kept(self) -> Counter[str]:
-        [(reminders, facts, predictions)] = self.rows(
-            "SELECT (SELECT count(*) FROM reminders WHERE settled_at IS NULL), "
-            "(SELECT count(*) FROM facts WHERE fact IS NOT NULL), "
-            "(SELECT count(*) FROM predictions WHERE words IS NOT NULL)"
-        )
-        return Counter(reminders=reminders, facts=facts, predictions=predictions)
-
-    def turn(self, turn: TurnId, *, now: datetime) -> Erasure:
+    def turn(self, turn: TurnId, *, now: datetime) -> None:
         """Deletes the words of one turn: the question, the steps, the tool results and the answer, unless sent.
 
         Settles its messages. If the turn is running, its outcome will be dropped. A part of the answer that is being
         sent keeps its name, for the receipt.
         """
-        return self._turns((turn,), now)
+        self._turns((turn,), now)
 
     def undo(self, turn: TurnId, *, now: datetime) -> None:
         """Deletes what a turn recorded and reopens what it settled, as its question is taken back or asked again."""
@@ -192,7 +169,7 @@ class Forgetting(Repository):
         )
         return tuple(rows)
 
-    def conversation(self, address: str, *, before: InboxId, now: datetime) -> Erasure:
+    def conversation(self, address: str, *, before: InboxId, now: datetime) -> None:
         """Deletes all words of the conversation at this address, which goes on with another id and key.
 
         `prepare` has to be committed before. Open messages from `before` on wait in the new conversation; earlier ones
@@ -204,10 +181,7 @@ class Forgetting(Repository):
         handle = self.chat_handle(address)
         old: ConversationId | None = self.value("SELECT id FROM conversations WHERE handle = ?", (handle,))
         if old is None:
-            return Erasure()
-        [(turns, messages)] = self.rows(
-            "SELECT count(DISTINCT turn_id), count(*) FROM history WHERE conversation_id = ?", (old,)
-        )
+            return
         later = self._later(old, before)
         new = self._next_generation(old, handle, now)
         self._move_inbox(old, new, before)
@@ -223,7 +197,6 @@ class Forgetting(Repository):
         self.keyring.refresh(old)
         for wakeup in ("inbox", "urgent", "outbox"):
             self.notify(wakeup)
-        return Erasure(conversations=1, turns=turns, messages=messages)
 
     def preview(self, person: str | None, *, whole: ConversationId | None, within: ConversationId | None) -> Erasure:
         """Returns what would be deleted: `whole`, and what the person said `within` a conversation (None: anywhere)."""
@@ -240,7 +213,7 @@ class Forgetting(Repository):
         )
         return Erasure(turns=turns, reminders=reminders, facts=facts, predictions=predictions)
 
-    def person(self, person: str, *, before: InboxId, now: datetime, within: ConversationId | None = None) -> Erasure:
+    def person(self, person: str, *, before: InboxId, now: datetime, within: ConversationId | None = None) -> None:
         """Deletes a person's data in every conversation, or `within` one. `person` is the author, as of an `Arrival`.
 
         That is the words of all turns in which they asked, the facts given there, their reminders, predictions and
@@ -272,14 +245,10 @@ class Forgetting(Repository):
             self.undo_planned(origin, now=now)
         for table in ("predictions", "grants"):
             self.execute(f"DELETE FROM {table} WHERE {here}", (handle, within))  # noqa: S608  (our own names)
-        return self._turns(turns, now)
+        self._turns(turns, now)
 
-    def _turns(self, turns: Collection[int], now: datetime) -> Erasure:
+    def _turns(self, turns: Collection[int], now: datetime) -> None:
         these = json.dumps(list(turns))
-        [(count, messages)] = self.rows(
-            "SELECT count(DISTINCT turn_id), count(*) FROM history WHERE turn_id IN (SELECT value FROM json_each(?))",
-            (these,),
-        )
         for statement in _WORDS_OF_TURNS.split(";"):
             self.execute(statement, (these,))
         self.execute(
@@ -294,7 +263,6 @@ class Forgetting(Repository):
             (millis(now), these),
         )
         self.notify("outbox")
-        return Erasure(turns=count, messages=messages)
 
     def _later(self, conversation: ConversationId, before: InboxId) -> dict[int, tuple[str, bytes]]:
         """Returns the open messages from `before` on by id: the place that each is sealed for, and its envelope."""
@@ -305,10 +273,8 @@ class Forgetting(Repository):
             (conversation, before),
         ):
             place = envelope_place(*name)
-            try:
+            with suppress(Damaged):
                 later[item] = (place, self.keyring.open(conversation, place, envelope))
-            except Damaged as error:
-                _log.error("message %d of the inbox is lost: %s", item, error)
         return later
 
     def _next_generation(self, old: ConversationId, handle: bytes, now: datetime) -> ConversationId:

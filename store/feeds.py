@@ -98,10 +98,6 @@ class Feeds(Repository):
         """Whether this SQLite has FTS5, which news need."""
         return self.exists("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'")
 
-    def any(self) -> bool:
-        """Whether there is any feed."""
-        return self.exists("SELECT 1 FROM feeds LIMIT 1")
-
     def all(self) -> tuple[Feed, ...]:
         """Returns all feeds in the order in which they were added."""
         return self._feeds("ORDER BY id")

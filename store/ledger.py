@@ -40,28 +40,15 @@ class LedgerEntry:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Spending:
-    """The sum of rows of the ledger."""
-
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: Decimal = Decimal(0)
-    unknown_costs: int = 0
-    """How many of the calls have no known price, so that `cost_usd` leaves them out."""
-
-    def __add__(self, other: "Spending") -> "Spending":
-        return Spending(**{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Total:
-    """The spending of one scope in one period."""
+    """What one scope has spent in one period."""
 
     scope: Scope
     period: str
     """`2026-11-22` or `2026-11`."""
-    spending: Spending
+    cost_usd: Decimal
+    unknown_costs: int
+    """How many calls have no known price, so that `cost_usd` leaves them out."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,16 +103,16 @@ class Ledger(Repository):
                 ),
             )
         if row and day is not None:
-            self._sum_up(_spending(entries), handle, group, day)
+            costs = [entry.cost_usd for entry in entries if entry.cost_usd is not None]
+            self._sum_up(sum(costs, Decimal(0)), len(entries) - len(costs), handle, group, day)
         return row
 
     def settle(self, row: int, entries: Sequence[LedgerEntry], *, now: datetime, group: str | None, day: str) -> None:
         """Puts what was really paid in the place of the row of an estimate, and into its sums; once only."""
         delete = "DELETE FROM ledger WHERE id = ? RETURNING conversation_id, turn_id, person, cost_usd"
         for conversation, turn, person, cost in self.rows(delete, (row,)):
-            self.add(conversation, turn, person, entries, now=now)
-            estimate = Spending(calls=-1, cost_usd=-dollars(cost), unknown_costs=-(cost is None))
-            self._sum_up(_spending(entries) + estimate, person, group, day)
+            self.add(conversation, turn, person, entries, now=now, group=group, day=day)
+            self._sum_up(-dollars(cost), -(cost is None), person, group, day)
 
     def estimated_calls(self, conversation: ConversationId, *, since: datetime) -> int:
         """Counts the calls of a conversation whose usage is an estimate, because the provider reported none."""
@@ -157,25 +144,22 @@ class Ledger(Repository):
         """Returns the sums of the person, the group and all, in this order, each for all periods, days or months; zero
         where missing. None leaves out the person or the group.
         """
-        scopes = _scopes(None if person is None else self.keyring.handle(person), self._chat(group))
+        scopes = self._scopes(None if person is None else self.keyring.handle(person), group)
         days = self.rows(
-            # The days of a month begin with it. Earlier versions kept sums of months, too.
-            "SELECT scope, period, calls, input_tokens, output_tokens, cost_usd, unknown_costs FROM spent "
+            # Earlier versions kept sums of months, too.
+            "SELECT scope, period, cost_usd, unknown_costs FROM spent "
             "WHERE scope IN (?, ?, ?) AND period BETWEEN ? AND ? AND length(period) = 10",
             (*(scopes.get(scope) for scope in ("person", "group", "all")), min(periods), f"{max(periods)[:7]}-31"),
         )
-        totals = {(handle, period): Spending() for handle in scopes.values() for period in periods}
-        for handle, day, calls, read, written, cost, unknown in days:
-            spent = Spending(
-                calls=calls, input_tokens=read, output_tokens=written, cost_usd=dollars(cost), unknown_costs=unknown
-            )
-            for period in filter(day.startswith, periods):
-                totals[handle, period] += spent
-        return tuple(
-            Total(scope=scope, period=period, spending=totals[handle, period])
-            for scope, handle in scopes.items()
-            for period in periods
-        )
+        totals: list[Total] = []
+        for scope, handle in scopes.items():
+            for period in periods:
+                # The days of a month begin with it.
+                spent = [row for row in days if row[0] == handle and row[1].startswith(period)]
+                cost = sum((dollars(row[2]) for row in spent), Decimal(0))
+                unknown = sum(row[3] for row in spent)
+                totals.append(Total(scope=scope, period=period, cost_usd=cost, unknown_costs=unknown))
+        return tuple(totals)
 
     def handle_of(self, person: str) -> bytes:
         """Returns the handle by which the ledger knows a person."""
@@ -185,37 +169,19 @@ class Ledger(Repository):
         """Deletes sums that are older than `KEPT`."""
         self.execute("DELETE FROM spent WHERE period < ?", ((now - KEPT).date().isoformat(),))
 
-    def _chat(self, group: str | None) -> bytes | None:
-        return None if group is None else self.chat_handle(group)
-
-    def _sum_up(self, more: Spending, person: bytes | None, group: str | None, day: str) -> None:
-        scopes = _scopes(person, self._chat(group)).values()
-        values = day, str(more.cost_usd), more.calls, more.unknown_costs, more.input_tokens, more.output_tokens
+    def _sum_up(self, cost_usd: Decimal, unknown_costs: int, person: bytes | None, group: str | None, day: str) -> None:
         self.insert_all(
-            "INSERT INTO spent (scope, period, cost_usd, calls, unknown_costs, input_tokens, output_tokens) VALUES",
-            [(scope, *values) for scope in scopes],
+            "INSERT INTO spent (scope, period, cost_usd, unknown_costs, calls, input_tokens, output_tokens) VALUES",
+            [(scope, day, str(cost_usd), unknown_costs, 0, 0, 0) for scope in self._scopes(person, group).values()],
             "ON CONFLICT (scope, period) DO UPDATE SET cost_usd = add_decimals(cost_usd, excluded.cost_usd), "
-            "calls = calls + excluded.calls, unknown_costs = unknown_costs + excluded.unknown_costs, "
-            "input_tokens = input_tokens + excluded.input_tokens, "
-            "output_tokens = output_tokens + excluded.output_tokens",
+            "unknown_costs = unknown_costs + excluded.unknown_costs",
         )
 
-
-def _scopes(person: bytes | None, group: bytes | None) -> dict[Scope, bytes]:
-    """The handles of all whose spending includes that of this person in this group."""
-    handles: tuple[tuple[Scope, bytes | None], ...] = (("person", person), ("group", group), ("all", _ALL))
-    return {scope: handle for scope, handle in handles if handle is not None}
-
-
-def _spending(entries: Sequence[LedgerEntry]) -> Spending:
-    costs = [entry.cost_usd for entry in entries if entry.cost_usd is not None]
-    return Spending(
-        calls=len(entries),
-        input_tokens=sum(entry.input_tokens for entry in entries),
-        output_tokens=sum(entry.output_tokens for entry in entries),
-        cost_usd=sum(costs, Decimal(0)),
-        unknown_costs=len(entries) - len(costs),
-    )
+    def _scopes(self, person: bytes | None, group: str | None) -> dict[Scope, bytes]:
+        """Returns the handles of all whose spending includes that of this person in this group."""
+        chat = None if group is None else self.chat_handle(group)
+        handles: tuple[tuple[Scope, bytes | None], ...] = (("person", person), ("group", chat), ("all", _ALL))
+        return {scope: handle for scope, handle in handles if handle is not None}
 
 
 class Quotas(Repository):

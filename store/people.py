@@ -31,15 +31,6 @@ class Approval:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Pin:
-    """What is known about a number and a person who claims it."""
-
-    is_theirs: bool
-    """Whether the number is pinned to them."""
-    since: datetime
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class NewIdentity:
     """A person whose safety number has changed and is not trusted yet."""
 
@@ -92,13 +83,6 @@ class People(Repository):
         theirs = self.keyring.handle(person).hex()
         rows = ((number, self._row("pins", self.keyring.handle(number))) for number in sorted(numbers))
         return next((number for number, row in rows if row and row[0] == theirs), None)
-
-    def pin_of(self, number: str, person: str) -> Pin | None:
-        """Returns what is known about the number from this person's view; None: it was not used yet."""
-        row = self._row("pins", self.keyring.handle(number))
-        if not row:
-            return None
-        return Pin(is_theirs=row[0] == self.keyring.handle(person).hex(), since=moment(row[1]))
 
     def suspect(self, person: str, key: str, *, account: str, now: datetime) -> None:
         """Records that the person has a new, untrusted key. If that is recorded already, its time stays."""

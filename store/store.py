@@ -120,7 +120,7 @@ class Store:
         then: Callable[[Repositories, ConversationId, Erasure], None],
         first: Callable[[Repositories], None] = lambda _: None,
         person: str | None = None,
-    ) -> Erasure:
+    ) -> None:
         """Destroys the conversation at this address with its data key; messages from `before` on wait again.
 
         With a `person` (the author, as of an `Arrival`), whose direct conversation it is, everything that they said and
@@ -129,30 +129,27 @@ class Store:
         `before` is the message that asked for it. `first` and `then` run in the same transaction: `first` while
         unfinished work is still there, `then` after everything is gone. `then` has to answer and settle the message;
         it gets the conversation that the message is in now (with a new id, unless the message came from elsewhere) and
-        what was destroyed. The old id of the conversation is not valid any more. If it fails, nothing was destroyed.
+        how much was destroyed. The old id of the conversation is not valid any more. If it fails, nothing is destroyed.
         """
 
-        def erase(repos: Repositories) -> Erasure:
-            erased = repos.forgetting.conversation(address, before=before, now=now)
-            return erased if person is None else erased + repos.forgetting.person(person, before=before, now=now)
-
-        def whole(repos: Repositories) -> Erasure:
+        def erase(repos: Repositories) -> None:
             first(repos)
-            erased = repos.forgetting.counting(lambda: erase(repos))
+            erased = repos.forgetting.preview(person, whole=repos.conversations.at(address), within=None)
+            repos.forgetting.conversation(address, before=before, now=now)
+            if person is not None:
+                repos.forgetting.person(person, before=before, now=now)
             place = repos.forgetting.value("SELECT conversation_id FROM inbox WHERE id = ?", (before,))
             if place is None:
                 raise StoreError(f"message {before} of the inbox is not there")
             then(repos, place, erased)
-            return erased
 
         async with self._forgetting:
             await self.transaction(lambda repos: repos.forgetting.prepare(address))
-            erased = await self.transaction(whole)
+            await self.transaction(erase)
         try:
             await self.checkpoint()
         except StoreError as error:
             _log.error("what was forgotten leaves the files only at the next checkpoint: %s", error)
-        return erased
 
     async def back_up_nightly(self, folder: Path, *, now: datetime, timezone: str, kept: timedelta) -> None:
         """Copies the store unless the folder has a copy from after 3 at night; deletes those older than `kept`."""

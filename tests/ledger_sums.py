@@ -2,23 +2,17 @@
 
 from decimal import Decimal
 
-from store import ConversationId, Repositories, Spending, Store
+from store import ConversationId, Repositories, Store
 
 
-def ledger_sum(repos: Repositories, conversation: ConversationId | None = None) -> Spending:
-    """The sum over one conversation, or over all."""
+def ledger_sum(repos: Repositories, conversation: ConversationId | None = None) -> tuple[int, Decimal, int]:
+    """The calls over one conversation, or over all, their known cost, and how many have none."""
     rows = repos.ledger.rows(
-        "SELECT input_tokens, output_tokens, cost_usd FROM ledger WHERE ?1 IS NULL OR conversation_id = ?1",
+        "SELECT cost_usd FROM ledger WHERE ?1 IS NULL OR conversation_id = ?1",
         (conversation,),
     )
-    costs = [Decimal(cost) for _, _, cost in rows if cost is not None]
-    return Spending(
-        calls=len(rows),
-        input_tokens=sum(row[0] for row in rows),
-        output_tokens=sum(row[1] for row in rows),
-        cost_usd=sum(costs, Decimal(0)),
-        unknown_costs=len(rows) - len(costs),
-    )
+    costs = [Decimal(cost) for (cost,) in rows if cost is not None]
+    return len(rows), sum(costs, Decimal(0)), len(rows) - len(costs)
 
 
 async def paid_rows(store: Store) -> list[tuple[str, str, str | None]]:

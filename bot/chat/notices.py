@@ -102,9 +102,7 @@ class Admins:
         by_number = {
             contact.person
             for contact in contacts
-            if contact.number in listed
-            and (pin := repos.people.pin_of(contact.number or "", contact.person)) is not None
-            and pin.is_theirs
+            if contact.number in listed and repos.people.number_of(contact.person, {contact.number or ""}) is not None
         }
         return frozenset({PersonId(entry) for entry in listed if not entry.startswith("+")} | by_number)
 

@@ -109,9 +109,7 @@ class Audience:
         if EVERYBODY in allowed.persons or contact.person in allowed.persons | allowed.admins | allowed.members:
             return True
         # A number on the list stands for the account that first used it.
-        is_numbered = contact.number is not None and contact.number in allowed.numbers
-        pin = repos.people.pin_of(contact.number or "", contact.person) if is_numbered else None
-        if pin is not None and pin.is_theirs:
+        if repos.people.number_of(contact.person, allowed.numbers & {contact.number or ""}) is not None:
             return True
         return repos.people.is_allowed(contact.person, account=self.transport.account)
 

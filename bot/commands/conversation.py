@@ -112,9 +112,8 @@ class ConversationCommands(CommandGroup):
 
         def work(repos: Repositories) -> list[TurnId]:
             ended = [turn for place, turn in repos.forgetting.open_turns("", author) if place == here]
-            erased = repos.forgetting.counting(
-                lambda: repos.forgetting.person(author, before=item, now=now, within=here)
-            )
+            erased = repos.forgetting.preview(author, whole=None, within=here)
+            repos.forgetting.person(author, before=item, now=now, within=here)
             for turn in ended:
                 outgoing.clear(repos, turn, call.message.chat, now)
             context.change(repos, call, lambda settings: settings.without(author))

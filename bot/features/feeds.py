@@ -96,7 +96,7 @@ class FeedService:
     async def tools(self) -> Sequence[Tool]:
         """See `tools.ToolSource`."""
         try:
-            are_read = await self._store.read(lambda repos: repos.feeds.any() and repos.feeds.can_search())
+            are_read = await self._store.read(lambda repos: bool(repos.feeds.all()) and repos.feeds.can_search())
         except StoreError as error:
             _log.error("unknown whether there are feeds: %s", error)
             are_read = False

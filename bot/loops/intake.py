@@ -477,10 +477,7 @@ class Intake:
 
     async def _write(self, batch: _Batch) -> None:
         """Commits a batch, entries in their order, acts on the result, and empties the batch."""
-        receipts, now = batch.receipts, self._clock.now()
-        if receipts:  # those that can prove nothing should not cost a commit
-            receipts = await self._store.read(lambda repos: repos.attempts.provable(batch.receipts, now=now))
-        outcomes, count = await self._commit(batch, receipts) if batch.entries or receipts else ([], 0)
+        outcomes, count = await self._commit(batch) if batch.entries or batch.receipts else ([], 0)
         if count:
             self._counts.add("sends_proved", count)
             _log.debug("receipts proved %d sends whose outcome was not known yet", count)
@@ -502,9 +499,7 @@ class Intake:
         for envelopes in read.values():
             self._begin(self._confirm_reading(*envelopes), "read-receipt")
 
-    async def _commit(
-        self, batch: _Batch, receipts: Sequence[Confirmation]
-    ) -> tuple[list[tuple[str | None, bool]], int]:
+    async def _commit(self, batch: _Batch) -> tuple[list[tuple[str | None, bool]], int]:
         """Commits a batch; returns what became of each entry, and how many sends were proved.
 
         Raises:
@@ -516,7 +511,7 @@ class Intake:
                 return await self._store.transaction(
                     lambda repos, now=now: (
                         [self._put(repos, entry) for entry in batch.entries],
-                        repos.attempts.prove_all(receipts, now=now),
+                        repos.attempts.prove_all(batch.receipts, now=now),
                     )
                 )
             for chat in sorted({str(entry.envelope.chat) for entry in batch.entries}):

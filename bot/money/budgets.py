@@ -132,9 +132,7 @@ class Budget:
             return None
         now = self._periods()
         totals = repos.ledger.totals(payer.person, payer.group, now)
-        return used_up(
-            self._limits, {(one.scope, _span(one.period, now)): one.spending.cost_usd + more_usd for one in totals}
-        )
+        return used_up(self._limits, {(one.scope, _span(one.period, now)): one.cost_usd + more_usd for one in totals})
 
     async def used_share(self) -> Mapping[str, float]:
         """The used share of the budgets that apply to everybody together, by the ledger; only those that are set.
@@ -144,7 +142,7 @@ class Budget:
         """
         now = self._periods()
         totals = await self._store.read(lambda repos: repos.ledger.totals(None, None, now))
-        spent: dict[Span, Decimal] = {_span(total.period, now): total.spending.cost_usd for total in totals}
+        spent: dict[Span, Decimal] = {_span(total.period, now): total.cost_usd for total in totals}
         limits: dict[Span, Decimal | None] = {span: limit_usd(self._limits, "all", span) for span in spent}
         return {
             span: float(spent[span] / limit) if limit else 1.0 for span, limit in limits.items() if limit is not None

@@ -112,9 +112,11 @@ class Answer:
         repos.inbox.settle(self.command)
 
 
-async def forgotten(store: Store, address: str, command: InboxId) -> Erasure:
+async def forgotten(store: Store, address: str, command: InboxId) -> Erasure | None:
     """A conversation is forgotten by a command in it, which is answered."""
-    return await store.forget(address, before=command, now=NOON, then=Answer(command))
+    answer = Answer(command)
+    await store.forget(address, before=command, now=NOON, then=answer)
+    return answer.erased
 
 
 async def rows(store: Store, query: str, *values: object) -> list[tuple[object, ...]]:

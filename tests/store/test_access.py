@@ -100,7 +100,7 @@ async def test_an_admins_word_writes_a_row_anew(kept: Path) -> None:
     def decide(repos: Repositories) -> None:
         people = repos.people
         assert not people.pin(NUMBER, ALICE, now=NOON)
-        assert people.pin_of(NUMBER, ALICE) is None
+        assert people.number_of(ALICE, {NUMBER}) is None
         people.prune(before=NOON.replace(year=2030))
         assert mallory in {one.label for one in people.new_identities()}
         assert people.pin(NUMBER, ALICE, now=NOON, is_confirmed=True)
@@ -158,7 +158,7 @@ async def test_what_an_earlier_aldis_has_written_is_carried_over(kept: Path, tmp
         assert all(now[key] == wanted[key] for key in ("allowed", "number", "verified"))
         assert [len(now[key]) for key in ("approvals", "untrusted")] == [1, 1]  # type: ignore[arg-type]
         totals = await on(path, lambda repos: repos.ledger.totals(None, None, ("2026-11",)))
-        assert [str(total.spending.cost_usd) for total in totals] == ["7"]
+        assert [str(total.cost_usd) for total in totals] == ["7"]
 
 
 async def test_what_schema_36_has_sealed_is_carried_over(kept: Path) -> None:

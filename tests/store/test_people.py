@@ -63,20 +63,13 @@ async def test_a_number_stays_with_the_account_that_came_with_it_first(store: St
     async def pin(who: str, now: datetime, *, is_confirmed: bool = False) -> bool:
         return await on(store, lambda people: people.pin(NUMBER, who, now=now, is_confirmed=is_confirmed))
 
-    async def since(who: str) -> datetime | None:
-        known = await on(store, lambda people: people.pin_of(NUMBER, who))
-        return known.since if known is not None and known.is_theirs else None
-
-    assert await on(store, lambda people: people.pin_of(NUMBER, MALLORY)) is None
     assert [await pin(*each) for each in ((MALLORY, NOON), (MALLORY, LATER), (TRUDY, LATER))] == [True, True, False]
-    assert [await since(who) for who in (MALLORY, TRUDY)] == [NOON, None]
     asked: list[tuple[str, set[str]]] = [
         *((MALLORY, {NUMBER, OTHER_NUMBER}), (MALLORY, {OTHER_NUMBER}), (TRUDY, {NUMBER}), (MALLORY, set())),
     ]
     told = [await on(store, lambda people, who=who, of=of: people.number_of(who, of)) for who, of in asked]
     assert told == [NUMBER, None, None, None]
     assert await pin(TRUDY, LATER, is_confirmed=True)
-    assert [await since(who) for who in (MALLORY, TRUDY)] == [None, LATER]
     assert not await pin(MALLORY, LATER)
 
 

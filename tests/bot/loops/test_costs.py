@@ -28,7 +28,7 @@ async def spent_by(aldis: Harness, person: str) -> str:
         for one in await aldis.store.read(lambda repos: repos.ledger.totals(person, None, (day,)))
         if one.scope == "person"
     ]
-    return format(total.spending.cost_usd.normalize(), "f")
+    return format(total.cost_usd.normalize(), "f")
 
 
 @pytest.mark.parametrize("is_held", [False, True], ids=["written", "held back"])
