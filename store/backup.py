@@ -29,7 +29,7 @@ from store.database import FOREIGN_ERRORS, beside, check_structure, lock_file, m
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
 from store.migrations import newest, version_of
 from store.repository import Repository, millis
-from store.sealing import MasterKey, has_keys, sync
+from store.sealing import has_keys, opens, sync
 
 NOT_INCLUDED = (
     "The copy is two files (the second ends in -keys). The master key is in neither: keep a copy of it elsewhere, for "
@@ -143,7 +143,7 @@ def restore(copy: Path, path: Path, *, now: datetime, key: bytes | None = None) 
         try:
             _fetch(copy, draft)
             with _as_copy(copy):
-                _check(copy, draft, MasterKey(master_key_path(path), given=key))
+                _check(copy, draft, master_key_path(path), key)
         except BaseException:
             _remove(draft)
             raise
@@ -191,7 +191,7 @@ def _fetch(copy: Path, draft: Path) -> None:
             shutil.copyfile(beside(copy, suffix), beside(draft, suffix))
 
 
-def _check(copy: Path, draft: Path, master: MasterKey) -> None:
+def _check(copy: Path, draft: Path, master: Path, key: bytes | None) -> None:
     with _opened(draft) as connection:
         version = version_of(connection)
         if version > newest():
@@ -202,9 +202,9 @@ def _check(copy: Path, draft: Path, master: MasterKey) -> None:
             raise Damaged(f"{copy} is not a backup of Aldis")
         check_structure(connection, "main", copy)
         check_structure(connection, "keys", beside(copy, "-keys"))
-        if not master.opens(connection):
+        if not opens(connection, master, key):
             raise WrongKey(
-                f"the master key does not open {copy}: put the one that it was made under into {master.path}, or give "
+                f"the master key does not open {copy}: put the one that it was made under into {master}, or give "
                 "it as STORE__KEY"
             )
         _mark(connection)

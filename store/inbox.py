@@ -4,7 +4,7 @@
     (nothing) --------> waiting <------------------> claimed ---------> done
         ^                  |   hand_back, requeue       |
         '-- put again      '----------------------------'-------------> dead
-            changes nothing                                dead_letter
+            changes nothing                                done, dead
 
 A turn that failed by itself was an attempt (`attempts`); one that an orderly stop ended was none. When the process
 died, `deaths` counts how often since its journal last grew: a turn that ends every process has to end, too.
@@ -160,14 +160,6 @@ class Inbox(Repository):
         condition = "NOT urgent AND put_off_until IS NULL AND realm = ? LIMIT 1"
         return self.exists("SELECT 1 " + _FROM_WAITING + condition, (self.realm,))
 
-    def put_off(self, turn: TurnId, *, until: datetime) -> None:
-        """Lets the turn wait for a person's word, at most until `until`; does not count as a failed attempt."""
-        self.execute(
-            "UPDATE inbox SET state = 'waiting', claimed_until = NULL, put_off_until = ?, attempts = attempts - 1 "
-            "WHERE turn_id = ? AND state IN ('waiting', 'claimed') AND state = 'claimed'",
-            (millis(until), turn),
-        )
-
     def put_off_all(self, seconds: float) -> None:
         """Moves deadlines by a jump of own time, so that turns wait and claims hold as long as they would have."""
         self.execute(
@@ -298,32 +290,28 @@ class Inbox(Repository):
             self.notify("inbox")
         return count > 0
 
-    def done(self, turn: TurnId, *, keeps_words: bool = False) -> None:
+    def done(self, turn: TurnId, *, dead: bool = False, keeps_words: bool = False) -> None:
         """Settles the turn's messages: deletes their words and keeps their names, to recognize redeliveries.
 
-        `keeps_words`: until the answer in the outbox is out (`Attempts.settle`), so that they can be asked again.
+        `dead`: the turn failed too often. `keeps_words`: until the answer in the outbox is out (`Attempts.settle`), so
+        that they can be asked again.
         """
         self.execute(
-            "UPDATE inbox SET state = 'done', claimed_until = NULL, envelope = CASE WHEN ?2 AND EXISTS (SELECT 1 FROM "
+            "UPDATE inbox SET state = ?3, claimed_until = NULL, envelope = CASE WHEN ?2 AND EXISTS (SELECT 1 FROM "
             "outbox WHERE turn_id = ?1 AND state IN ('waiting', 'sending', 'unknown')) THEN envelope END "
             "WHERE turn_id = ?1 AND state IN ('waiting', 'claimed')",
-            (turn, keeps_words),
+            (turn, keeps_words, "dead" if dead else "done"),
         )
 
-    def dead_letter(self, turn: TurnId) -> None:
-        """Marks the messages of a turn that failed too often as dead and deletes their words."""
-        self.execute(
-            "UPDATE inbox SET state = 'dead', envelope = NULL, claimed_until = NULL WHERE turn_id = ? "
-            "AND state IN ('waiting', 'claimed')",
-            (turn,),
-        )
+    def hand_back(self, turn: TurnId, *, counts: bool, put_off_until: datetime | None = None) -> None:
+        """Gives up the claim, so that its messages wait again. `counts`: as a failed attempt, not a shutdown.
 
-    def hand_back(self, turn: TurnId, *, counts: bool) -> None:
-        """Gives up the claim, so that its messages wait again. `counts`: as a failed attempt, not a shutdown."""
+        `put_off_until`: at most until then they wait for a person's word.
+        """
         self.execute(
-            "UPDATE inbox SET state = 'waiting', claimed_until = NULL, attempts = attempts - ? "
+            "UPDATE inbox SET state = 'waiting', claimed_until = NULL, put_off_until = ?, attempts = attempts - ? "
             "WHERE turn_id = ? AND state IN ('waiting', 'claimed') AND state = 'claimed'",
-            (0 if counts else 1, turn),
+            (millis_if(put_off_until), 0 if counts else 1, turn),
         )
         self.notify("inbox")
 

@@ -16,15 +16,11 @@ outlives the words for a while.
 Left to others: what a plan or a prediction says, who may settle it, and when a reminder is due next.
 """
 
-import logging
 from dataclasses import dataclass
 from datetime import datetime
 
-from store.errors import Damaged
 from store.records import ConversationId, TurnId
 from store.repository import Repository, millis, moment, moment_if
-
-_log = logging.getLogger(__name__)
 
 
 class _Memories(Repository):
@@ -274,11 +270,7 @@ class Reminders(_Memories):
             "zones.conversation_id WHERE handle = ?",
             (self.chat_handle(direct),),
         )
-        try:
-            return next((self.keyring.open(place, "zones.zone", zone).decode() for place, zone in rows), None)
-        except Damaged as error:
-            _log.error("a time zone was lost and has to be set again: %s", error)
-            return None
+        return next((self.keyring.open(place, "zones.zone", zone).decode() for place, zone in rows), None)
 
     def keep_zone(self, direct: ConversationId, zone: str) -> None:
         """Keeps the time zone of the person with this direct conversation."""

@@ -63,13 +63,9 @@ class Repository:
         return names[account]
 
     def name_of_account(self, id_: bytes) -> str | None:
-        """Returns the name kept for the account with this handle; None if it is unknown or cannot be read."""
+        """Returns the name kept for the account with this handle; None if it is unknown."""
         rows = self.rows("SELECT name FROM accounts WHERE realm = ? AND id = ?", (self.realm, id_))
-        try:
-            return next((self.keyring.open(None, account_place(id_), name).decode() for (name,) in rows), None)
-        except Damaged as error:
-            _log.error("the name of an account was lost: %s", error)
-            return None
+        return next((self.keyring.open(None, account_place(id_), name).decode() for (name,) in rows), None)
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         """Runs one statement.

@@ -62,46 +62,40 @@ _KNOWN = (
 )
 
 
-class MasterKey:
-    """The 32 bytes that wrap all other keys, from the settings or a file of hexadecimal digits beside the store."""
+def unlock(connection: sqlite3.Connection, path: Path, given: bytes | None = None) -> "Keyring":
+    """Opens the keys of the store by the master key from the settings, or else in the file at `path`.
 
-    def __init__(self, path: Path, *, given: bytes | None = None) -> None:
-        """`given` are the 32 bytes from the settings."""
-        self.path = path
-        """The file, used unless a key is given."""
-        self._given = given
+    Makes that file for a new store.
 
-    def unlock(self, connection: sqlite3.Connection) -> "Keyring":
-        """Opens the keys of the store; makes a master key for a new one.
+    Raises:
+        WrongKey: the master key does not open them, or there are conversations but no keys.
+    """
+    if not has_keys(connection):
+        if connection.execute("SELECT 1 FROM main.conversations LIMIT 1").fetchone():
+            raise WrongKey(
+                "the key file of this store (its name ends in -keys) is missing or empty: put it back, or restore "
+                "a backup with `aldis restore FILE`"
+            )
+        return Keyring(connection, given or _read_key(path) or _new(path))
+    if (master := given or _read_key(path)) is None:
+        raise WrongKey(f"the master key {path} is missing: put it back, or give STORE__KEY")
+    try:
+        return Keyring(connection, master)
+    except WrongKey:
+        place = "STORE__KEY" if given else path
+        raise WrongKey(f"the master key in {place} does not open this store: {_PUT_BACK}") from None
 
-        Raises:
-            WrongKey: the master key does not open them, or there are conversations but no keys.
-        """
-        if not has_keys(connection):
-            if connection.execute("SELECT 1 FROM main.conversations LIMIT 1").fetchone():
-                raise WrongKey(
-                    "the key file of this store (its name ends in -keys) is missing or empty: put it back, or restore "
-                    "a backup with `aldis restore FILE`"
-                )
-            return Keyring(connection, self._given or _read_key(self.path) or _new(self.path))
-        if (master := self._given or _read_key(self.path)) is None:
-            raise WrongKey(f"the master key {self.path} is missing: put it back, or give STORE__KEY")
-        try:
-            return Keyring(connection, master)
-        except WrongKey:
-            place = "STORE__KEY" if self._given else self.path
-            raise WrongKey(f"the master key in {place} does not open this store: {_PUT_BACK}") from None
 
-    def opens(self, connection: sqlite3.Connection) -> bool:
-        """Whether the master key opens the key file; writes nothing."""
-        master = self._given or _read_key(self.path)
-        if master is None or not has_keys(connection):
-            return False
-        try:
-            Keyring(connection, master)
-        except WrongKey:
-            return False
-        return True
+def opens(connection: sqlite3.Connection, path: Path, given: bytes | None = None) -> bool:
+    """Whether `unlock` would open the keys that are there; writes nothing."""
+    master = given or _read_key(path)
+    if master is None or not has_keys(connection):
+        return False
+    try:
+        Keyring(connection, master)
+    except WrongKey:
+        return False
+    return True
 
 
 def _read_key(path: Path) -> bytes | None:

@@ -34,7 +34,8 @@ from store.outbox import Outbox
 from store.people import Accounts, Grants, Holds, Members, Notices, People
 from store.records import ConversationId, InboxId
 from store.repository import Context
-from store.sealing import Keyring, MasterKey, has_keys
+from store.sealing import Keyring, has_keys
+from store.sealing import unlock as open_keys
 from store.sent import SentMessages, Statuses
 
 T = TypeVar("T")
@@ -210,7 +211,7 @@ async def open_store(path: Path, *, realm: str, key: bytes | None = None) -> Asy
                 f"with `aldis restore FILE`; to start with nothing, rename or delete {keys_path.name}"
             )
         migrate(connection)
-        keyring = MasterKey(master_key_path(path), given=key).unlock(connection)
+        keyring = open_keys(connection, master_key_path(path), key)
         carry_over(connection, keyring)
         if others := foreign_tables(connection):
             _log.info("the database has tables of another program, which Aldis leaves alone: %s", ", ".join(others))

@@ -211,7 +211,7 @@ class Turns:
                 is_another = self._replace(repos, turn, pause.calls)
                 outgoing.put(repos, turn, again if is_another else first, self._clock.now())
             wait = until if not pause.is_asked else min(journal.asked[call] for call in calls)
-            repos.inbox.put_off(turn.id, until=wait)
+            repos.inbox.hand_back(turn.id, counts=False, put_off_until=wait)
 
         await self._store.transaction(put_off)
 
@@ -247,7 +247,7 @@ class Turns:
             if is_readable:
                 repos.inbox.done(claim.turn)
             else:
-                repos.inbox.dead_letter(claim.turn)
+                repos.inbox.done(claim.turn, dead=True)
 
         await self._store.transaction(transact)
 
@@ -262,7 +262,7 @@ class Turns:
             repos.turns.keep_unanswered(turn.conversation, turn.id, _question(turn))
             outgoing.put(repos, turn, replies, now)
             repos.journal.close(turn.id, "failed", now=now)
-            repos.inbox.dead_letter(turn.id)
+            repos.inbox.done(turn.id, dead=True)
 
         await self._store.transaction(transact)
 

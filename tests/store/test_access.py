@@ -13,7 +13,7 @@ from typing import TypeVar
 import pytest
 
 from store import Repositories, open_store
-from store.sealing import MasterKey, _encrypt
+from store.sealing import _encrypt, unlock
 from tests.conftest import NOON
 from tests.store.earlier import GONE_SINCE_36, NEWEST_EARLIER, build_earlier
 from tests.store.places import keys_of, master_of
@@ -121,7 +121,7 @@ def former(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("ATTACH DATABASE ? AS keys", (str(keys_of(path)),))
         build_earlier(connection, NEWEST_EARLIER)
-        keyring = MasterKey(master_of(path)).unlock(connection)
+        keyring = unlock(connection, master_of(path))
         bound = _encrypt(keyring._master, b"key|index|guarded", keyring._index)
         connection.execute("UPDATE keys.wrapped SET key = ? WHERE name = ?", (bound, b"index"))
 

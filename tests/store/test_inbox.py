@@ -113,7 +113,7 @@ async def test_settled_messages_keep_no_words(store: Store) -> None:
     await arrive(store, "direct:b", 1)
     done, dead = await claimed(store), await claimed(store)
     await store.transaction(lambda repos: repos.inbox.done(done.turn))
-    await store.transaction(lambda repos: repos.inbox.dead_letter(dead.turn))
+    await store.transaction(lambda repos: repos.inbox.done(dead.turn, dead=True))
     rows = await store.read(lambda repos: repos.inbox.rows("SELECT state, envelope FROM inbox ORDER BY id"))
     assert rows == [("done", None), ("dead", None)]
     backlog = await store.read(lambda repos: repos.inbox.backlog())

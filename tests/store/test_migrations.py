@@ -9,7 +9,7 @@ import pytest
 
 from store import SchemaTooNew, open_store
 from store.migrations import migrate, newest
-from store.sealing import MasterKey
+from store.sealing import unlock
 from tests.store.earlier import build_earlier
 from tests.store.places import keys_of, master_of
 
@@ -57,7 +57,7 @@ async def test_every_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> Non
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.execute("ATTACH DATABASE ? AS keys", (str(keys_of(path)),))
             build_earlier(connection, number)
-            MasterKey(master_of(path)).unlock(connection)
+            unlock(connection, master_of(path))
             connection.executescript(EARLIER_ROWS)
         async with open_store(path, realm="signal") as store:
             kept = await store.read(

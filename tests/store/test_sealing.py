@@ -25,7 +25,7 @@ from store import (
     WrongKey,
     open_store,
 )
-from store.sealing import KEY_BYTES, Keyring, MasterKey
+from store.sealing import KEY_BYTES, Keyring, unlock
 from tests.conftest import NOON
 from tests.store.places import keys_of, master_of
 
@@ -71,7 +71,7 @@ def begun() -> sqlite3.Connection:
 def unlocked(path: Path, given: bytes | None = None) -> sqlite3.Connection:
     """A new store whose keys were wrapped under the master key of this file or these settings."""
     connection = begun()
-    MasterKey(path, given=given).unlock(connection)
+    unlock(connection, path, given)
     return connection
 
 
@@ -107,7 +107,7 @@ class TestMasterKey:
         assert path.read_text() == key.hex() + "\n"
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert is_wrapped_under(connection, key)
-        MasterKey(path).unlock(connection)
+        unlock(connection, path)
         assert path.read_text() == key.hex() + "\n"
         assert [file.name for file in tmp_path.iterdir()] == ["key"]
         unlocked(tmp_path / "another")
@@ -119,7 +119,7 @@ class TestMasterKey:
         connection = unlocked(path, KEY)
         assert not path.exists()
         path.write_text("no key at all")
-        MasterKey(path, given=KEY).unlock(connection)
+        unlock(connection, path, KEY)
         assert is_wrapped_under(connection, KEY)
 
     @pytest.mark.parametrize(
