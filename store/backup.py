@@ -101,11 +101,7 @@ def delete_copy(copy: Path) -> None:
 
 
 def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
-    """Copies a store that no process has open into the folder, without migrating it.
-
-    Raises:
-        StoreInUse: an Aldis is running on this store: ask it for the copy.
-    """
+    """Copies a store that no process has open into the folder, without migrating it."""
     lock = lock_file(path)
     try:
         refuse_half_restored(path)

@@ -102,11 +102,7 @@ def master_key_path(path: Path) -> Path:
 def lock_file(path: Path) -> int:
     """Keeps other processes from opening the database at `path` until the returned descriptor is closed.
 
-    Creates the folder if it is missing.
-
-    Raises:
-        StoreInUse: another process has it open.
-        StoreError: the folder cannot be used.
+    Creates the folder if it is missing. Raises `StoreInUse` if another process has it open.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -199,12 +195,7 @@ class Database:
     async def open(cls, path: Path, keys_path: Path, *, prepare: Callable[[], None] = lambda: None) -> "Database":
         """Opens or creates the database for this process alone, and attaches the key file as `keys`.
 
-        `prepare` runs first, once no other process can open the files.
-
-        Raises:
-            StoreInUse: another process has it open.
-            Damaged: it is not a database, or not as it was written.
-            StoreError: it cannot be opened.
+        `prepare` runs first, once no other process can open the files. Raises as `store.open_store`.
         """
         lock = lock_file(path)
         thread = _Thread(lambda: connect(path, keys_path), iter_chunk_size=64)
@@ -248,11 +239,7 @@ class Database:
             raise translate_error(error) from error
 
     async def checkpoint(self) -> None:
-        """Moves the write-ahead log into the database file and empties it.
-
-        Raises:
-            StoreInUse: another program reads the log; nothing is lost.
-        """
+        """Moves the write-ahead log into the database file; raises `StoreInUse` if another program reads the log."""
         if not await self.alone(_is_emptied):
             raise StoreInUse(
                 "another program reads the database, so its log cannot be emptied: what was deleted stays on the disk "

@@ -9,12 +9,9 @@ The database and the key file do not commit together, so a conversation is forgo
 
     prepare (keys)              creates the key of the next generation
     conversation (database)     deletes the rows, seals later messages again, counts up the generation
-    `Keyring.sweep` (keys)      destroys the key of the former generation
+    `Keyring.sweep` (keys)      destroys the key of the former generation; after a crash the next opening does
 
-A crash after the first leaves a key that the next attempt uses; a crash after the second, a key that the next opening
-sweeps. Words that are left always have their key, and deleted words never have one for longer than that.
-
-The message that asked for it is settled in the second one, so after a crash it asks again.
+The message that asked for it is settled in the second one, so after a crash before that it asks again.
 """
 
 import json
@@ -75,10 +72,9 @@ class Forgetting(Repository):
     """The repository that forgets. All methods run inside a transaction."""
 
     def turn(self, turn: TurnId, *, now: datetime) -> None:
-        """Deletes the words of one turn: the question, the steps, the tool results and the answer, unless sent.
+        """Deletes the words of one turn, and what of its answer is not sent; settles its messages.
 
-        Settles its messages. If the turn is running, its outcome will be dropped. A part of the answer that is being
-        sent keeps its name, for the receipt.
+        If the turn is running, its outcome will be dropped.
         """
         self._turns((turn,), now)
 
@@ -94,11 +90,7 @@ class Forgetting(Repository):
         )
 
     def undo_planned(self, origin: str, *, now: datetime) -> None:
-        """Deletes what this call or message planned for later.
-
-        That is the reminder, the turns in which it was said or asked, as they contain its words, and anything else that
-        is said for it and has not gone out.
-        """
+        """Deletes what this call or message planned for later: the reminder, and the turns that it was said in."""
         runs = self.rows(
             "SELECT inbox.id, inbox.turn_id FROM reminders JOIN inbox ON author = person AND device = reminders.id "
             "AND kind = 'reminder' WHERE origin = ?",
@@ -125,7 +117,7 @@ class Forgetting(Repository):
     def expire(self, now: datetime) -> int:
         """Deletes reminders' words, facts, predictions and summaries whose messages have disappeared; returns how many.
 
-        Deletes the words of reminders that came a day ago as well.
+        The words of reminders that came a day ago go as well.
         """
         self.execute(
             "UPDATE reminders SET plan = NULL, words = NULL WHERE settled_at <= ? AND plan IS NOT NULL",
@@ -170,13 +162,10 @@ class Forgetting(Repository):
         return tuple(rows)
 
     def conversation(self, address: str, *, before: InboxId, now: datetime) -> None:
-        """Deletes all words of the conversation at this address, which goes on with another id and key.
+        """Deletes all words of the conversation at this address, which goes on with another id and key (`prepare`).
 
-        `prepare` has to be committed before. Open messages from `before` on wait in the new conversation; earlier ones
-        are settled. The names of messages stay, to recognize redeliveries and late receipts, and so do the costs.
-
-        Raises:
-            Damaged: it was not prepared; roll this transaction back.
+        Open messages from `before` on wait in the new conversation; earlier ones are settled. The names of messages
+        stay, to recognize redeliveries and late receipts, and so do the costs.
         """
         handle = self.chat_handle(address)
         old: ConversationId | None = self.value("SELECT id FROM conversations WHERE handle = ?", (handle,))
@@ -216,9 +205,7 @@ class Forgetting(Repository):
     def person(self, person: str, *, before: InboxId, now: datetime, within: ConversationId | None = None) -> None:
         """Deletes a person's data in every conversation, or `within` one. `person` is the author, as of an `Arrival`.
 
-        That is the words of all turns in which they asked, the facts given there, their reminders, predictions and
-        grants. Their own open messages from before `before` are settled; the other open messages of these turns wait
-        again.
+        Their own open messages from before `before` are settled; the other open messages of their turns wait again.
         """
         handle = self.keyring.handle(person)
         turns = self.column(

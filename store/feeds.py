@@ -11,7 +11,7 @@ Source: https://sqlite.org/fts5.html, external content tables, bm25, implicit AN
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from store.repository import Repository, millis, millis_if, moment_if
@@ -159,10 +159,7 @@ class Feeds(Repository):
         )
 
     def keep(self, feed: int, articles: Iterable[Article]) -> int:
-        """Keeps these articles as the present entries of the feed; returns how many of them are new.
-
-        An article that another feed has already brought under the same address stays with that feed.
-        """
+        """Keeps these articles as the present entries of the feed; returns how many stood in no feed before."""
         self.execute(WORDS_TABLE)
         self.execute("UPDATE articles SET is_listed = 0 WHERE feed_id = ? AND is_listed", (feed,))
         return sum(self._keep(feed, article) for article in articles)
@@ -218,7 +215,8 @@ class Feeds(Repository):
             (feed, article.key, article.url),
         )
         if not known:
-            self._insert(feed, article)
+            row = asdict(article) | {"published_at": millis(article.published_at)}
+            self._index(self.insert("articles", feed_id=feed, is_listed=True, **row), article)
             return True
         number, owner, *words = known[0]
         if owner == feed:
@@ -230,20 +228,6 @@ class Feeds(Repository):
                 )
                 self._index(number, article)
         return False
-
-    def _insert(self, feed: int, article: Article) -> None:
-        number = self.insert(
-            "articles",
-            feed_id=feed,
-            key=article.key,
-            url=article.url,
-            title=article.title,
-            summary=article.summary,
-            published_at=millis(article.published_at),
-            is_dated=article.is_dated,
-            is_listed=True,
-        )
-        self._index(number, article)
 
     def _index(self, number: int, article: Article) -> None:
         self.execute(

@@ -160,9 +160,7 @@ class Accounts(Repository):
     """The Signal accounts of Aldis, each known by its id whatever happens to its phone number.
 
     In the handles of other repositories an account goes by its name here (`Repository.account_name`): the id, or the
-    number if the file knew the account by that before it learned the id. Messages, access and compared keys thus stay
-    with the account when an older file is opened, when a bridge fails to tell the id, and when the number is added,
-    changed or removed.
+    number if the file knew the account by that first. Messages, access and compared keys thus stay with the account.
     """
 
     def meet(self, account: str, *, number: str | None) -> None:
@@ -182,15 +180,13 @@ class Accounts(Repository):
         )
 
     def _was_called(self, number: str) -> bool:
-        """Whether this file has rows under the number, and the number is no other account's by now.
-
-        People are kept by handles alone. While no account is known by its id, they belong to this one.
-        """
+        """Whether this file has rows under the number, and the number is no other account's by now."""
         known = self.column("SELECT id FROM accounts WHERE realm = ?", (self.realm,))
         if number in map(self.name_of_account, known):
             return False
         if self.exists("SELECT 1 FROM inbox WHERE account = ? LIMIT 1", (self.keyring.handle(number),)):
             return True
+        # While no account is known by its id, all people belong to this one.
         return not known and self.exists("SELECT 1 FROM people UNION ALL SELECT 1 FROM identities LIMIT 1")
 
 
@@ -205,7 +201,7 @@ class Grant:
 
 
 class Grants(Repository):
-    """Grants: tools that a person has allowed for good, in one conversation and for their own questions there."""
+    """Tools that a person has allowed for good, in one conversation and for their own questions there."""
 
     def allow(self, conversation: ConversationId, person: str, *, tool: str, shape: str, now: datetime) -> None:
         """Allows a tool in its present shape."""
@@ -233,14 +229,10 @@ class Grants(Repository):
 
 
 class Holds(Repository):
-    """Held conversations: they cannot be written to because a new safety number in them is not trusted.
-
-    The items of a held conversation wait in the outbox without becoming due, since retrying does not help, until the
-    hold is released or they are too old.
-    """
+    """Held conversations, whose items wait in the outbox until a new safety number is trusted or they are too old."""
 
     def add(self, conversation: ConversationId, *, now: datetime) -> None:
-        """Holds the conversation: nothing is sent to it until a new safety number is trusted."""
+        """Holds the conversation."""
         self.put_row("holds", conversation_id=conversation, held_at=millis(now))
         self.notify("identities")
 
@@ -266,7 +258,7 @@ class Holds(Repository):
 
 
 class Notices(Repository):
-    """Notices: what the admins have heard of and is not over yet. Handles only, no words."""
+    """What the admins have heard of and is not over yet. Handles only, no words."""
 
     def is_told(self, name: str) -> bool:
         """Whether the admins have heard of it, under any topic, and it is not over."""
@@ -293,8 +285,7 @@ class Members(Repository):
     """The members of groups, as the bridge last listed them.
 
     A receipt only proves what its author could receive, and a reminder does not come to a group that its person has
-    left. People are kept as handles, so the file alone names no one. Former members are kept for a while, as they
-    received what went out before.
+    left. Former members are kept for a while, as they received what went out before.
     """
 
     def keep(self, group: str, people: Collection[str], *, listed_at: datetime) -> bool:

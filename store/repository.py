@@ -68,10 +68,7 @@ class Repository:
         return next((self.keyring.open(None, account_place(id_), name).decode() for (name,) in rows), None)
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
-        """Runs one statement.
-
-        A whole number too large for any column becomes the nearest that fits: as an id it names nothing.
-        """
+        """Runs one statement. A whole number too large for any column becomes the nearest that fits."""
         try:
             return self._connection.execute(statement, values)
         except OverflowError:

@@ -149,11 +149,7 @@ class Keyring:
     """The keys of an open store, whose key file is attached as `keys`. All methods run on the store's thread."""
 
     def __init__(self, connection: sqlite3.Connection, master: bytes) -> None:
-        """Loads the index key from the key file; creates it in a new file.
-
-        Raises:
-            WrongKey: the master key did not wrap these keys.
-        """
+        """Loads the index key from the key file; creates it in a new file. Raises `WrongKey` if it does not fit."""
         self.connection = connection
         self._master = AESGCM(master)
         connection.execute("CREATE TABLE IF NOT EXISTS keys.wrapped (name BLOB PRIMARY KEY, key BLOB NOT NULL) STRICT")
@@ -173,8 +169,7 @@ class Keyring:
     def sweep(self) -> None:
         """Destroys the data keys of forgotten generations, in a transaction of its own.
 
-        Nothing they sealed can be opened again, in no copy of the database either. Keys without a conversation stay:
-        the conversation may be about to begin, or the database may have been moved away and come back.
+        Keys without a conversation stay: it may be about to begin, or the database may be moved away and come back.
         """
         conversations = self.connection.execute(
             "SELECT handle, key_generation FROM main.conversations WHERE key_generation > 0"
@@ -189,11 +184,7 @@ class Keyring:
         self._ciphers.pop(conversation, None)
 
     def seal(self, conversation: ConversationId | None, place: str, value: bytes) -> bytes:
-        """Seals a value for its place: `table.column` and the row's natural key. None: it belongs to no conversation.
-
-        Raises:
-            Damaged: the conversation has no data key.
-        """
+        """Seals a value for its place, `table.column` and the row's natural key. None: it is of no conversation."""
         return _encrypt(self._cipher(conversation), _associated_data(conversation, place), value)
 
     def open(self, conversation: ConversationId | None, place: str, value: bytes) -> bytes:

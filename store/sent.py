@@ -94,12 +94,11 @@ class SentMessages(Repository):
 
 
 class Statuses(Repository):
-    """Statuses: messages that show the progress of a long turn until the answer replaces them.
+    """Messages that show the progress of a long turn until the answer replaces them.
 
     The positions of statuses in a turn count down from -1; those of answers and questions count up from 0. Losing a
-    status does no harm, so it never holds up anything else: one that still waits when it is replaced is not sent at
-    all, and one in doubt is never sent again. After a short time without a receipt it is dead, and the next message
-    is a new one.
+    status does no harm, so it never holds up anything else: one that still waits when it is replaced is not sent, and
+    one in doubt is never sent again, but dead after a short time without a receipt.
     """
 
     def newest(self, turn: TurnId) -> tuple[OutboxId, str, int] | None:

@@ -94,7 +94,7 @@ class Store:
         """Runs `work`, all or nothing; it is on the disk when this returns.
 
         Raises:
-            StoreError: nothing was kept. Errors of `work` itself come through here and in the methods below.
+            StoreError: nothing was kept. Errors of `work` itself come through.
         """
         # The database does the waking: a caller that is cancelled during the commit would not come back to do it.
         result, _ = await self._database.transaction(partial(self._run, work), kept=self._wake)
