@@ -89,7 +89,7 @@ _NODES = (ast.BinOp, ast.UnaryOp, ast.Call, ast.Name)
 
 _DAY = r"(today|\d{4}-\d{1,2}-\d{1,2})"
 _BETWEEN = re.compile(rf"{_DAY} ?- ?{_DAY}")
-_LATER = re.compile(rf"{_DAY} ?([+-]) ?(\d{{1,5}}) ?(day|week|month|year)?s?")
+_LATER = re.compile(rf"{_DAY} ?([+-]) ?(\d{{1,5}}) ?(day|week|month|year|working day)?s?")
 _WEEK_DAYS, _WORKING_DAYS = 7, 5
 _WORKING_NOTE = (
     "Working days are Mondays to Fridays without holidays; the earlier day is not counted, the later one is."
@@ -417,11 +417,17 @@ def _of_dates(text: str, today: date) -> Mapping[str, str | int] | None:
         return _between(_date(found[2], today), _date(found[1], today))
     if not (found := _LATER.fullmatch(text)):
         return None
-    step: Any = {f"{found[4] or 'day'}s": int(found[2] + found[3])}
+    day, sign, left, unit = _date(found[1], today), -1 if found[2] == "-" else 1, int(found[3]), found[4] or "day"
     try:
-        return {"result": _spell_day(_date(found[1], today) + relativedelta(**step))}
+        if unit != "working day":
+            step: Any = {f"{unit}s": sign * left}
+            return {"result": _spell_day(day + relativedelta(**step))}
+        while left:
+            day += timedelta(sign)
+            left -= day.weekday() < _WORKING_DAYS
     except (ValueError, OverflowError) as error:
         raise BadArguments("That date is too far away.") from error
+    return {"result": _spell_day(day)}
 
 
 def _date(text: str, today: date) -> date:
@@ -442,6 +448,7 @@ def _between(start: date, end: date) -> Mapping[str, str | int]:
         "result": _count((end - start).days, "day"),
         "from": _spell_day(start),
         "to": _spell_day(end),
+        "in_weeks": f"{_count(weeks, 'week')} and {_count(weekdays, 'day')}",
         "in_months": f"{_count(apart.years * 12 + apart.months, 'month')} and {_count(apart.days, 'day')}",
         "working_days": working,
         "note": _WORKING_NOTE,

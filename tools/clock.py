@@ -92,12 +92,14 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
 
 
 def _zone_in(city: str, region: str) -> str | None:
-    """Returns the zone of a known city in a country; None if the city is not in it, or that is a state."""
-    if (zone := _zones().get(city)) is None:
+    """Returns the zone of a city in a country; None if that does not tell it, as with a state."""
+    zone, regions = _zones().get(city, ""), regions_named(region)
+    if any(one.is_state for one in regions) and not any(zone in one.zones for one in regions):
         return None
-    possible = {_zones().get(region, ""), *(each for one in regions_named(region) for each in one.zones)} - {""}
-    inside = sorted(possible, key=lambda other: (other != zone, other))
-    return next((other for other in inside if _offsets(other) == _offsets(zone)), None)
+    possible = frozenset[str]().union(*(one.zones for one in regions), {_zones().get(region, "")}) - {""}
+    offsets = {_offsets(other): other for other in sorted(possible, reverse=True)}
+    only = next(iter(offsets.values())) if len(offsets) == 1 else None
+    return offsets.get(_offsets(zone), only) if zone else only
 
 
 def _offsets(zone: str) -> tuple[timedelta | None, ...]:

@@ -32,7 +32,7 @@ from typing import Annotated, Any, cast
 from pydantic import BaseModel, BeforeValidator, Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.errors import BadArguments, NotFound, Unavailable
+from tools.errors import BadArguments, NotFound, ToolError, Unavailable
 from tools.http import Http
 from tools.text import clean_text
 
@@ -76,6 +76,8 @@ _SPOKEN = (
 )
 _DEFINITIONS = (
     *("metric_cup = 250 milliliter", "metric_tablespoon = 15 milliliter", "metric_teaspoon = 5 milliliter"),
+    # Pint has these by the foot that American surveyors used until 2022.
+    *("furlong = 220 * yard", "fathom = 6 * foot", "acre = 4840 * yard ** 2"),
     *("newton_meter = newton * meter", "bit_per_second = bit / second = bps", "byte_per_second = byte / second = Bps"),
 )
 _AMBIGUOUS = {
@@ -123,10 +125,13 @@ _RATES_URL = "https://api.frankfurter.dev"
 _PLAIN_EXPONENTS = range(-8, 16)
 _MANY_DECIMALS = Decimal("0.000001")
 _DECIMALS = Decimal("0.01")
+
+
 ATTRIBUTION = "Reference rates of central banks by Frankfurter (https://frankfurter.dev)"
 _SERVICE = "Frankfurter"
 _BASE = "EUR"
 _KEPT_FOR = timedelta(hours=1)
+_PAUSE = timedelta(minutes=1)  # after a failure
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -229,9 +234,19 @@ class Convert:
         )
 
     async def _rates(self, now: datetime) -> Mapping[str, _Rate]:
-        """Returns the rates of the last hour."""
-        if self._kept is not None and self._kept[0] <= now < self._kept[0] + _KEPT_FOR:
-            return self._kept[1]
+        """Returns the newest rates. While Frankfurter does not answer, those are earlier ones, whose day tells how old
+        they are, and it is asked again after a minute.
+        """
+        if self._kept is None or not self._kept[0] <= now < self._kept[0] + _KEPT_FOR:
+            try:
+                self._kept = now, await self._fetch()
+            except ToolError:
+                if self._kept is None:
+                    raise
+                self._kept = now - _KEPT_FOR + _PAUSE, self._kept[1]
+        return self._kept[1]
+
+    async def _fetch(self) -> Mapping[str, _Rate]:
         answer = await self._http.get_json(
             self._rates_url, service=_SERVICE, params={"base": _BASE}, timeout_seconds=self._timeout_seconds
         )
@@ -241,9 +256,7 @@ class Convert:
         if not rows:
             raise Unavailable(f"{_SERVICE} answers without rates.")
         newest = max(row.date for row in rows)
-        rates = {_BASE: _Rate(date=newest, quote=_BASE, rate=Decimal(1))} | {row.quote: row for row in rows}
-        self._kept = now, rates
-        return rates
+        return {_BASE: _Rate(date=newest, quote=_BASE, rate=Decimal(1))} | {row.quote: row for row in rows}
 
 
 def _convert_units(amount: Decimal, arguments: ConvertArguments) -> tuple[Unit, Unit, Decimal]:
@@ -335,7 +348,9 @@ def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
             }
             kinds = {name: "a bare number" if kind == "dimensionless" else kind for name, kind in kinds.items()}
             kinds_named = " and ".join(f"{name} measures {kind}" for name, kind in kinds.items())
-            raise BadArguments(f"{kinds_named}, so one cannot be converted into the other.") from error
+            is_fluid = "ounce" in kinds and "length^3" in kinds.values()
+            hint = f" For a volume, name the fluid ounce: {_AMBIGUOUS['fluid_ounce']}." if is_fluid else ""
+            raise BadArguments(f"{kinds_named}, so one cannot be converted into the other.{hint}") from error
         # TypeError: logarithmic units know no Decimal.
         except (_pint().PintError, DecimalException, TypeError) as error:
             raise BadArguments(f"{source.name} cannot be converted into {target.name}.") from error

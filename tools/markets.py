@@ -28,6 +28,7 @@ _MAX_OUTCOMES = 12
 _MISSING = frozenset({400, 404, 422})  # how it answers if there is no such market
 _MAX_LINE_CHARS = 200
 _MAX_TEXT_CHARS = 1500
+_FEW_DOLLARS = 1000  # below it, a single person moves the price
 _WON = 0.999
 _MARKET = re.compile(
     r"(?a)(?:polymarket:)?(?P<number>[0-9]{1,20})|polymarket:(?P<id>[\w-]{1,200})"
@@ -76,6 +77,7 @@ class _Event(BaseModel):
     endDate: Annotated[datetime | None, AfterValidator(_in_utc), _BlankIsNone] = None  # noqa: N815
     closed: bool = False
     volume: _Number = None
+    volume24hr: _Number = None
     liquidity: _Number = None
     markets: tuple[_Traded, ...] = ()
 
@@ -244,6 +246,7 @@ def _row(event: _Event, now: datetime) -> dict[str, Any]:
     """Describes an event, leaving out what is unknown."""
     winner = ", ".join(name for name, price in event.likelihoods if (price or 0) >= _WON) if event.closed else ""
     is_over = event.closed or (event.endDate is not None and event.endDate <= now)
+    is_thin = event.volume is not None and event.volume < _FEW_DOLLARS
     said: dict[str, Any] = {
         "id": f"polymarket:{_line(event.slug)}",
         "question": _line(event.title),
@@ -256,7 +259,9 @@ def _row(event: _Event, now: datetime) -> dict[str, Any]:
         },
         "ends": f"{event.endDate:%Y-%m-%d %H:%M} UTC" if event.endDate else "",
         "volume": _dollars(event.volume),
+        "volume_last_24_hours": _dollars(event.volume24hr),
         "liquidity": _dollars(event.liquidity),
+        "caution": "There is little trading: the percentages say little." if is_thin else "",
     }
     return {name: item for name, item in said.items() if item}
 

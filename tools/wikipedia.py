@@ -1,7 +1,7 @@
 """The tool `wikipedia`: the introduction or a section of an article in the Wikipedia of a language.
 
-Looks an article up by its title. If there is none, returns the best search result. An ambiguous title returns the
-articles that it may mean.
+Looks an article up by its title. If there is none, returns the best search result and names the others. An ambiguous
+title returns the articles that it may mean.
 
 Source: mediawiki.org, API:Query, API:Redirects, API:Search, Extension:TextExtracts, Extension:Disambiguator, and the
 User-Agent policy of foundation.wikimedia.org, 2026-11-22: a User-Agent is required (`tools.http.Http` sends it) and
@@ -30,6 +30,7 @@ _LANGUAGE = "en"
 _TIMEOUT_SECONDS = 8.0  # for each request; one question takes up to three
 _MAX_TITLE_CHARS = 200
 _MAX_TEXT_CHARS = 5000
+_FOUND = 5
 _CANDIDATES = 40
 _MAX_SECTIONS = 300
 
@@ -55,9 +56,10 @@ class WikipediaArguments(Arguments):
 
 
 class _Page(BaseModel):
-    """An article. `pageprops` tells whether it only lists others."""
+    """An article. `index` is its rank in a search; `pageprops` tells whether it only lists others."""
 
     title: str
+    index: int = 0
     missing: bool = False
     invalid: bool = False
     extract: str = ""
@@ -103,27 +105,31 @@ class Wikipedia:
         if not title:
             raise BadArguments("The title of the article is empty.")
         language = arguments.language or _LANGUAGE
-        page = await self._page(title, language)
+        page, others = await self._page(title, language)
         if "disambiguation" not in page.pageprops:
-            return _answer(page, language, arguments.section)
+            return _answer(page, language, arguments.section, others)
         listed = {"prop": "links", "titles": page.title, "plnamespace": "0", "pllimit": str(_CANDIDATES)}
         links = [link for meant in await self._query(listed, language) for link in meant.links]
         meanings = [shorten(clean_text(link.title), _MAX_TITLE_CHARS) for link in links]
         message = f"{title!r} has several meanings: choose an article."
         return Result(data={"ambiguous": True, "message": message, "candidates": meanings})
 
-    async def _page(self, title: str, language: str) -> _Page:
-        """Returns the article of that title, or else the best search result."""
+    async def _page(self, title: str, language: str) -> tuple[_Page, Sequence[str]]:
+        """Returns the article of that title, or else the best search result and the titles of the others."""
         wanted = {"prop": "extracts|info|pageprops", "ppprop": "disambiguation", "inprop": "url", "explaintext": "1"}
         wanted |= {"exsectionformat": "wiki"}
         pages = await self._query({**wanted, "titles": title}, language)
         if pages and pages[0].is_there:
-            return pages[0]
-        found = await self._query({"generator": "search", "gsrsearch": title, "gsrlimit": "1"}, language)
-        pages = await self._query({**wanted, "titles": found[0].title}, language) if found else ()
-        if not pages or not pages[0].is_there:
+            return pages[0], ()
+        searched = {"generator": "search", "gsrsearch": title, "gsrlimit": str(_FOUND)}
+        found = await self._query(searched, language)
+        if not found:
             raise NotFound(f"The Wikipedia in {language!r} has no article about {title!r}.")
-        return pages[0]
+        first, *others = [page.title for page in sorted(found, key=lambda page: page.index)]
+        pages = await self._query({**wanted, "titles": first}, language)
+        if not pages or not pages[0].is_there:
+            raise Unavailable("Wikipedia's search found an article that does not exist.")
+        return pages[0], others
 
     async def _query(self, params: Mapping[str, str], language: str) -> tuple[_Page, ...]:
         url = f"{self._base_url.replace('{language}', language)}/w/api.php"
@@ -139,7 +145,7 @@ class Wikipedia:
         return answer.parse(_Answer, _SERVICE).pages
 
 
-def _answer(page: _Page, language: str, wanted: str | None) -> Result:
+def _answer(page: _Page, language: str, wanted: str | None, others: Sequence[str]) -> Result:
     text = clean_text(page.extract)
     headings = list(islice(_HEADING.finditer(text), _MAX_SECTIONS))
     names = [shorten(heading[2], _MAX_TITLE_CHARS) for heading in headings]
@@ -150,6 +156,7 @@ def _answer(page: _Page, language: str, wanted: str | None) -> Result:
         "language": language,
         "url": clean_text(page.fullurl),
         **(_section(text, headings, names, wanted) if wanted else introduction),
+        "other_matches": [shorten(clean_text(other), _MAX_TITLE_CHARS) for other in others],
         "licence": LICENCE,
     }
     return Result(data={name: item for name, item in data.items() if item})

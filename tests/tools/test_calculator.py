@@ -88,7 +88,8 @@ RESULTS = [
     ("2026-11-27 + 30", "Sunday 2026-12-27"),
     ("2026-01-31 + 1 month", "Saturday 2026-02-28"),
     ("today + 2 weeks", "Saturday 2026-12-05"),
-    ("2026-11-30 - 1 year", "Sunday 2025-11-30"),
+    ("2026-11-27 + 3 working days", "Wednesday 2026-12-02"),
+    ("2026-11-30 - 1 working day", "Friday 2026-11-27"),
     ("12 / 24 / 2026", "0.000246791707798618"),
 ]
 
@@ -143,12 +144,13 @@ async def test_a_failure_is_a_sentence_that_says_what_to_do(context: ToolContext
         assert sentence in str(caught.value), expression
 
 
-async def test_the_time_between_two_dates_is_counted_in_several_units(context: ToolContext) -> None:
-    """In days, months and working days, whichever date comes first; how a percentage was read is said, too."""
+async def test_the_time_between_two_dates_is_counted_in_all_units(context: ToolContext) -> None:
+    """In days, weeks, months and working days, whichever date comes first; how a percentage was read is said, too."""
     answer = await Calculator().run(CalculatorArguments(expression="2027-01-31 - 2026-11-27"), context)
-    assert {name: answer.data[name] for name in ("result", "from", "in_months", "working_days")} == {
+    assert {name: answer.data[name] for name in ("result", "from", "in_weeks", "in_months", "working_days")} == {
         "result": "65 days",
         "from": "Friday 2026-11-27",
+        "in_weeks": "9 weeks and 2 days",
         "in_months": "2 months and 4 days",
         "working_days": 45,
     }

@@ -115,6 +115,7 @@ async def test_what_makes_no_sense_is_told_in_words(ask: Asked) -> None:
     for amount, source, target, words in (
         (1, "mile", "kg", "mile measures length and kilogram measures mass"),
         (1, "%", "m", "a bare number"),
+        (1, "oz", "ml", "name the fluid ounce: US fluid ounce"),
         (1, "smoot", "m", "No unit is named 'smoot'"),
         (1, "m", "EUR", "three capital letters"),
         (1, "dBm", "W", "cannot be converted"),
@@ -162,6 +163,17 @@ async def test_rates_are_asked_for_once_an_hour_and_all_at_once(ask: Asked, fran
     assert (await ask(1, "EUR", "USD"))["to"] == "1.14 USD"
     ask.context = replace(ask.context, now=ask.context.now + timedelta(minutes=1))
     assert (await ask(1, "EUR", "USD"))["to"] == "2 USD"
+
+
+async def test_old_rates_are_better_than_none(ask: Asked, frankfurter: Frankfurter) -> None:
+    """Their day says how old they are; with nothing kept the failure is told."""
+    frankfurter.faults.append(answer_json({"status": 500, "message": "x"}, status=500))
+    with pytest.raises(Unavailable, match="Frankfurter fails"):
+        await ask(1, "EUR", "USD")
+    await ask(1, "EUR", "USD")
+    ask.context = replace(ask.context, now=ask.context.now + timedelta(days=1))
+    frankfurter.faults.append(answer_json({"status": 500, "message": "x"}, status=500))
+    assert (await ask(1, "EUR", "USD"))["rate_date"] == "2026-11-20"
 
 
 async def test_an_answer_without_rates_is_a_failure(ask: Asked, frankfurter: Frankfurter) -> None:

@@ -42,7 +42,7 @@ async def test_more_than_there_can_be_is_fitted_and_said(ask: Asked, polymarket:
 
 
 async def test_a_market_is_told_with_source_likelihood_and_end(ask: Asked, polymarket: Polymarket) -> None:
-    """In percent and dollars; what is not known is left out."""
+    """In percent and dollars; what is not known is left out, and little trading is said."""
     data = await ask.search("lamp", count=1)
     assert data == {
         "query": "lamp",
@@ -56,6 +56,7 @@ async def test_a_market_is_told_with_source_likelihood_and_end(ask: Asked, polym
                 "likelihood": {"Yes": "61.5%", "No": "38.5%"},
                 "ends": "2028-11-07 00:00 UTC",
                 "volume": "250,000 USD",
+                "volume_last_24_hours": "1,234 USD",
                 "liquidity": "15,000 USD",
             },
         ],
@@ -63,6 +64,7 @@ async def test_a_market_is_told_with_source_likelihood_and_end(ask: Asked, polym
     polymarket.events.append(event("odd", "Odd?", endDate=None, volume=999, liquidity=""))
     market = await ask.get("polymarket:odd")
     assert not market.keys() & {"ends", "liquidity"}
+    assert market["caution"] == "There is little trading: the percentages say little."
     polymarket.events[-1] |= {"endDate": "2026-01-02", "volume": "5000000.4"}
     market = await ask.get("polymarket:odd")
     assert (market["ends"], market["volume"], market["status"]) == ("2026-01-02 00:00 UTC", "5,000,000 USD", "closed")
