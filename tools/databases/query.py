@@ -43,6 +43,8 @@ _SQL: Mapping[Operator, str] = {
     "starts_with": "strpos(lower(CAST({column} AS text)), lower({value})) = 1",
 }
 
+_JOINED = {"all": "AND", "any": "OR"}
+
 _Text = Annotated[str, Field(max_length=500)]
 _Integer = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 _Value = _Text | _Integer | Annotated[float, Field(allow_inf_nan=False)] | bool
@@ -153,9 +155,12 @@ class DbQueryArguments(Arguments):
     where: _Conditions = Field(
         default=(),
         description=(
-            "All have to match. contains and starts_with ignore case, the others do not. A row without a value in the"
-            " column only matches is_null, not even !=."
+            "contains and starts_with ignore case, the others do not. A row without a value in the column only matches"
+            " is_null, not even !=."
         ),
+    )
+    match: Annotated[str, Field(pattern="^(all|any)$")] = Field(
+        default="all", description="Whether all conditions have to match, or any of them."
     )
     group_by: tuple[Name, ...] = Field(
         default=(), max_length=5, description="One row per combination; alone: the distinct values."
@@ -188,8 +193,8 @@ def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
     figures = dict(_figure(text, allowed) for text in arguments.compute)
     keys = figures | (columns if is_grouped else {name: _column(name, allowed) for name in allowed})
     limit = min(arguments.limit, access.max_rows)
-    conditions = " AND ".join(_condition(condition, allowed) for condition in arguments.where)
-    rest = f" WHERE {conditions}" if conditions else ""
+    conditions = [_condition(condition, allowed) for condition in arguments.where]
+    rest = f" WHERE {f' {_JOINED[arguments.match]} '.join(conditions)}" if conditions else ""
     rest += f" GROUP BY {', '.join(columns.values())}" if is_grouped and columns else ""
     rest += f" ORDER BY {', '.join(_order(text, keys) for text in arguments.order_by)}" if arguments.order_by else ""
     return TableQuery(

@@ -176,6 +176,8 @@ async def test_what_may_not_be_asked_is_told_with_what_may(shop: Asked) -> None:
         with pytest.raises((BadArguments, ValidationError), match=told):
             await shop.query(**{"table": "orders", **arguments})
     assert len((await shop.query("orders"))["rows"]) == 4
+    either = [*where("town", "=", "Kiel"), *where("customer", "=", "Ann")]
+    assert [len(await shop.rows("orders", where=either, match=match)) for match in ("all", "any")] == [0, 3]
 
 
 async def test_the_only_database_and_plain_conditions_need_no_words(shop: Asked) -> None:
