@@ -19,6 +19,7 @@ of at most 0.2 s (measured 2026-11-29). So a command is bounded in seconds alone
 """
 
 import asyncio
+import hashlib
 import logging
 import os
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -54,6 +55,7 @@ Source: its reference of chat completions, 2026-11-21.
 MAX_TOOLS_OF_ONE = 32
 """The limit per server; every question pays for each."""
 MAX_NAME_CHARS = 64
+_MARK_CHARS = 6
 _MAX_NAMED = 10
 _MAX_DESCRIPTION_CHARS = 800
 _CALM_SECONDS = 60.0
@@ -260,9 +262,12 @@ class McpServer:
         left_out: list[str] = []
         for tool in wanted:
             name = prefix + spell_name(tool.name)
+            if len(name) > MAX_NAME_CHARS:  # ends in a mark of what it stands for, so that it stays the same
+                mark = hashlib.sha256(tool.name.encode(errors="replace")).hexdigest()[:_MARK_CHARS]
+                name = f"{name[: MAX_NAME_CHARS - _MARK_CHARS - 1]}_{mark}"
             is_free = name not in offered and name not in self._taken and not name.startswith(longer)
             with suppress(UnfitSchema):
-                if is_free and len(name) <= MAX_NAME_CHARS and len(offered) < MAX_TOOLS_OF_ONE:
+                if is_free and len(offered) < MAX_TOOLS_OF_ONE:
                     offered[name] = McpTool(name, self, tool, arguments_of(tool.input_schema))
                     continue
             left_out.append(spell_name(tool.name))

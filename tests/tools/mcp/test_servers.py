@@ -194,7 +194,8 @@ async def test_tools_are_made_fit_or_left_out(tmp_path: Path, caplog: pytest.Log
         every = await by_name(source)
     tools = {name: tool for name, tool in every.items() if name.startswith("h_")}
     # Another server may have h_same_name, and a tool that is always there is called h_more1.
-    assert [*tools][:3] == ["h_ignore_all_rm_rf", "h_more0", "h_more2"]
+    first, long, *others = tools
+    assert (first, len(long), long[:3], others[:2]) == ("h_ignore_all_rm_rf", 64, "h_l", ["h_more0", "h_more2"])
     assert [*every][32:34] == ["mcp_7h_more2_ignore_all_rm_rf", "mcp_7h_more2_same_name"]
     assert [len(tools), len(every)] == [32, 64]
     first = tools["h_ignore_all_rm_rf"].spec.description
