@@ -97,7 +97,7 @@ def _zone_in(city: str, region: str) -> str | None:
     if any(one.is_state for one in regions) and not any(zone in one.zones for one in regions):
         return None
     possible = frozenset[str]().union(*(one.zones for one in regions), {_zones().get(region, "")}) - {""}
-    offsets = {_offsets(other): other for other in sorted(possible, reverse=True)}
+    offsets = {_offsets(other): other for other in (*sorted(possible, reverse=True), *({zone} & possible))}
     only = next(iter(offsets.values())) if len(offsets) == 1 else None
     return offsets.get(_offsets(zone), only) if zone else only
 

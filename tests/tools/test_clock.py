@@ -38,6 +38,7 @@ FOUND = [
     # A country behind a comma decides, and a state is not guessed. Reports: kevinroberts/city-timezones#8,
     # mattermost-plugin-walltime#37.
     ("Birmingham, UK", "Europe/London", "2026-11-21T14:30:15+00:00"),
+    ("New York, USA", "America/New_York", "2026-11-21T09:30:15-05:00"),
     ("Bielefeld, Germany", "Europe/Berlin", "2026-11-21T15:30:15+01:00"),
     ("München, Deutschland", "Europe/Berlin", "2026-11-21T15:30:15+01:00"),
     ("Buenos Aires, Argentina", "America/Argentina/Buenos_Aires", "2026-11-21T11:30:15-03:00"),
