@@ -17,7 +17,7 @@ from tools.images import ImagesOptions
 from tools.mcp.options import McpOptions
 from tools.news import NewsOptions
 from tools.search.options import SearchOptions
-from tools.weather.open_meteo import WeatherOptions
+from tools.weather import WeatherOptions
 from tools.x import TwitterOptions
 
 
@@ -60,7 +60,7 @@ class CatalogEntry:
 
 CATALOG: Mapping[str, CatalogEntry] = {
     "calculator": CatalogEntry(switch(), "tools.calculator:Calculator"),
-    "weather": CatalogEntry(WeatherOptions, "tools.weather.tool:Weather", ("options", "http")),
+    "weather": CatalogEntry(WeatherOptions, "tools.weather:Weather", ("options", "http")),
     "clock": CatalogEntry(switch(), "tools.clock:CurrentTime"),
     "convert": CatalogEntry(switch("Frankfurter: that rates are asked for"), "tools.conversion:Convert", ("http",)),
     "web_search": CatalogEntry(SearchOptions, "tools.search.tool:search_tools", ("options", "search")),

@@ -1,4 +1,4 @@
-"""Draws charts: curves or bars over common steps in panels one above the other.
+"""Draws the weather by the hour: curves or bars over common steps in panels one above the other.
 
 Charts are drawn at double size and scaled down, because Pillow does not smooth lines; all lengths here are those of the
 double size. Pillow's own font has only ASCII and a few signs, so letters are drawn without accents, and words of other
@@ -16,7 +16,8 @@ import string
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 PNG = "image/png"
 
@@ -30,6 +31,9 @@ _MAX_TICKS = 5
 _LABEL_GAP = 28
 _MAX_TITLE_CHARS = 60
 _BAR_WIDTH = 0.7  # share of the width of a step
+_LITTLE_RAIN = {"mm": 1.0, "inch": 0.05}
+_LABEL_EVERY_HOURS = 3
+_MAX_HOURS_LABELLED = 26  # charts of more hours label the days
 _SPELLED = str.maketrans(
     {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss", "æ": "ae", "œ": "oe"}
     | {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L"}
@@ -53,6 +57,70 @@ class Panel:
     """The axis ends here or higher; None: the values decide."""
     bars: bool = False
     """Whether to draw bars that start at zero instead of a curve."""
+
+
+class ChartWords(NamedTuple):
+    """The words of the chart in one language, the short names of the weekdays, and how a date and a number look."""
+
+    temperature: str
+    chance: str
+    amount: str
+    weekdays: str
+    date: str
+    decimal_point: str = ","
+
+    def day(self, at: datetime, form: str) -> str:
+        """Returns a day as it stands below the chart (`{at:%d}`) or in the title (`date`): `Sat 21`."""
+        return f"{self.weekdays.split()[at.weekday()]} {form.format(at=at)}"
+
+
+_DAYS_OF_ENGLISH = "Mon Tue Wed Thu Fri Sat Sun"
+CHART_WORDS: Mapping[str, ChartWords] = {
+    "en": ChartWords("Temperature", "Chance of rain", "Rain and snow per hour", _DAYS_OF_ENGLISH, "{at:%d %b}", "."),
+    "de": ChartWords(
+        *("Temperatur", "Regenwahrscheinlichkeit", "Regen und Schnee pro Stunde"),
+        *("Mo Di Mi Do Fr Sa So", "{at.day}.{at.month}."),
+    ),
+    "fr": ChartWords(
+        *("Température", "Risque de pluie", "Pluie et neige par heure"),
+        *("lun. mar. mer. jeu. ven. sam. dim.", "{at:%d/%m}"),
+    ),
+    "es": ChartWords(
+        *("Temperatura", "Probabilidad de lluvia", "Lluvia y nieve por hora"),
+        *("lun mar mié jue vie sáb dom", "{at.day}/{at.month}"),
+    ),
+}
+"""By ISO code of the language."""
+
+
+def weather_chart(
+    place: str,
+    steps: Sequence[datetime],
+    values: Sequence[Sequence[float | None]],
+    units: tuple[str, str],
+    language: str,
+) -> bytes:
+    """Draws the temperature, the chance of rain in percent and its amount, the three `values`, over hours.
+
+    `units` are those of the first and the last. A place whose name cannot be drawn is left out of the title. Empty
+    without values to draw.
+    """
+    words, (warmth, wet) = CHART_WORDS.get(language, CHART_WORDS["en"]), units
+    temperature, chance, amount = values
+    panels = (
+        Panel(name=f"{words.temperature} ({warmth})", values=temperature),
+        Panel(name=f"{words.chance} (%)", values=chance, lowest=0, highest=100),
+        # A tenth of a millimetre must not look like a flood.
+        Panel(name=f"{words.amount} ({wet})", values=amount, lowest=0, highest=_LITTLE_RAIN.get(wet), bars=True),
+    )
+    if len(steps) <= _MAX_HOURS_LABELLED:
+        every = 1 if len(steps) <= _LABEL_EVERY_HOURS * 3 else _LABEL_EVERY_HOURS
+        labels = {number: f"{at:%H:%M}" for number, at in enumerate(steps) if at.hour % every == 0}
+    else:
+        labels = {number: words.day(at, "{at:%d}") for number, at in enumerate(steps) if at.hour == 0}
+    period = " - ".join(dict.fromkeys(words.day(at, words.date) for at in (*steps[:1], *steps[-1:])))
+    title = ": ".join(filter(None, (drawable(place), period)))
+    return line_chart(title, labels, panels, decimal_point=words.decimal_point)
 
 
 def line_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel], *, decimal_point: str = ".") -> bytes:

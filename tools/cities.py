@@ -1,9 +1,10 @@
 """Names of cities, and of countries with one time zone, that the IANA database lacks: it names one city per zone.
 Includes German, French and Spanish names (CLDR 48).
 
-Also states and countries, which people write behind a city: "Portland, ME", "London, UK".
+Also states and countries, which people write behind a city: "Portland, ME", "London, UK"; and coordinates.
 """
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -99,6 +100,13 @@ _COUNTRY_NAMES = {
     "TR": "turkiye",
 }
 
+_COORDINATES = re.compile(
+    r"\(?\s*(?P<latitude>[-−]?\d{1,2}(?:\.\d+)?)\s*°?\s*(?P<south>[NS])?"
+    r"(?:\s*[,;/]\s*|\s+)(?P<longitude>[-−]?\d{1,3}(?:\.\d+)?)\s*°?\s*(?P<west>[EW])?\s*\)?",
+    re.IGNORECASE,
+)
+_MAX_LATITUDE, _MAX_LONGITUDE = 90, 180
+
 
 @dataclass(frozen=True, slots=True)
 class Region:
@@ -140,3 +148,14 @@ def fold_name(name: str) -> str:
     """Returns the name of a city or zone without case, accents, underscores and double spaces."""
     bare = "".join(mark for mark in unicodedata.normalize("NFKD", name) if not unicodedata.combining(mark))
     return " ".join(bare.casefold().replace("_", " ").split())
+
+
+def coordinates(text: str) -> tuple[float, float] | None:
+    """Returns latitude and longitude of `52.52 13.41` or `33.9 S, 18.4 E`; None if the text has no such form."""
+    found = _COORDINATES.fullmatch(text.strip())
+    if found is None:
+        return None
+    latitude, longitude = (float(found[name].replace("−", "-")) for name in ("latitude", "longitude"))
+    latitude *= -1 if (found["south"] or "").upper() == "S" else 1
+    longitude *= -1 if (found["west"] or "").upper() == "W" else 1
+    return (latitude, longitude) if abs(latitude) <= _MAX_LATITUDE and abs(longitude) <= _MAX_LONGITUDE else None

@@ -1,35 +1,38 @@
-"""The tool `get_weather`: the weather now, by hour and for up to sixteen days, air quality, and a chart.
+"""The tool `get_weather`: the weather now, by hour and for up to sixteen days, air quality, and a chart, by Open-Meteo.
 
 A place is given by coordinates or by name. If several have the name, the clearly largest is used, or else the model
-gets the list. `tools.weather.open_meteo` queries Open-Meteo; here its answers are put in words, with the units that
-they name. Values that are null are left out, and nothing is guessed. Times are local to the place.
+gets the list. The answers are put in words, with the units that they name. Values that are null are left out, and
+nothing is guessed. Times are local to the place. Open-Meteo's free hosts accept about one request at a time per
+address, so questions wait for each other. It needs no key.
+
+Source: the documentation of open-meteo.com for forecasts, geocoding, air quality and terms, and the server's own
+repository open-meteo/open-meteo for the errors, 2026-11-21; open-meteo/geocoding-api 655cd15 for languages and for
+regions behind a comma, 2026-11-27. Data CC BY 4.0: every answer needs the attribution.
 """
 
 import asyncio
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
-from typing import Any, Literal, NamedTuple, Self
+from http import HTTPStatus
+from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
-from tools.base import Arguments, Intent, Result, ResultFile, ToolContext, ToolSpec
-from tools.chart import PNG, Panel, drawable, line_chart
-from tools.cities import fold_name
-from tools.errors import BadArguments, TimedOut, ToolError
-from tools.http import Http
+from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultFile, ToolContext, ToolSpec
+from tools.chart import PNG, weather_chart
+from tools.cities import coordinates, fold_name, regions_named
+from tools.errors import BadArguments, Disabled, NotFound, RateLimited, TimedOut, ToolError
+from tools.http import Http, JsonAnswer
 from tools.text import clean_text, shorten
-from tools.weather.open_meteo import (
-    ATTRIBUTION,
-    MAX_NAME_CHARS,
-    OpenMeteo,
-    Units,
-    Value,
-    WeatherForecast,
-    WeatherOptions,
-    WeatherPlace,
-)
 
+ATTRIBUTION = "Weather data by Open-Meteo.com (https://open-meteo.com/)"
+
+_SERVICE = "Open-Meteo"
+_MAX_NAME_CHARS = 100
+_CANDIDATES = 10
+_MAX_CANDIDATES = 100
+_SHOWN_REGIONS = 8
+_MAX_REASON_CHARS = 200
 _CLEARLY_LARGER = 3  # times as many people as the next place of that name
 _SHOWN_OTHERS = 5
 _TIMEOUT_SECONDS = 12.0
@@ -91,50 +94,25 @@ _Part = Literal["next_24", "morning", "afternoon", "evening", "night", "all_day"
 # Start and end in hours since midnight of the day.
 _PARTS = {"morning": (6, 12), "afternoon": (12, 18), "evening": (18, 23), "night": (22, 30), "all_day": (0, 24)}
 
-_COORDINATES = re.compile(
-    r"\(?\s*(?P<latitude>[-−]?\d{1,2}(?:\.\d+)?)\s*°?\s*(?P<south>[NS])?"
-    r"(?:\s*[,;/]\s*|\s+)(?P<longitude>[-−]?\d{1,3}(?:\.\d+)?)\s*°?\s*(?P<west>[EW])?\s*\)?",
-    re.IGNORECASE,
-)
-_MAX_LATITUDE, _MAX_LONGITUDE = 90, 180
-
-_LITTLE_RAIN = {"mm": 1.0, "inch": 0.05}
-_LABEL_EVERY_HOURS = 3
-_MAX_HOURS_LABELLED = 26  # charts of more hours label the days
+Units = Literal["metric", "imperial"]
+Value = float | str | None
 
 
-class ChartWords(NamedTuple):
-    """The words of the chart in one language, the short names of the weekdays, and how a date and a number look."""
+class WeatherOptions(Options):
+    """The settings `TOOLS__WEATHER__<FIELD>`."""
 
-    temperature: str
-    chance: str
-    amount: str
-    weekdays: str
-    date: str
-    decimal_point: str = ","
+    base_url: BaseUrl = "https://api.open-meteo.com"
+    """The address for forecasts; with a key https://customer-api.open-meteo.com."""
+    geocoding_base_url: BaseUrl = "https://geocoding-api.open-meteo.com"
+    """The address for looking up places; with a key https://customer-geocoding-api.open-meteo.com."""
+    api_key: Key | None = None
+    """The key for Open-Meteo's customer hosts, which commercial use requires; private use needs none."""
+    units: Units = "metric"
+    """The units of answers, unless the question names some."""
 
-    def day(self, at: datetime, form: str) -> str:
-        """Returns a day as it stands below the chart (`{at:%d}`) or in the title (`date`): `Sat 21`."""
-        return f"{self.weekdays.split()[at.weekday()]} {form.format(at=at)}"
-
-
-_DAYS_OF_ENGLISH = "Mon Tue Wed Thu Fri Sat Sun"
-CHART_WORDS: Mapping[str, ChartWords] = {
-    "en": ChartWords("Temperature", "Chance of rain", "Rain and snow per hour", _DAYS_OF_ENGLISH, "{at:%d %b}", "."),
-    "de": ChartWords(
-        *("Temperatur", "Regenwahrscheinlichkeit", "Regen und Schnee pro Stunde"),
-        *("Mo Di Mi Do Fr Sa So", "{at.day}.{at.month}."),
-    ),
-    "fr": ChartWords(
-        *("Température", "Risque de pluie", "Pluie et neige par heure"),
-        *("lun. mar. mer. jeu. ven. sam. dim.", "{at:%d/%m}"),
-    ),
-    "es": ChartWords(
-        *("Temperatura", "Probabilidad de lluvia", "Lluvia y nieve por hora"),
-        *("lun mar mié jue vie sáb dom", "{at.day}/{at.month}"),
-    ),
-}
-"""By ISO code of the language."""
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        return ("Open-Meteo: the place",)
 
 
 class WeatherArguments(Arguments):
@@ -144,7 +122,7 @@ class WeatherArguments(Arguments):
 
     place: str | None = Field(
         default=None,
-        max_length=MAX_NAME_CHARS,
+        max_length=_MAX_NAME_CHARS,
         description="A town, postal code or airport (Paris, Texas), or coordinates.",
     )
     latitude: float | None = Field(default=None, ge=-90, le=90, allow_inf_nan=False)
@@ -171,12 +149,70 @@ class WeatherArguments(Arguments):
         return min(self.days or usual, _MAX_DAYS)
 
 
+class WeatherPlace(BaseModel):
+    """A row of the geocoding answer; empty fields are missing."""
+
+    name: str
+    latitude: float
+    longitude: float
+    country: str | None = None
+    country_code: str | None = None
+    admin1: str | None = None
+    admin2: str | None = None
+    admin3: str | None = None
+    population: int = 0
+
+    @property
+    def label(self) -> Mapping[str, str | float]:
+        """What distinguishes the place from others with the same name."""
+        return {**self.name_and_region, "latitude": self.latitude, "longitude": self.longitude}
+
+    @property
+    def name_and_region(self) -> Mapping[str, str]:
+        """The same in words alone."""
+        words = {"name": self.name, "region": self.admin1, "country": self.country}
+        return {key: shorten(clean_text(word), _MAX_NAME_CHARS) for key, word in words.items() if word}
+
+    def is_in(self, region: str) -> bool:
+        """Whether it is in a region or country, given by its name, the letters of a state or the code of a country."""
+        wanted = fold_name(region)
+        names = (self.admin1, self.admin2, self.admin3, self.country, self.country_code)
+        if wanted.removesuffix(" county") in {fold_name(name) for name in names if name}:
+            return True
+        return any(
+            one.name == self.admin1 if one.is_state else one.code == self.country_code for one in regions_named(region)
+        )
+
+
+class _Places(BaseModel):
+    results: tuple[WeatherPlace, ...] = ()
+    """Missing if there are none."""
+
+
+class _Forecast(BaseModel):
+    """A forecast of the weather or the air: parallel lists by variable, of which any value can be null. Times are local
+    to the place and without a zone.
+    """
+
+    timezone: str
+    timezone_abbreviation: str = ""
+    current: Mapping[str, Value] = {}
+    current_units: Mapping[str, str] = {}
+    hourly: Mapping[str, Sequence[Value]] = {}
+    hourly_units: Mapping[str, str] = {}
+    daily: Mapping[str, Sequence[Value]] = {}
+    daily_units: Mapping[str, str] = {}
+
+
 class Weather:
     """Tells the weather of a place, now, by the hour and by the day, with air and pollen, and draws a chart."""
 
     def __init__(self, options: WeatherOptions, http: Http, *, timeout_seconds: float = _TIMEOUT_SECONDS) -> None:
-        self._units = options.units
-        self._service = OpenMeteo(options, http, timeout_seconds)
+        """`timeout_seconds` is for one question: its place, its forecast, and waiting for earlier questions."""
+        self._options, self._http = options, http
+        self._timeout_seconds = timeout_seconds
+        self._key = options.api_key.get_secret_value() if options.api_key else ""
+        self._queue = asyncio.Lock()
 
     spec = ToolSpec(
         name="get_weather",
@@ -194,30 +230,52 @@ class Weather:
         """Returns the weather, or the places that an ambiguous name may mean.
 
         Raises:
-            NotFound: no place has that name.
+            NotFound: no place has that name, or none in that region; the message names those where there is one.
             BadArguments: Open-Meteo refuses the arguments, or the day is too far away.
             Disabled: it refuses the key.
             RateLimited, TimedOut, TooLarge, Unavailable: there is no readable answer.
         """
         _needed_days(arguments, context.now)
-        timeout_seconds = self._service.timeout_seconds
         try:
-            async with asyncio.timeout(timeout_seconds), self._service.queue:
+            async with asyncio.timeout(self._timeout_seconds), self._queue:
                 return await self._weather(arguments, context)
         except TimeoutError as error:
-            raise TimedOut(f"Open-Meteo did not answer within {timeout_seconds:g} seconds.") from error
+            raise TimedOut(f"{_SERVICE} did not answer within {self._timeout_seconds:g} seconds.") from error
 
     async def _weather(self, arguments: WeatherArguments, context: ToolContext) -> Result:
         here = (arguments.latitude, arguments.longitude)
-        asked = shorten(clean_text(arguments.place or ""), MAX_NAME_CHARS)
+        asked = shorten(clean_text(arguments.place or ""), _MAX_NAME_CHARS)
         latitude, longitude = here if None not in here else coordinates(asked) or (None, None)
         if latitude is not None and longitude is not None:
             return await self._answer({"latitude": latitude, "longitude": longitude}, (), arguments, context)
-        chosen, others = _choose(await self._service.places(asked, context.language), asked)
+        chosen, others = _choose(await self._places(asked, context.language), asked)
         if chosen is not None:
             return await self._answer(chosen.label, others, arguments, context)
         message = f"Several places are named {asked!r}: which one is meant?"
         return Result(data={"ambiguous": True, "message": message, "candidates": [place.label for place in others]})
+
+    async def _places(self, name: str, language: str) -> tuple[WeatherPlace, ...]:
+        """Returns the places whose names begin like this, at least one; named in English if English knows them.
+
+        A search knows the names that a place has at home, and those of one language. English comes first: models call
+        places by English names as well, and in German Cologne is a village in Italy. Regions and countries may follow
+        behind commas. They are compared here: the service knows neither codes nor letters of states, and compares only
+        the best few of the bare name.
+        """
+        town, *regions = (part.strip() for part in name.split(","))
+        regions = list(filter(None, regions))
+        elsewhere: dict[str, None] = {}
+        for one in dict.fromkeys(("en", language)):
+            count = _MAX_CANDIDATES if regions else _CANDIDATES
+            params = {"name": town, "count": str(count), "language": one, "format": "json"}
+            answer = await self._ask(f"{self._options.geocoding_base_url}/v1/search", params)
+            places = answer.parse(_Places, _SERVICE).results
+            if found := tuple(place for place in places if all(map(place.is_in, regions))):
+                return found
+            elsewhere |= dict.fromkeys(", ".join(filter(None, (place.admin1, place.country))) for place in places)
+        known = "; ".join(list(elsewhere)[:_SHOWN_REGIONS])
+        there = f"there is one in {clean_text(known)}" if known else "try the bare name of a town"
+        raise NotFound(f"No place is named {name!r}; {there}.")
 
     async def _answer(
         self,
@@ -226,18 +284,16 @@ class Weather:
         arguments: WeatherArguments,
         context: ToolContext,
     ) -> Result:
+        """Returns the weather at the coordinates in the label."""
         here = {"latitude": str(label["latitude"]), "longitude": str(label["longitude"]), "timezone": "auto"}
-        hourly = {"hourly": ",".join([*_HOURLY, _DIRECTION, _CODE])} if arguments.hours or arguments.chart else {}
-        forecast = await self._service.forecast(
-            here
-            | hourly
-            | {
-                "current": ",".join([*_CURRENT, _DIRECTION, _CODE]),
-                "daily": ",".join([*_DAILY, _DOMINANT_DIRECTION, "sunrise", "sunset", _CODE]),
-                "forecast_days": str(_needed_days(arguments, context.now)),
-            }
-            | (_IMPERIAL if (arguments.units or self._units) == "imperial" else {})
-        )
+        params = here | {
+            "current": ",".join([*_CURRENT, _DIRECTION, _CODE]),
+            "daily": ",".join([*_DAILY, _DOMINANT_DIRECTION, "sunrise", "sunset", _CODE]),
+            "forecast_days": str(_needed_days(arguments, context.now)),
+        }
+        params |= {"hourly": ",".join([*_HOURLY, _DIRECTION, _CODE])} if arguments.hours or arguments.chart else {}
+        params |= _IMPERIAL if (arguments.units or self._options.units) == "imperial" else {}
+        forecast = (await self._ask(f"{self._options.base_url}/v1/forecast", params)).parse(_Forecast, _SERVICE)
         by_hour = _hours_within(forecast, arguments)
         daily = _days(forecast, arguments.day, arguments.day_count)
         data: dict[str, Any] = {
@@ -257,24 +313,45 @@ class Weather:
         }
         files: tuple[ResultFile, ...] = ()
         if arguments.chart:
+            values = [[_number(row.get(name)) for _, row in by_hour] for name in list(_HOURLY)[:3]]
+            units = forecast.hourly_units.get("temperature_2m", ""), forecast.hourly_units.get("precipitation", "")
             title = arguments.place or f"{label['latitude']}, {label['longitude']}"
-            words = CHART_WORDS.get(context.language, CHART_WORDS["en"])
-            files = await asyncio.to_thread(_chart, title, by_hour, forecast.hourly_units, words)
-            if not files:
-                data["chart"] = "There is nothing to draw: say it in words."
+            steps = [at for at, _ in by_hour]
+            picture = await asyncio.to_thread(weather_chart, title, steps, values, units, context.language)
+            files = (ResultFile(name="weather.png", content_type=PNG, data=picture),) if picture else ()
+            data["chart"] = "" if picture else "There is nothing to draw: say it in words."
         return Result(data={name: item for name, item in data.items() if item}, files=files)
 
     async def _air(self, here: Mapping[str, str]) -> Mapping[str, str]:
         """Returns the air quality, or why it is unknown, which does not affect the weather."""
+        host = self._options.base_url.replace("api.open-meteo.com", "air-quality-api.open-meteo.com")
+        wanted = {**here, "current": ",".join(_AIR), "forecast_days": "1"}
         try:
-            wanted = {**here, "current": ",".join(_AIR), "forecast_days": "1"}
-            answer = await self._service.forecast(wanted, of_air=True)
+            answer = (await self._ask(f"{host}/v1/air-quality", wanted)).parse(_Forecast, _SERVICE)
         except ToolError as error:
             return {"failed": str(error)}
         index = _number(answer.current.get("european_aqi"))
         words = (word for most, word in _AIR_WORDS.items() if index is not None and index <= most)
         word = "unknown" if index is None else next(words, "extremely poor")
         return {"air": word, **_with_units(answer.current, answer.current_units, _AIR)}
+
+    async def _ask(self, url: str, params: Mapping[str, str]) -> JsonAnswer:
+        given = {**params, "apikey": self._key} if self._key else params
+        answer = await self._http.get_json(url, service=_SERVICE, params=given, timeout_seconds=self._timeout_seconds)
+        match answer.body:
+            case {"error": True, "reason": str(said)}:
+                reason = shorten(clean_text(said.replace(self._key or "apikey=", "")), _MAX_REASON_CHARS)
+            case _ if answer.ok:
+                return answer
+            case _:
+                reason = ""
+        if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
+            raise RateLimited(f"{_SERVICE} wants fewer requests. {reason}".strip())
+        if answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN} or "API key" in reason:
+            raise Disabled(f"{_SERVICE} refuses the key: the operator must check TOOLS__WEATHER__API_KEY.")
+        if reason and answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise BadArguments(reason)
+        raise answer.refusal(_SERVICE)
 
 
 def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
@@ -308,18 +385,7 @@ def _choose(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | 
     return None, [first, *others][:_SHOWN_OTHERS]
 
 
-def coordinates(text: str) -> tuple[float, float] | None:
-    """Returns latitude and longitude of `52.52 13.41` or `33.9 S, 18.4 E`; None if the text has no such form."""
-    found = _COORDINATES.fullmatch(text.strip())
-    if found is None:
-        return None
-    latitude, longitude = (float(found[name].replace("−", "-")) for name in ("latitude", "longitude"))
-    latitude *= -1 if (found["south"] or "").upper() == "S" else 1
-    longitude *= -1 if (found["west"] or "").upper() == "W" else 1
-    return (latitude, longitude) if abs(latitude) <= _MAX_LATITUDE and abs(longitude) <= _MAX_LONGITUDE else None
-
-
-def _days(forecast: WeatherForecast, first: date | None, count: int) -> Sequence[Mapping[str, str]]:
+def _days(forecast: _Forecast, first: date | None, count: int) -> Sequence[Mapping[str, str]]:
     """Describes the weather of `count` days, by default from today on; fewer if the forecast ends before."""
     rows: list[Mapping[str, str]] = []
     for day, values in _rows(forecast.daily):
@@ -347,7 +413,7 @@ def _sun(day: datetime, values: Mapping[str, Value]) -> Mapping[str, str]:
 _Hours = Sequence[tuple[datetime, Mapping[str, Value]]]
 
 
-def _hours_within(forecast: WeatherForecast, wanted: WeatherArguments) -> _Hours:
+def _hours_within(forecast: _Forecast, wanted: WeatherArguments) -> _Hours:
     """Returns the hours of the part of a day, by default today at the place, without those that are past; of whole
     days if no part is wanted.
     """
@@ -365,7 +431,7 @@ def _hours_within(forecast: WeatherForecast, wanted: WeatherArguments) -> _Hours
     return [(at, values) for at, values in rows if first <= at < last]
 
 
-def _hours(forecast: WeatherForecast, rows: _Hours) -> Mapping[str, Any]:
+def _hours(forecast: _Forecast, rows: _Hours) -> Mapping[str, Any]:
     """Describes each hour in as few characters as can be read, as there are many: `15 overcast, 6.5, 10, 0, 12 W`."""
     if not rows:
         return {"message": _OVER, "hours": []}
@@ -381,28 +447,6 @@ def _hours(forecast: WeatherForecast, rows: _Hours) -> Mapping[str, Any]:
         "columns": f"hour, weather, {', '.join(columns)} and from where",
         "hours": lines,
     }
-
-
-def _chart(name: str, rows: _Hours, units: Mapping[str, str], words: ChartWords) -> tuple[ResultFile, ...]:
-    """Returns the picture; none without values to draw. A place whose name cannot be drawn is left out of its title."""
-    steps = [at for at, _ in rows]
-    temperature, chance, amount = ([_number(values.get(name)) for _, values in rows] for name in list(_HOURLY)[:3])
-    warmth, wet = units.get("temperature_2m", ""), units.get("precipitation", "")
-    panels = (
-        Panel(name=f"{words.temperature} ({warmth})", values=temperature),
-        Panel(name=f"{words.chance} (%)", values=chance, lowest=0, highest=100),
-        # A tenth of a millimetre must not look like a flood.
-        Panel(name=f"{words.amount} ({wet})", values=amount, lowest=0, highest=_LITTLE_RAIN.get(wet), bars=True),
-    )
-    if len(steps) <= _MAX_HOURS_LABELLED:
-        every = 1 if len(steps) <= _LABEL_EVERY_HOURS * 3 else _LABEL_EVERY_HOURS
-        labels = {number: f"{at:%H:%M}" for number, at in enumerate(steps) if at.hour % every == 0}
-    else:
-        labels = {number: words.day(at, "{at:%d}") for number, at in enumerate(steps) if at.hour == 0}
-    period = " - ".join(dict.fromkeys(words.day(at, words.date) for at in (*steps[:1], *steps[-1:])))
-    title = ": ".join(filter(None, (drawable(name), period)))
-    picture = line_chart(title, labels, panels, decimal_point=words.decimal_point)
-    return (ResultFile(name="weather.png", content_type=PNG, data=picture),) if picture else ()
 
 
 def _rows(lists: Mapping[str, Sequence[Value]]) -> Iterator[tuple[datetime, Mapping[str, Value]]]:

@@ -149,7 +149,7 @@ def test_only_our_own_lines_follow_the_level() -> None:
 
     for level, name, shown in (
         ("DEBUG", "bot.chat.agent", ["debug", "info", "warning", "error"]),
-        ("INFO", "tools.weather.tool", ["info", "warning", "error"]),
+        ("INFO", "tools.weather", ["info", "warning", "error"]),
         ("ERROR", "store.database", ["error"]),
         ("DEBUG", "anthropic._base_client", ["warning", "error"]),
         ("DEBUG", "bottle", ["warning", "error"]),

@@ -13,7 +13,7 @@ from bot.settings.load import variables_of
 from tests.tools.conftest import USER_AGENT, Plenty, Repository
 from tests.tools.evidence.test_tool import Reading
 from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, build
-from tools.weather.open_meteo import WeatherOptions
+from tools.weather import WeatherOptions
 
 READY: Mapping[str, Options] = {
     name: entry.options.model_validate(entry.example) for name, entry in CATALOG.items() if entry.example

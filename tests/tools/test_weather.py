@@ -26,9 +26,8 @@ from tools import (
     ToolError,
     Unavailable,
 )
-from tools.chart import Panel, line_chart
-from tools.weather.open_meteo import ATTRIBUTION, WeatherOptions
-from tools.weather.tool import CHART_WORDS, Weather, WeatherArguments
+from tools.chart import CHART_WORDS, Panel, line_chart
+from tools.weather import ATTRIBUTION, Weather, WeatherArguments, WeatherOptions
 
 KEY = "om-key-4711"
 

@@ -9,7 +9,7 @@ from bot.cli import main
 
 ROOT = Path(main.__file__).parents[2]
 
-OF_TOOLS = {"httpx", "httpcore", "PIL", "simpleeval", "tools.building", "tools.weather.tool"}
+OF_TOOLS = {"httpx", "httpcore", "PIL", "simpleeval", "tools.building"}
 OF_MODELS = {"anthropic", "openai", "httpx2", "bot.models.base"}
 OF_THE_REST = {"aiohttp", "babel", "jinja2", "markdown_it", "bot.app", "bot.loops", "store.store"}
 OF_THE_STORE = {"cryptography", "aiosqlite"}
