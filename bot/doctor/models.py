@@ -246,9 +246,10 @@ async def fetch_json(url: str, *, seconds: float = ASK_SECONDS) -> Json:
 
 
 def checked_server(vendor: str, settings: Settings) -> CheckedServer:
-    """Returns a vendor's server as things are set."""
+    """Returns a vendor's server as things are set; the built-in model has no address."""
     given = settings.llm.anthropic if vendor == "anthropic" else settings.llm.openai
-    is_vendor, url = vendor == "anthropic" or settings.llm.openai.is_openai_itself, given.base_url or _URLS[vendor]
+    is_vendor = vendor == "anthropic" or settings.llm.openai.is_openai_itself
+    url = given.base_url or _URLS.get(vendor, "")
     return CheckedServer("models", vendor, f"LLM__{vendor.upper()}__", url, given.api_key, is_vendor=is_vendor)
 
 
