@@ -94,10 +94,6 @@ class FoundArticle(Article):
 class Feeds(Repository):
     """The repository of feeds. All methods run inside a transaction."""
 
-    def can_search(self) -> bool:
-        """Whether this SQLite has FTS5, which news need."""
-        return self.exists("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'")
-
     def all(self) -> tuple[Feed, ...]:
         """Returns all feeds in the order in which they were added."""
         return self._feeds("ORDER BY id")
@@ -145,7 +141,7 @@ class Feeds(Repository):
 
     def pull_in(self, *, until: datetime) -> None:
         """Makes every feed due at `until` at the latest."""
-        self.execute("UPDATE feeds SET due_at = ?1 WHERE due_at > ?1", (millis(until),))
+        self.execute("UPDATE feeds SET due_at = ?1 WHERE due_at > ?1 OR due_at IS NULL", (millis(until),))
 
     def note(self, feed: Feed) -> bool:
         """Keeps the state of a feed; returns whether the feed still exists."""

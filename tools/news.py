@@ -32,7 +32,7 @@ class NewsOptions(Options):
     """The RSS and Atom feeds to read: a comma-separated list of at most 50 public addresses. Admins can add others with
     `/feeds`. Without any feed, models are not offered these tools."""
     poll_minutes: Annotated[int, FIXED] = 60
-    """How often each feed is polled, unless the feed asks for longer intervals."""
+    """How often each feed is polled."""
     kept_days: Annotated[int, FIXED] = 30
     """How long articles are kept."""
     max_entries: Annotated[int, FIXED] = 5000

@@ -23,11 +23,10 @@ from bot.doctor.findings import Deps
 from bot.doctor.machine import is_contained, secret_of
 from bot.errors import ConfigError
 from bot.features.evidence import ReportJudge
-from bot.features.feeds import FeedService
+from bot.features.feeds import FeedReader, FeedService
 from bot.features.reminders.service import close_copy
 from bot.i18n.language import set_language
 from bot.media.cell import FileRefused
-from bot.media.feeds import FeedReader
 from bot.media.library import Library
 from bot.media.sandbox import Sandbox
 from bot.media.speech import Speech

@@ -45,7 +45,7 @@ from bot.errors import ConfigError
 from bot.events import TERMINAL_PERSON
 from bot.features.attestation import AttestationCommands
 from bot.features.export import ExportCommands
-from bot.features.feeds import FeedCommands, FeedPoller, news_tools
+from bot.features.feeds import FeedCommands, FeedPoller, FeedReader, news_tools
 from bot.features.memory import MemoryCommands, Remember
 from bot.features.predictions import prediction_tools
 from bot.features.reminders.commands import ReminderCommands
@@ -63,7 +63,6 @@ from bot.loops.sender import Sender
 from bot.loops.watchdog import Checkups, Watchdog
 from bot.loops.worker import Worker
 from bot.media.attachments import AttachmentReader
-from bot.media.feeds import FeedReader
 from bot.media.sandbox import Sandbox
 from bot.media.speech import Speech
 from bot.metrics import Counts

@@ -1,25 +1,31 @@
 """News from feeds: the loop that reads them, the articles, kept and searched in the store, the tools `intel_search` and
 `intel_recent`, and the command about feeds: everybody can list them, admins add and remove them.
 
-    due --> read (`bot.media.feeds`) --> its state and its articles, in one transaction --> the next
-                                    |--> trouble: at growing intervals (`pause_seconds`)
-                                    '--> gone for good: never again
+    due --validators--> 304, or the same bytes -----> nothing new
+                    |-> other bytes --> a cell -----> its articles, kept with its state in one transaction
+                    '-> anything else, no answer ---> trouble: asked again at growing intervals
 
-After a crash the same feed is due, and is requested with its validators again.
-The tools are offered as long as there is a feed, from the settings or from an admin: `FeedService` is asked again for
-every turn. Searches stay on this machine.
+Its content comes from a stranger, even if an admin chose it: only the public web is asked, sizes and times are bounded,
+and it is opened in a process of its own. After a crash the same feed is due, and is requested with its validators
+again. The tools are offered as long as there is a feed, from the settings or from an admin: `FeedService` is asked
+again for every turn. Searches stay on this machine.
+
+Source: RFC 9110 (13.1, 15.4); most feed servers answer conditional requests, some ignore them, so the bytes are
+compared as well (2026-11).
 """
 
+import hashlib
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from bot.chat.intents import plain_name
 from bot.clock import Clock, is_set_within
@@ -27,26 +33,33 @@ from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongF
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import moment
 from bot.logs import describe_error
-from bot.media.feeds import GONE, FeedReader, FeedValidators, Piece, Reading
+from bot.media.cell import FileRefused
+from bot.media.sandbox import Sandbox, check_facts
 from bot.metrics import Counts
 from store import Article, Feed, FoundArticle, Repositories, Store, StoreError
 from tools import (
     MAX_DAYS,
     Arguments,
     BadArguments,
+    FetchedPage,
+    Fetcher,
     Intent,
     NewsOptions,
     Result,
     Tool,
+    TooLarge,
     ToolContext,
+    ToolError,
     ToolSpec,
+    Unavailable,
     canonical_url,
     clean_query,
+    plain,
     shorten,
 )
 
 ABOUT_FEEDS = Sentence("ABOUT_FEEDS", "shows the news feeds I read; admins add and remove them.")
-FEEDS_OFF = Sentence("FEEDS_OFF", "I'm not reading news feeds here: that's switched off, or this machine can't do it.")
+FEEDS_OFF = Sentence("FEEDS_OFF", "I'm not reading news feeds here: that's switched off.")
 NO_FEEDS = Sentence("NO_FEEDS", "I'm not reading any news feeds yet. An admin can add one with `/feeds add URL`.")
 FEED_LINE = Sentence("FEED_LINE", "- {number}: {name}: read on {when} (articles kept: {count})")
 FEED_LINE_WAITING = Sentence("FEED_LINE_WAITING", "- {number}: {name}: not read yet")
@@ -61,29 +74,31 @@ FEED_ONLY_ADMINS = Sentence("FEED_ONLY_ADMINS", "Only my admins can change which
 NO_SUCH_FEED = Sentence("NO_SUCH_FEED", "There's no feed with that number; `/feeds` alone shows them all.")
 FEED_UNREADABLE = Sentence("FEED_UNREADABLE", "That isn't a feed I can read.")
 FEED_UNREACHABLE = Sentence("FEED_UNREACHABLE", "It can't be reached.")
-FEED_GONE = Sentence("FEED_GONE", "Its server says it's gone for good.")
-_TROUBLES: Mapping[str, Sentence] = {
-    **dict.fromkeys(("no_feed", "unreadable", "too_large"), FEED_UNREADABLE),
-    "gone": FEED_GONE,
-}
+
+MAX_BYTES = 2_000_000
+"""The largest feed that is read."""
 
 _MAX_RESULTS = 20
 _MAX_QUERY_CHARS = 400
 _MAX_SNIPPET_CHARS = 400
-
+_MAX_NAME_CHARS = 80
+_MAX_TITLE_CHARS = 300
+_MAX_SUMMARY_CHARS = 800
+_MAX_MARK_CHARS = 500
+_ACCEPTED = ("application/atom+xml", "application/rss+xml", "application/xml", "application/*", "text/*", "")
+_FETCH_SECONDS = 30.0
+_CELL_SECONDS = 20.0
+_NO_FEED, _UNREACHABLE = "no_feed", "unreachable"
+"""What can be the trouble with a feed."""
+_MIN_NAP_SECONDS, _MAX_NAP_SECONDS = 0.05, 60.0
+_PAUSE_SECONDS = 30.0
+_MAX_PAUSE = timedelta(days=1)
+"""However often a feed has failed, it is asked once a day."""
 
 Days = Annotated[int, Field(ge=1, le=MAX_DAYS, description="How many days back from now, such as 7.")]
 Limit = Annotated[int, Field(ge=1, le=_MAX_RESULTS, description="The most results.")]
 
 _log = logging.getLogger(__name__)
-
-_MAX_NAP_SECONDS = 60.0
-"""The longest sleep: the machine's clock may be set in the meantime, and old articles must go."""
-_MIN_NAP_SECONDS = 0.05
-_PAUSE_SECONDS = 30.0
-MAX_PAUSE_SECONDS = 86_400.0
-"""The longest pause, however long a feed asks for or fails: it is read once a day."""
-_SHOWN_CHARS = 80
 
 
 class FeedService:
@@ -96,7 +111,7 @@ class FeedService:
     async def tools(self) -> Sequence[Tool]:
         """See `tools.ToolSource`."""
         try:
-            are_read = await self._store.read(lambda repos: bool(repos.feeds.all()) and repos.feeds.can_search())
+            are_read = await self._store.read(lambda repos: bool(repos.feeds.all()))
         except StoreError as error:
             _log.error("unknown whether there are feeds: %s", error)
             are_read = False
@@ -113,7 +128,7 @@ class FeedService:
 
 def name_of(title: str, url: str) -> str:
     """The name of a feed for people: its title, or else its host."""
-    return shorten(title, _SHOWN_CHARS) or (urlsplit(url).hostname or "").removeprefix("www.")
+    return shorten(title, _MAX_NAME_CHARS) or (urlsplit(url).hostname or "").removeprefix("www.")
 
 
 class IntelSearchArguments(Arguments):
@@ -247,7 +262,7 @@ class FeedCommands(CommandGroup):
             raise WrongForm
 
         def answer(repos: Repositories) -> str:
-            if not (self._is_on and repos.feeds.can_search()):
+            if not self._is_on:
                 return say(FEEDS_OFF)
             if rest and not call.is_admin:
                 return say(FEED_ONLY_ADMINS)
@@ -278,7 +293,9 @@ class FeedCommands(CommandGroup):
             count=count,
             when=when,
         )
-        return line if feed.trouble is None else f"{line}. {say(_TROUBLES.get(feed.trouble, FEED_UNREACHABLE))}"
+        if feed.trouble is None:
+            return line
+        return f"{line}. {say(FEED_UNREADABLE if feed.trouble == _NO_FEED else FEED_UNREACHABLE)}"
 
 
 def _remove(repos: Repositories, number: int) -> str:
@@ -296,6 +313,87 @@ def _name(feed: Feed) -> str:
     return name_of(plain_name(feed.title), feed.url)
 
 
+def _plain(max_chars: int) -> AfterValidator:
+    return AfterValidator(lambda words: shorten(plain(words), max_chars))
+
+
+class Piece(BaseModel):
+    """One article of a feed, in plain words; made of what a cell reports, see `bot.media.feed_parser`."""
+
+    model_config = ConfigDict(frozen=True, val_temporal_unit="seconds")
+
+    key: str = Field(min_length=1, max_length=64)
+    """A short fingerprint of its id in the feed."""
+    url: Annotated[str | None, AfterValidator(lambda url: url and canonical_url(url))]
+    """In canonical form; None if it has none that leads anywhere."""
+    title: Annotated[str, Field(max_length=1_000), _plain(_MAX_TITLE_CHARS)]
+    summary: Annotated[str, Field(max_length=10_000), _plain(_MAX_SUMMARY_CHARS)]
+    published_at: datetime | None
+    """None if the feed does not say."""
+
+
+class _Content(BaseModel):
+    """What a cell reports about a feed."""
+
+    title: Annotated[str, Field(max_length=1_000), _plain(_MAX_TITLE_CHARS)]
+    entries: tuple[Piece, ...] = Field(max_length=100)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """The result of asking for a feed."""
+
+    feed: Feed
+    """The feed as it is known now, with its `trouble` if there is any."""
+    pieces: tuple[Piece, ...] | None = None
+    """Its articles; None if they are those of the last time, or cannot be read."""
+
+
+class FeedReader:
+    """Fetches feeds, and opens them in cells."""
+
+    def __init__(self, fetcher: Fetcher, sandbox: Sandbox) -> None:
+        self._fetcher = fetcher
+        self._sandbox = sandbox
+
+    async def read(self, feed: Feed) -> Reading:
+        """Asks for what is new in a feed. Raises nothing but cancellation; takes a minute at most."""
+        try:
+            return await self._read(feed)
+        except (BadArguments, TooLarge, FileRefused):
+            return Reading(feed=replace(feed, trouble=_NO_FEED))
+        except ToolError:
+            return Reading(feed=replace(feed, trouble=_UNREACHABLE))
+
+    async def _read(self, feed: Feed) -> Reading:
+        marks = {"If-None-Match": feed.etag, "If-Modified-Since": feed.last_modified}
+        sent = {name: mark for name, mark in marks.items() if mark is not None}
+        page = await self._fetcher.get(
+            feed.url, accept=_ACCEPTED, max_bytes=MAX_BYTES, timeout_seconds=_FETCH_SECONDS, headers=sent
+        )
+        if page.status == HTTPStatus.NOT_MODIFIED and sent:
+            return Reading(feed=replace(feed, trouble=None))
+        if not page.ok:
+            raise Unavailable(f"status {page.status}")
+        digest = hashlib.sha256(page.body).digest()[:16]
+        read = replace(
+            feed, etag=_mark(page, "etag"), last_modified=_mark(page, "last-modified"), digest=digest, trouble=None
+        )
+        if digest == feed.digest:
+            return Reading(feed=read)
+        facts, _ = await self._sandbox.open(
+            "feed_parser", page.body, page.url, page.charset or "", timeout_seconds=_CELL_SECONDS
+        )
+        found = check_facts(_Content, facts)
+        return Reading(feed=replace(read, title=found.title or feed.title), pieces=found.entries)
+
+
+def _mark(page: FetchedPage, name: str) -> str | None:
+    """A header to be sent back; None if it is missing or could not be sent unchanged."""
+    value = page.headers.get(name, "")
+    return value if value and len(value) <= _MAX_MARK_CHARS and value.isascii() and value.isprintable() else None
+
+
 class FeedPoller:
     """The loop of the feeds. `reader` None means that news are turned off, and nothing is read."""
 
@@ -307,41 +405,33 @@ class FeedPoller:
         self._counts = counts
         self._reader = reader
         self._news = news
-        self._every_seconds = 60.0 * news.poll_minutes
+        self._every = timedelta(minutes=news.poll_minutes)
         self._kept = timedelta(days=news.kept_days)
         self._is_settled = False
 
     async def run(self) -> None:
-        """Reads what is due, again and again; ends only by cancellation, or at once if there is nothing to read."""
+        """Reads what is due, again and again; ends only by cancellation, or at once if news are turned off."""
         wakeup = self._store.wakeups["feeds"]
-        while True:
+        while self._reader is not None:
             wakeup.clear()
             try:
-                seconds = await self.attend_all()
+                seconds = await self.attend_all(self._reader)
             except Exception as error:  # noqa: BLE001  (it is retried)
                 _log.error("reading feeds failed: %s", describe_error(error))
                 seconds = _PAUSE_SECONDS
-            if seconds is None:
-                return
             await is_set_within(wakeup, seconds)
 
-    async def attend_all(self) -> float | None:
-        """Reads every feed that is due; returns the seconds until the next look, None for never.
+    async def attend_all(self, reader: FeedReader) -> float:
+        """Reads every feed that is due; returns the seconds until the next look.
 
         Raises:
             StoreError: what was read could not be kept; try again later.
         """
-        if self._reader is None:
-            return None
-        self._is_settled = self._is_settled or await self._store.transaction(self._settle)
         if not self._is_settled:
-            _log.error(
-                "TOOLS__NEWS: no feeds are read, for the SQLite of this Python lacks FTS5, its full-text search: use a "
-                "Python whose sqlite3 has it, such as those of Debian, python.org or the Docker image"
-            )
-            return None
+            await self._store.transaction(self._settle)
+            self._is_settled = True
         while (feed := await self._store.read(lambda repos: repos.feeds.due(self._clock.now()))) is not None:
-            await self._attend(self._reader, feed)
+            await self._attend(reader, feed)
 
         def prune(repos: Repositories) -> int:
             return repos.feeds.prune(before=self._clock.settled_now() - self._kept, limit=self._news.max_entries)
@@ -354,54 +444,42 @@ class FeedPoller:
         seconds = (next_at - self._clock.now()).total_seconds()
         return min(max(seconds, _MIN_NAP_SECONDS), _MAX_NAP_SECONDS)
 
-    def _settle(self, repos: Repositories) -> bool:
-        """Adds the feeds of the settings to the others; False: none can be kept here."""
-        if not repos.feeds.can_search():
-            return False
+    def _settle(self, repos: Repositories) -> None:
+        """Adds the feeds of the settings to the others."""
         now = self._clock.now()
-        repos.feeds.pull_in(until=now + timedelta(seconds=max(MAX_PAUSE_SECONDS, self._every_seconds)))
+        repos.feeds.pull_in(until=now + _MAX_PAUSE)
         repos.feeds.settle_set(self._news.feeds, now=now)
-        return True
 
     async def _attend(self, reader: FeedReader, feed: Feed) -> None:
         """Reads one feed and keeps its articles; an unexpected failure postpones it like any other."""
-        marks = FeedValidators(etag=feed.etag, last_modified=feed.last_modified, digest=feed.digest)
         try:
-            reading = await reader.read(feed.url, marks)
+            reading = await reader.read(feed)
         except Exception as error:  # noqa: BLE001  (otherwise it would stay due, ahead of all others)
             _log.error("reading feed %d failed: %s", feed.id, describe_error(error))
-            reading = Reading(trouble="failed")
-        await self._store.transaction(lambda repos: self._keep(repos, feed, reading))
+            reading = Reading(feed=replace(feed, trouble=_UNREACHABLE))
+        await self._store.transaction(lambda repos: self._keep(repos, reading))
 
-    def _keep(self, repos: Repositories, feed: Feed, reading: Reading) -> None:
-        now, marks = self._clock.wall(), reading.marks
-        if reading.trouble:
-            self._counts.add("feeds_failed")
-            _log.warning("feed %d cannot be read (%s)", feed.id, reading.trouble)
-            failures = 0 if reading.trouble == GONE else feed.failures + 1
-            feed = replace(feed, failures=failures, trouble=reading.trouble)
+    def _keep(self, repos: Repositories, reading: Reading) -> None:
+        now, feed = self._clock.wall(), reading.feed
+        if feed.trouble is None:
+            feed = replace(feed, read_at=now, failures=0)
         else:
-            feed = replace(
-                feed,
-                url=reading.url,
-                title=reading.title or feed.title,
-                etag=marks.etag,
-                last_modified=marks.last_modified,
-                digest=marks.digest,
-                read_at=now,
-                failures=0,
-                trouble=None,
-            )
-        wanted_seconds = reading.pause_seconds
-        pause = pause_seconds(every_seconds=self._every_seconds, wanted_seconds=wanted_seconds, failures=feed.failures)
-        due_at = None if feed.trouble == GONE else self._clock.now() + timedelta(seconds=pause)
-        is_there = repos.feeds.note(replace(feed, due_at=due_at))
-        if reading.is_changed:
+            self._counts.add("feeds_failed")
+            _log.warning("feed %d cannot be read (%s)", feed.id, feed.trouble)
+            feed = replace(feed, failures=feed.failures + 1)
+        is_there = repos.feeds.note(replace(feed, due_at=self._clock.now() + self._pause(feed.failures)))
+        if reading.pieces is not None:
             kept = repos.feeds.keep(feed.id, self._articles(reading.pieces, now)) if is_there else 0
             for name in ("feeds_read", *["feed_articles"] * kept):
                 self._counts.add(name)
-        elif not reading.trouble:
+        elif feed.trouble is None:
             self._counts.add("feeds_unchanged")
+
+    def _pause(self, failures: int) -> timedelta:
+        """The time until a feed is read again that has failed so often since it was read: each failure but the first
+        doubles it.
+        """
+        return min(self._every * 2 ** min(max(failures - 1, 0), 10), _MAX_PAUSE)
 
     def _articles(self, pieces: Sequence[Piece], now: datetime) -> list[Article]:
         """The articles recent enough to be kept. None is dated later than now, or it would stay on top of all
@@ -419,16 +497,3 @@ class FeedPoller:
             for piece in pieces
         ]
         return [article for article in articles if article.published_at >= now - self._kept]
-
-
-def pause_seconds(*, every_seconds: float, wanted_seconds: float, failures: int) -> float:
-    """Returns the seconds until a feed is read again; the operator, the feed and failures can each only delay it.
-
-    Each failure doubles the interval, up to once a day: most feeds recover, and the others cost nothing.
-
-    `every_seconds` is the operator's interval, `wanted_seconds` the feed's (0: none), `failures` how often it has
-    failed since it was last read.
-    """
-    doublings = min(max(failures - 1, 0), 10)
-    patient = max(every_seconds * 2**doublings, wanted_seconds)
-    return min(patient, max(MAX_PAUSE_SECONDS, every_seconds))

@@ -57,8 +57,8 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
     """See `bot.media.cell`; the arguments are the address at which the feed was found, the base of relative ones in it,
     and what its server says of its encoding, or "".
 
-    Returns no bytes. The facts are `title`, `ttl_minutes` (0: not given) and `entries`: objects with `key`, `url`,
-    `title`, `summary`, `published_at`. Texts are still HTML; `url` and `published_at` (seconds since 1970) can be None.
+    Returns no bytes. The facts are `title` and `entries`: objects with `key`, `url`, `title`, `summary`,
+    `published_at`. Texts are still HTML; `url` and `published_at` (seconds since 1970) can be None.
 
     Raises:
         FileRefused: it is not a feed.
@@ -71,10 +71,8 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
     if root.tag not in _ROOTS or not (is_whole or found):
         raise FileRefused("it is no feed")
     channel = _children(next(root.iter("channel"), root))
-    ttl = _text(channel, ("ttl",), sys.maxsize)
     facts = {
         "title": _text(channel, ("title",), _MAX_TITLE_CHARS),
-        "ttl_minutes": int(ttl) if re.fullmatch("[0-9]{1,6}", ttl) else 0,
         "entries": _entries(found, urljoin(url, root.get("xml:base", ""))),
     }
     return facts, b""

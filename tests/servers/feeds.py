@@ -26,9 +26,9 @@ class Item:
     summary: str = ""
 
 
-def rss(*items: Item, title: str = "The Lamp Post", more: str = "") -> bytes:
+def rss(*items: Item, title: str = "The Lamp Post") -> bytes:
     rows = "".join(map(_item, items))
-    head = f"<title>{escape(title)}</title><link>https://lamp.example/</link><description>d</description>{more}"
+    head = f"<title>{escape(title)}</title><link>https://lamp.example/</link><description>d</description>"
     return f'<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel>{head}{rows}</channel></rss>'.encode()
 
 
@@ -81,7 +81,6 @@ class FeedSite(Server):
 
     feeds: dict[str, bytes] = field(default_factory=dict[str, bytes])
     moves: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
-    gone: set[str] = field(default_factory=set[str])
     headers: dict[str, str] = field(default_factory=dict[str, str])
     """What every answer bears besides."""
     has_marks: bool = True
@@ -91,8 +90,6 @@ class FeedSite(Server):
         if seen.path in self.moves:
             status, location = self.moves[seen.path]
             return web.Response(status=status, headers={"Location": location})
-        if seen.path in self.gone:
-            return web.Response(status=410)
         body = self.feeds.get(seen.path)
         if body is None:
             return web.Response(status=404, text="nothing here")

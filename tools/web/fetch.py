@@ -49,7 +49,6 @@ _MAX_ATTEMPTS = 4  # addresses of one host to try
 _ATTEMPT_SECONDS = 5.0  # for each but the last, so that an unresponsive one leaves time for the next
 _READ_BYTES = 4_096
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_PERMANENT = frozenset({301, 308})
 _CHARSET = re.compile(r";\s*charset\s*=\s*\"?([a-z0-9._:+-]{1,40})", re.IGNORECASE)
 _UNKNOWN_NAME = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
 
@@ -75,8 +74,6 @@ class FetchedPage:
     """Decompressed; empty unless the status is a success (2xx), as it is not read otherwise."""
     headers: Mapping[str, str]
     """Headers by lower-case name; repeated values are joined by commas. A stranger's words."""
-    moved_to: str | None = None
-    """Where the page has moved for good, by permanent redirects at the start of the chain; None: nowhere."""
 
     @property
     def ok(self) -> bool:
@@ -156,7 +153,7 @@ class Fetcher:
             TimedOut: the page was not complete in time.
             Unavailable: no connection, or an answer that is not valid HTTP.
         """
-        address, moved_to, is_permanent = web_address(url), None, True
+        address = web_address(url)
         named = ", ".join(each for each in accept if each[:1].isalpha())
         sent = {**self._headers, **(headers or {}), "Accept": named}
 
@@ -176,10 +173,8 @@ class Fetcher:
                     async with self._slots, self._answer(address, sent) as (page, response):
                         if page.status not in _REDIRECTS:
                             content = await body(page, response) if page.ok else b""
-                            return replace(page, body=content, moved_to=moved_to)
+                            return replace(page, body=content)
                         address = resolve_redirect(address, page.headers.get("location", ""))
-                        is_permanent = is_permanent and page.status in _PERMANENT
-                        moved_to = str(address) if is_permanent else moved_to
         except TimeoutError as error:
             raise TimedOut(f"{_SERVICE} did not answer within {timeout_seconds:g} seconds.") from error
         raise Unavailable(f"{_SERVICE} redirects more than {MAX_REDIRECTS} times.")

@@ -10,21 +10,26 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from bot.clock import SetClock
 from bot.features import feeds as phrases
 from bot.features.feeds import (
-    MAX_PAUSE_SECONDS,
+    MAX_BYTES,
     FeedPoller,
+    FeedReader,
     FeedService,
     IntelRecent,
     IntelRecentArguments,
     IntelSearch,
     IntelSearchArguments,
+    Piece,
+    Reading,
+    _Content,
     news_tools,
-    pause_seconds,
 )
-from bot.media.feeds import FeedReader
+from bot.media.cell import FileRefused
+from bot.media.sandbox import check_facts
 from bot.metrics import Counts
 from store import Article, Feed, Repositories, Store
 from tests.bot.chat.turn_helpers import calls, contents, says
@@ -33,7 +38,7 @@ from tests.bot.loops.app_harness import app_harness
 from tests.cells import sandbox
 from tests.conftest import NOON
 from tests.servers.envelopes import ALICE, BOB, GROUP, message
-from tests.servers.feeds import FeedSite, Item, rss
+from tests.servers.feeds import HOSTILE, FeedSite, Item, rss
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import only_here
 from tests.waiting import eventually_found
@@ -53,12 +58,15 @@ class Newsroom:
     clock: SetClock
     counts: Counts = field(default_factory=Counts)
 
-    def feed_poller(self, store: Store, *paths: str, is_on: bool = True, limit: int = 100) -> FeedPoller:
+    def feed_poller(self, store: Store, *paths: str) -> FeedPoller:
         # Unchecked: a feed of the settings is never one of this machine.
         urls = tuple(self.site.url + path for path in paths)
-        news = NewsOptions.model_construct(feeds=urls, poll_minutes=60, kept_days=30, max_entries=limit)
-        reader = FeedReader(self.fetcher, sandbox()) if is_on else None
-        return FeedPoller(store, self.clock, self.counts, reader, news=news)
+        news = NewsOptions.model_construct(feeds=urls, poll_minutes=60, kept_days=30, max_entries=100)
+        return FeedPoller(store, self.clock, self.counts, self.reader, news=news)
+
+    @property
+    def reader(self) -> FeedReader:
+        return FeedReader(self.fetcher, sandbox())
 
 
 @pytest.fixture
@@ -86,57 +94,56 @@ async def titles(store: Store, clock: SetClock) -> list[str]:
 async def test_a_feed_of_the_settings_is_read_when_it_is_due(store: Store, room: Newsroom) -> None:
     """At once, and then each hour, with what it is known by; what is too old is not kept, nor what is old and gone."""
     feed_poller = room.feed_poller(store, "/feed")
-    assert await feed_poller.attend_all() == 60
+    assert await feed_poller.attend_all(room.reader) == 60
     assert await titles(store, room.clock) == ["The lamp is lit"]
     [feed] = await feeds_of(store)
     assert (feed.title, feed.read_at, feed.trouble, feed.failures) == ("The Lamp Post", NOON, None, 0)
     assert feed.due_at == NOON + timedelta(seconds=HOUR)
     room.clock.move(0.99 * HOUR)
-    await feed_poller.attend_all()
+    await feed_poller.attend_all(room.reader)
     assert len(room.site.requests) == 1
     room.clock.move(0.02 * HOUR)
-    await feed_poller.attend_all()
+    await feed_poller.attend_all(room.reader)
     assert room.site.requests[-1].headers["if-none-match"] == feed.etag
     assert room.counts.all() == {"feed_articles": 1, "feeds_read": 1, "feeds_unchanged": 1}
     room.site.feeds["/feed"] = rss(Item(title="Later", link="/later", at=NOON))
     for hours, kept in ((2, ["Later", "The lamp is lit"]), (31 * 24, ["Later"])):
         room.clock.move(hours * HOUR)
-        await feed_poller.attend_all()
+        await feed_poller.attend_all(room.reader)
         assert await titles(store, room.clock) == kept
 
 
 async def test_a_feed_that_fails_is_asked_less_and_less(store: Store, room: Newsroom) -> None:
     """It holds no other up; when it comes back all is forgiven."""
     feed_poller = room.feed_poller(store, "/broken", "/feed")
-    await feed_poller.attend_all()
+    await feed_poller.attend_all(room.reader)
     assert await titles(store, room.clock) == ["The lamp is lit"]
     for hours in (1, 2, 4):
         [broken, _] = await feeds_of(store)
-        assert broken.trouble == "status 404"
+        assert broken.trouble == "unreachable"
         assert broken.due_at == room.clock.now() + timedelta(seconds=HOUR * hours)
         room.clock.move(HOUR * hours)
-        await feed_poller.attend_all()
+        await feed_poller.attend_all(room.reader)
     room.site.feeds["/broken"] = rss(Item(title="Mended", link="/mended", at=NOON))
     room.clock.move(9 * HOUR)
-    await feed_poller.attend_all()
+    await feed_poller.attend_all(room.reader)
     [mended, _] = await feeds_of(store)
     assert (mended.trouble, mended.failures) == (None, 0)
     assert "Mended" in await titles(store, room.clock)
     assert room.counts.all()["feeds_failed"] == 4
 
 
-async def test_a_feed_that_has_ended_is_never_asked_again(store: Store, room: Newsroom) -> None:
-    """What it told stays as long as anything does."""
+async def test_a_feed_that_was_given_up_by_an_earlier_version_is_read_again(store: Store, room: Newsroom) -> None:
+    """Where a feed was gone for good, it was never due again."""
     feed_poller = room.feed_poller(store, "/feed")
-    await feed_poller.attend_all()
-    room.site.gone.add("/feed")
-    for _ in range(3):
-        room.clock.move(48 * HOUR)
-        await feed_poller.attend_all()
-    assert len(room.site.requests) == 2
-    assert await titles(store, room.clock) == ["The lamp is lit"]
+    await feed_poller.attend_all(room.reader)
     [feed] = await feeds_of(store)
-    assert (feed.trouble, feed.due_at) == ("gone", None)
+    await store.transaction(lambda repos: repos.feeds.note(replace(feed, due_at=None, trouble="gone")))
+    again = room.feed_poller(store, "/feed")
+    await again.attend_all(room.reader)
+    room.clock.move(24 * HOUR)
+    await again.attend_all(room.reader)
+    assert [(one.trouble, one.failures) for one in await feeds_of(store)] == [(None, 0)]
 
 
 # In the chat
@@ -242,8 +249,8 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
         assert await ask(aldis, "/feeds") == "• 1: a.example: not read yet"
         await store.transaction(lambda repos: repos.feeds.settle_set(["https://b.example/"], now=NOON))
         [a, b] = await feeds_of(store)
-        await note(store, a, trouble="status 500")
-        await note(store, b, trouble="too_large", read=True)
+        await note(store, a, trouble="unreachable")
+        await note(store, b, trouble="no_feed", read=True)
         assert await ask(aldis, "/feeds", group=GROUP, author=BOB) == (
             "• 1: a.example: not read yet. It can't be reached.\n"
             "• 2: b.example: read on Sat, 21 Nov 2026, 12:00 (articles kept: 0). That isn't a feed I can read."
@@ -263,15 +270,87 @@ async def note(store: Store, feed: Feed, *, trouble: str, read: bool = False) ->
     await store.transaction(lambda repos: repos.feeds.note(changed))
 
 
-def test_the_longest_wish_counts_up_to_a_day() -> None:
-    """The operator's, the feed's, and what failures double."""
-    for wanted, failures, pause in (
-        (60, 0, HOUR),
-        (3 * HOUR, 0, 3 * HOUR),
-        (0, 1, HOUR),
-        (0, 4, 8 * HOUR),
-        (10 * HOUR, 2, 10 * HOUR),
-        (0, 10_000, MAX_PAUSE_SECONDS),
-        (1e9, 0, MAX_PAUSE_SECONDS),
+# Reading one
+
+
+async def read(room: Newsroom, path: str = "/feed", known: Feed | None = None, *, base: str | None = None) -> Reading:
+    """What comes of asking for a feed of the site that is new, or known like this."""
+    nothing: dict[str, Any] = dict.fromkeys(("etag", "last_modified", "digest", "due_at", "read_at", "trouble"))
+    url = (base or room.site.url) + path
+    new = Feed(id=1, given=url, is_set=False, url=url, title="", failures=0, **nothing)
+    return await room.reader.read(known or new)
+
+
+async def test_a_feed_comes_in_plain_words(room: Newsroom) -> None:
+    """Without tags; addresses whole and in their one spelling; times in UTC."""
+    room.site.feeds["/feed"] = rss(
+        Item(title="Lit &amp; bright", link="/lit#now", at=NOON, guid="7", summary="<p>At <b>dusk</b></p>")
+    )
+    reading = await read(room)
+    assert (reading.feed.title, reading.feed.trouble) == ("The Lamp Post", None)
+    [piece] = [*(reading.pieces or ())]
+    assert (piece.title, piece.summary, piece.url) == ("Lit & bright", "At dusk", f"{room.site.url}/lit")
+    assert piece.published_at == NOON
+    far = Piece.model_validate(piece.model_dump() | {"published_at": 253_402_300_799})
+    assert far.published_at is not None
+    assert far.published_at.year == 9999
+
+
+async def test_a_feed_that_has_not_changed_is_not_sent_again(room: Newsroom) -> None:
+    """The marks go back as they came, unless no header can bear them; a server that knows none of that is seen through
+    by the bytes.
+    """
+    site, first = room.site, (await read(room)).feed
+    again = await read(room, known=replace(first, trouble="unreachable"))
+    assert again == Reading(feed=first)
+    seen = site.requests[-1].headers
+    assert (seen["if-none-match"], seen["if-modified-since"]) == (first.etag, first.last_modified)
+    assert (first.etag or "").startswith('W/"')
+    site.has_marks = False
+    site.headers = {"ETag": '"' + "x" * 5000 + '"', "Last-Modified": "grün"}
+    assert await read(room, known=first) == Reading(feed=replace(first, etag=None, last_modified=None))
+    site.feeds["/feed"] = rss(Item(title="Dark", link="/dark"))
+    assert [piece.title for piece in (await read(room, known=first)).pieces or ()] == ["Dark"]
+
+
+async def test_what_is_wrong_with_a_feed_is_told_in_a_word(room: Newsroom) -> None:
+    """Whether it is no feed or is out of reach; only the public web is asked, by its address and behind a redirect."""
+    site = room.site
+    site.moves = {"/moved": (301, "/feed"), "/inside": (301, f"http://127.0.0.2:{site.port}/feed")}
+    assert (await read(room, "/moved")).feed.title == "The Lamp Post"
+    site.faults.append(lambda _: web.Response(status=304))
+    for path, base in (
+        ("/feed", None),
+        ("/nowhere", None),
+        ("/inside", None),
+        ("/feed", f"http://127.0.0.2:{site.port}"),
     ):
-        assert pause_seconds(every_seconds=HOUR, wanted_seconds=wanted, failures=failures) == pause
+        assert (await read(room, path, base=base)).feed.trouble == "unreachable"
+    site.faults.append(lambda _: web.Response(body=b"x", content_type="image/png"))
+    assert (await read(room)).feed.trouble == "no_feed"
+    site.feeds = {"/long": b" " * (MAX_BYTES + 1), "/noise": HOSTILE["noise"]}
+    for path in site.feeds:
+        assert (await read(room, path)).feed.trouble == "no_feed"
+    await site.stop()
+    assert (await read(room)).feed.trouble == "unreachable"
+
+
+async def test_hostile_feeds_end_in_words(room: Newsroom) -> None:
+    """Nothing invisible comes through; only addresses of the web do."""
+    for name, url, title in (("an address of another kind", None, "Click"), ("invisible orders", "/lit", "Lit")):
+        room.site.feeds["/feed"] = HOSTILE[name]
+        [piece] = [*((await read(room)).pieces or ())]
+        assert (piece.url, piece.title) == (url and room.site.url + url, title)
+
+
+def test_what_a_taken_over_cell_says_of_a_feed_is_not_believed() -> None:
+    """Each article has its key, and texts and a time of some size."""
+    piece = {"key": "k", "url": None, "title": "Lit", "summary": "", "published_at": None}
+    facts = {"title": "T", "entries": [piece]}
+    assert check_facts(_Content, facts).entries[0].title == "Lit"
+    for wrong in ({"key": ""}, {"url": 7}, {"title": "x" * 9_000}, {"summary": None}, {"published_at": "now"}):
+        with pytest.raises(FileRefused):
+            check_facts(_Content, facts | {"entries": [piece | wrong]})
+    for wrong in ({"title": None}, {"entries": [piece] * 101}):
+        with pytest.raises(FileRefused):
+            check_facts(_Content, facts | wrong)

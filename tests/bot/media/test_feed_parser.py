@@ -30,7 +30,7 @@ def test_both_kinds_come_to_the_same() -> None:
     for made in (rss, atom):
         data = made(Item(title="Lit & bright", link="/lit?a=1", at=at, guid="7", summary="<p>At <b>dusk</b></p>"))
         found = read(data)
-        assert (found["title"], found["ttl_minutes"]) == ("The Lamp Post", 0)
+        assert found["title"] == "The Lamp Post"
         [entry] = found["entries"]
         assert entry | {"key": ""} == {
             "key": "",
@@ -70,10 +70,8 @@ def test_only_the_beginning_is_read() -> None:
     assert len(entries(rdf)) == MAX_ENTRIES
 
 
-def test_the_time_to_live_and_the_encoding_are_read() -> None:
-    """In minutes, where it is a number of them; the server knows the encoding where the feed does not say it itself."""
-    assert read(rss(more="<ttl>90</ttl>"))["ttl_minutes"] == 90
-    assert read(rss(more="<ttl>soon</ttl>"))["ttl_minutes"] == 0
+def test_the_encoding_of_the_server_is_read() -> None:
+    """Where the feed does not say it itself."""
     data = "<rss version='2.0'><channel><item><title>Grün</title></item></channel></rss>".encode("latin-1")
     assert entries(data, charset="iso-8859-1")[0]["title"] == "Grün"
 
@@ -101,7 +99,7 @@ Shown = tuple[str, str | None, str]
 
 
 def shown(feed: str | bytes, charset: str = "") -> list[Shown]:
-    """Title, address and minute of each entry, as `bot.media.feeds` hands them on; "" for an entry without a date."""
+    """Title, address and minute of each entry, as they are handed on; "" for an entry without a date."""
     found = entries(feed.encode() if isinstance(feed, str) else feed, charset)
     dates = [
         "" if each["published_at"] is None else f"{datetime.fromtimestamp(each['published_at'], UTC):%F %R}"
