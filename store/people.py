@@ -16,7 +16,7 @@ from store.repository import Repository, account_place, millis, moment
 _Table = Literal["people", "pins", "identities"]
 
 _NO_IDENTITY = (None, 0, 0, 0, None)
-"""The values of a person whose safety number has not changed: its key, since when, is it open, verified, reported."""
+"""The values of a person whose safety number has not changed: its key, since when, is it open, compared, reported."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,19 +87,15 @@ class People(Repository):
     def suspect(self, person: str, key: str, *, account: str, now: datetime) -> None:
         """Records that the person has a new, untrusted key. If that is recorded already, its time stays."""
         guest, newest = self._guest(account, person), self.keyring.handle(key).hex()
-        former, noticed_at, is_open, is_verified, told_at = self._row("identities", guest) or _NO_IDENTITY
+        former, noticed_at, is_open, was_compared, told_at = self._row("identities", guest) or _NO_IDENTITY
         is_same = former == newest
         at = noticed_at if is_same and is_open else millis(now)
-        self._put("identities", guest, newest, at, 1, is_verified, told_at if is_same else None)
+        self._put("identities", guest, newest, at, 1, was_compared, told_at if is_same else None)
 
     def new_identities(self) -> tuple[NewIdentity, ...]:
         """Returns people whose safety number is new and not trusted or whose row is forged, the longest known first."""
         rows = ((row[1] if row else 0, handle) for handle, row in self._rows("identities") if not row or row[2])
         return tuple(NewIdentity(label=_label(person), since=moment(at)) for at, person in sorted(rows))
-
-    def was_verified(self, person: str, *, account: str) -> bool:
-        """Whether the last trusted key had been compared with the person's own."""
-        return bool((self._row("identities", self._guest(account, person)) or _NO_IDENTITY)[3])
 
     def is_identity_told(self, person: str, *, account: str) -> bool:
         """Whether the admins know about the person's newest key."""
@@ -110,29 +106,18 @@ class People(Repository):
         if row := self._row("identities", guest := self._guest(account, person)):
             self._put("identities", guest, *row[:4], millis(now))
 
-    def verify(self, person: str, key: str, *, account: str) -> None:
-        """Trusts a key that was compared with the person's own."""
-        guest = self._guest(account, person)
-        _, noticed_at, _, _, told_at = self._row("identities", guest) or _NO_IDENTITY
-        self._put("identities", guest, self.keyring.handle(key).hex(), noticed_at, 0, 1, told_at)
-
-    def trust(self, label: str, *, is_verified: bool | None = None) -> None:
-        """Trusts the key of the person with this label. `is_verified`: whether it was compared; None: not here."""
+    def trust(self, label: str) -> None:
+        """Trusts the key of the person with this label."""
         for handle, row in self._rows("identities"):
             if _label(handle) == label and row:
-                key, noticed_at, _, was_verified, told_at = row
-                verified = was_verified if is_verified is None else int(is_verified)
-                self._put("identities", handle, key, noticed_at, 0, verified, told_at)
+                key, noticed_at, _, was_compared, told_at = row
+                self._put("identities", handle, key, noticed_at, 0, was_compared, told_at)
             elif _label(handle) == label:
                 self.execute("DELETE FROM identities WHERE handle = ?", (handle,))
 
     def prune(self, *, before: datetime) -> None:
-        """Deletes trusted keys noticed before `before`, unless they had been compared."""
-        gone = [
-            (handle,)
-            for handle, row in self._rows("identities")
-            if row and row[1] < millis(before) and not row[2] and not row[3]
-        ]
+        """Deletes trusted keys noticed before `before`."""
+        gone = [(handle,) for handle, row in self._rows("identities") if row and row[1] < millis(before) and not row[2]]
         self.execute_many("DELETE FROM identities WHERE handle = ?", gone)
 
     def _row(self, table: _Table, handle: bytes) -> list[Any] | None:

@@ -2,10 +2,9 @@
 
     a send fails because of it, or a message cannot be decrypted --> notice
     look: the bridge's keys --> a key that is not trusted --> recorded; the admins hear it, once per key
-                            |                             '-- `accepts`: trusted at once, as Signal's own apps do,
-                            |                                 unless the previous key had been compared
+                            |                             '-- `accepts`: trusted at once, as Signal's own apps do
                             '-- trusted by now, wherever --> what was held is sent
-    trust: a person vouches for it --> the bridge --> what was held is sent, and what they wrote arrives
+    trust: an admin vouches for it --> the bridge --> what was held is sent, and what they wrote arrives
 
 signal-cli trusts a person's first key and no other: after a change it neither sends to them nor passes on what they
 write. A new key means a new phone, or a person who has taken over the number; no program can tell the two apart.
@@ -14,7 +13,7 @@ write. A new key means a new phone, or a person who has taken over the number; n
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -30,7 +29,7 @@ from bot.i18n.locale import moment
 from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.signal.protocol import Contact, Identity, SignalTransport, Transport
-from store import NewIdentity, Repositories, Store
+from store import Repositories, Store
 
 ABOUT_TRUST = Sentence("ABOUT_TRUST", "shows whose safety number has changed, or trusts the new one.")
 NO_SUSPECTS = Sentence("NO_SUSPECTS", "All safety numbers are trusted.")
@@ -38,9 +37,7 @@ NOT_SUSPECT = Sentence("NOT_SUSPECT", "Nobody with that label has a new safety n
 TRUST_CHANGED_AGAIN = Sentence(
     "TRUST_CHANGED_AGAIN", "The safety number has changed again since I told you. `/trust` shows the newest one."
 )
-TRUST_REFUSED = Sentence(
-    "TRUST_REFUSED", "The bridge to Signal refused. If you gave me the number, it isn't the one I see."
-)
+TRUST_REFUSED = Sentence("TRUST_REFUSED", "The bridge to Signal refused.")
 _IDENTITY_CHANGED = Sentence(
     "IDENTITY_CHANGED",
     "{name} has a new safety number. Usually that's a new phone; it can also be somebody who has taken "
@@ -98,22 +95,14 @@ class _Known:
     """The bridge's knowledge."""
 
     keys: Mapping[PersonId, Identity] = field(default_factory=dict[PersonId, Identity])
-    untrusted: frozenset[PersonId] = frozenset()
-    """The people whose keys are not trusted."""
     contacts: Mapping[PersonId, Contact] = field(default_factory=dict[PersonId, Contact])
     members: Mapping[ChatId, frozenset[PersonId]] = field(default_factory=dict[ChatId, frozenset[PersonId]])
     """The members of each group, fetched only if something is held."""
 
-    def suspect(self, row: NewIdentity, person: PersonId) -> Suspect:
-        """Returns the person with this row."""
-        contact = self.contacts.get(person)
-        return Suspect(
-            person=person,
-            label=row.label,
-            name=contact.name if contact else None,
-            since=row.since,
-            safety_number=self.keys[person].safety_number,
-        )
+    @property
+    def untrusted(self) -> frozenset[PersonId]:
+        """The people whose keys are not trusted."""
+        return frozenset(person for person, identity in self.keys.items() if not identity.is_trusted)
 
 
 class SafetyNumbers:
@@ -157,7 +146,7 @@ class SafetyNumbers:
                 suspects = await self.look()
                 if self._noticed:
                     seconds = _SOON_SECONDS
-                elif not suspects and not await self._held():
+                elif not suspects and not await self._holds():
                     seconds = None
             except Disconnected as error:
                 _log.info("safety numbers are unknown: %s", error)
@@ -175,25 +164,8 @@ class SafetyNumbers:
         """
         return (await self._look())[1]
 
-    async def _look(self) -> tuple[_Known, tuple[Suspect, ...]]:
-        noticed = frozenset(self._noticed)
-        known = await self._ask()
-        people = await self._store.read(lambda repos: self._ours(repos, known, noticed))
-        if self._accepts and (accepted := await self._accept(people)):
-            people -= accepted
-            known = replace(known, untrusted=known.untrusted - accepted)
-            await self._store.transaction(lambda repos: _release(repos, people))
-        suspects = await self._store.transaction(lambda repos: self._write(repos, known, people))
-        for person in noticed & frozenset(self._noticed):  # it is known by now, or was asked for often enough
-            self._noticed[person] += 1
-            if person in known.untrusted or self._noticed[person] >= _MAX_LOOKS:
-                del self._noticed[person]
-        return known, suspects
-
-    async def trust(self, name: str, *, safety_number: str | None = None) -> TrustResult:
+    async def trust(self, name: str) -> TrustResult:
         """Trusts the new safety number of the person with this label or UUID, if it is still the one that was reported.
-
-        A given safety number must match, and counts as compared, even if it was trusted before.
 
         Raises:
             Disconnected: the bridge cannot be asked; try again.
@@ -202,23 +174,16 @@ class SafetyNumbers:
         """
         before = await self._store.read(lambda repos: repos.people.new_identities())
         known, suspects = await self._look()
-        found = [*suspects]
-        if safety_number is not None:
-            found += await self._store.read(lambda repos: self._everybody(repos, known))
-        suspect = next((one for one in found if name.lower() in {one.label, one.person}), None)
+        suspect = next((one for one in suspects if name.lower() in {one.label, one.person}), None)
         if suspect is None or self._signal is None:
             return TrustResult(kind="not_suspect")
-        is_news = (suspect.label, suspect.since) not in {(one.label, one.since) for one in before}
-        if safety_number is None and is_news:
+        if (suspect.label, suspect.since) not in {(one.label, one.since) for one in before}:
             return TrustResult(kind="changed_again", suspect=suspect)
-        await self._signal.trust(suspect.person, safety_number=safety_number)
+        await self._signal.trust(suspect.person)
 
         def trusted(repos: Repositories) -> None:
-            if safety_number is not None:
-                repos.people.verify(suspect.person, known.keys[suspect.person].key, account=self._account)
-            else:
-                repos.people.trust(suspect.label, is_verified=False)
-            _release(repos, [one.person for one in suspects if one.person != suspect.person])
+            repos.people.trust(suspect.label)
+            self._let_go(repos, known, known.untrusted - {suspect.person}, at_once=True)
 
         await self._store.transaction(trusted)
         self._noticed.pop(suspect.person, None)
@@ -226,27 +191,32 @@ class SafetyNumbers:
         _log.warning("the new safety number of %s is trusted; sending what was held", suspect.label)
         return TrustResult(kind="trusted", suspect=suspect)
 
-    def _everybody(self, repos: Repositories, known: _Known) -> list[Suspect]:
-        now, account = self._clock.now(), self._account
-        labels = {person: repos.people.label(person, account=account) for person in known.keys}
-        return [known.suspect(NewIdentity(label=label, since=now), person) for person, label in labels.items()]
-
-    async def _held(self) -> bool:
-        return bool(await self._store.read(lambda repos: repos.holds.all()))
+    async def _look(self) -> tuple[_Known, tuple[Suspect, ...]]:
+        noticed = frozenset(self._noticed)
+        known = await self._ask()
+        ours = await self._store.read(lambda repos: self._ours(repos, known, noticed))
+        accepted = await self._accept(ours) if self._accepts else frozenset[PersonId]()
+        suspects = await self._store.transaction(lambda repos: self._write(repos, known, ours - accepted, accepted))
+        for person in noticed & frozenset(self._noticed):  # it is known by now, or was asked for often enough
+            self._noticed[person] += 1
+            if person in known.untrusted or self._noticed[person] >= _MAX_LOOKS:
+                del self._noticed[person]
+        return known, suspects
 
     async def _ask(self) -> _Known:
         if self._signal is None:
             return _Known()
-        identities = await self._signal.identities()
-        groups = await self._signal.groups() if await self._held() else ()
-        untrusted = frozenset(one.person for one in identities if not one.is_trusted)
-        contacts = await self._signal.contacts() if untrusted else ()
+        keys = {one.person: one for one in await self._signal.identities()}
+        groups = await self._signal.groups() if await self._holds() else ()
+        contacts = await self._signal.contacts() if _Known(keys=keys).untrusted else ()
         return _Known(
-            keys={one.person: one for one in identities},
-            untrusted=untrusted,
+            keys=keys,
             contacts={contact.person: contact for contact in contacts},
             members={ChatId.group(group.id): group.members for group in groups},
         )
+
+    async def _holds(self) -> bool:
+        return bool(await self._store.read(lambda repos: repos.holds.all()))
 
     def _ours(self, repos: Repositories, known: _Known, noticed: Collection[PersonId]) -> frozenset[PersonId]:
         """The untrusted people who matter: something is held for them, or they write to Aldis."""
@@ -263,12 +233,9 @@ class SafetyNumbers:
         return frozenset(one for one in known.untrusted if one in ours or writes(one))
 
     async def _accept(self, people: Collection[PersonId]) -> frozenset[PersonId]:
-        """Trusts the new keys of these people, unless an earlier one was compared; returns whose."""
-        verified = await self._store.read(
-            lambda repos: {person for person in people if repos.people.was_verified(person, account=self._account)}
-        )
+        """Trusts the new keys of these people; returns whose the bridge has accepted."""
         accepted: set[PersonId] = set()
-        for person in sorted(set(people) - verified):
+        for person in sorted(people):
             try:
                 if self._signal is not None:
                     await self._signal.trust(person)
@@ -280,36 +247,43 @@ class SafetyNumbers:
                 _log.warning("a new safety number was accepted, as SIGNAL__NEW_SAFETY_NUMBERS says")
         return frozenset(accepted)
 
-    def _write(self, repos: Repositories, known: _Known, people: Collection[PersonId]) -> tuple[Suspect, ...]:
+    def _write(
+        self, repos: Repositories, known: _Known, people: Collection[PersonId], accepted: frozenset[PersonId]
+    ) -> tuple[Suspect, ...]:
         """Records who is not trusted, tells the admins about new ones, releases what need not be held."""
-        now, account = self._clock.now(), self._account
+        account, untrusted = self._account, known.untrusted - accepted
         for person in people:
             repos.people.suspect(person, known.keys[person].key, account=account, now=self._clock.wall())
         by_label = {repos.people.label(person, account=account): person for person in known.keys}
         suspects: list[Suspect] = []
-        is_any_trusted = False
+        is_any_trusted = bool(accepted)
         for row in repos.people.new_identities():
             person = by_label.get(row.label)
-            if person is not None and person in known.untrusted:
-                suspects.append(known.suspect(row, person))
+            if person is not None and person in untrusted:
+                name = known.contacts[person].name if person in known.contacts else None
+                number = known.keys[person].safety_number
+                suspects.append(
+                    Suspect(person=person, label=row.label, name=name, since=row.since, safety_number=number)
+                )
             else:
                 repos.people.trust(row.label)
                 is_any_trusted = is_any_trusted or person is not None
                 _log.info("the new safety number of %s is already trusted", row.label)
         for one in suspects:
             if not repos.people.is_identity_told(one.person, account=account) and self._tell(repos, one, known):
-                repos.people.identity_told(one.person, account=account, now=now)
-        if is_any_trusted:
-            _release(repos, known.untrusted)
-        # What is held may be for no one any more: keys can be trusted elsewhere, and groups change.
-        chats = [ChatId.direct(person) for person in known.untrusted]
+                repos.people.identity_told(one.person, account=account, now=self._clock.now())
+        self._let_go(repos, known, untrusted, at_once=is_any_trusted)
+        return tuple(suspects)
+
+    def _let_go(self, repos: Repositories, known: _Known, untrusted: frozenset[PersonId], *, at_once: bool) -> None:
+        """Releases what is held for no one who is untrusted: keys can be trusted elsewhere, and groups change."""
+        chats = [ChatId.direct(person) for person in untrusted]
         # The account itself is a member as well, and never a suspect.
-        chats += [chat for chat, members in known.members.items() if len(members - known.untrusted) <= 1]
+        chats += [chat for chat, members in known.members.items() if len(members - untrusted) <= 1]
         rightly = {repos.conversations.at(chat) for chat in chats}
         for conversation, held_at in repos.holds.all().items():
-            if conversation not in rightly and now - held_at >= _MIN_HELD:
+            if conversation not in rightly and (at_once or self._clock.now() - held_at >= _MIN_HELD):
                 repos.holds.release(conversation)
-        return tuple(suspects)
 
     def _tell(self, repos: Repositories, suspect: Suspect, known: _Known) -> bool:
         """Tells the admins, but not the suspect, who may be another person by now; returns whether there are any."""
@@ -320,21 +294,10 @@ class SafetyNumbers:
         return self._admins.tell(repos, text, known.contacts.values(), besides={suspect.person})
 
 
-def _release(repos: Repositories, others: Collection[PersonId]) -> None:
-    """Releases what is held, but for these people, who are not trusted: a group can be held because of the trusted."""
-    theirs = {repos.conversations.at(ChatId.direct(person)) for person in others}
-    for conversation in repos.holds.all().keys() - theirs:
-        repos.holds.release(conversation)
-
-
 _BRIDGE_SECONDS = 20.0
 """The bridge computes a safety number for everybody that it knows."""
 
-_REPLIES = {
-    "trusted": TRUSTED,
-    "not_suspect": NOT_SUSPECT,
-    "changed_again": TRUST_CHANGED_AGAIN,
-}
+_REPLIES = {"trusted": TRUSTED, "not_suspect": NOT_SUSPECT, "changed_again": TRUST_CHANGED_AGAIN}
 
 
 class TrustCommands(CommandGroup):
@@ -345,7 +308,7 @@ class TrustCommands(CommandGroup):
         self._identities = identities
 
     @command(
-        "/trust [LABEL [NUMBER]]",
+        "/trust [LABEL]",
         ABOUT_TRUST,
         for_admins=True,
         section="admins",
@@ -353,13 +316,13 @@ class TrustCommands(CommandGroup):
     )
     async def _trust(self, call: Call) -> Answer:
         """Shows whose safety number has changed, with the new one; trusts it, and sends what was waiting."""
-        name, _, number = call.command.rest.partition(" ")
+        name = call.command.rest
         try:
             async with asyncio.timeout(_BRIDGE_SECONDS):
                 if not name:
                     suspects = await self._identities.look()
                     return lambda _: "\n".join(map(_line, suspects)) or say(NO_SUSPECTS)
-                done = await self._identities.trust(name, safety_number=number.strip() or None)
+                done = await self._identities.trust(name)
                 called = done.suspect.called if done.suspect else ""
                 return lambda _: say(_REPLIES[done.kind], name=called)
         except (Disconnected, TimeoutError):

@@ -302,8 +302,8 @@ class Identities(Protocol):
         """Returns the keys of all people that the bridge knows."""
         ...
 
-    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
-        """Trusts the key that this person has now; with a safety number only if it matches, and then as compared.
+    async def trust(self, person: PersonId) -> None:
+        """Trusts the key that this person has now.
 
         Raises:
             CallRefused: the bridge refuses it, and says why.

@@ -45,7 +45,7 @@ def seen(repos: Repositories) -> dict[str, object]:
         "approvals": people.approvals(),
         "number": [who for who in (ALICE, MALLORY) if people.number_of(who, [NUMBER])],
         "untrusted": people.new_identities(),
-        "verified": [who for who in (ALICE, MALLORY) if people.was_verified(who, account=ACCOUNT)],
+        "told": [who for who in (ALICE, MALLORY) if people.is_identity_told(who, account=ACCOUNT)],
         "grants": {who: repos.grants.of(conversation, who) for who in (ALICE, MALLORY)},
     }
 
@@ -60,7 +60,9 @@ async def kept(path: Path) -> Path:
             repos.people.allow(ALICE, account=ACCOUNT, by=ADMIN, now=NOON)
             assert repos.people.pin(NUMBER, ALICE, now=NOON)
             repos.people.suspect(MALLORY, "new key", account=ACCOUNT, now=NOON)
-            repos.people.verify(ALICE, "key", account=ACCOUNT)
+            repos.people.suspect(ALICE, "key", account=ACCOUNT, now=NOON)
+            repos.people.identity_told(ALICE, account=ACCOUNT, now=NOON)
+            repos.people.trust(repos.people.label(ALICE, account=ACCOUNT))
             repos.grants.allow(conversation, ALICE, tool="post", shape="s", now=NOON)
 
         await store.transaction(work)
@@ -81,7 +83,7 @@ async def test_nobody_lets_themselves_in(kept: Path, tmp_path: Path) -> None:
         ("UPDATE people SET sealed = x''", "allowed", []),
         (f"UPDATE people SET handle = x'{mallory}'", "allowed", []),
         (f"UPDATE pins SET sealed = (SELECT sealed FROM people) WHERE handle = x'{number}'", "number", []),
-        (f"UPDATE identities SET sealed = ({of_alice}) WHERE handle = x'{mallory}'", "verified", [ALICE]),
+        (f"UPDATE identities SET sealed = ({of_alice}) WHERE handle = x'{mallory}'", "told", [ALICE]),
         ("UPDATE grants SET tool = 'delete'", "grants", {ALICE: (), MALLORY: ()}),
         (f"UPDATE grants SET person = x'{person}'", "grants", {ALICE: (), MALLORY: ()}),
     )  # fmt: skip
@@ -106,13 +108,13 @@ async def test_an_admins_word_writes_a_row_anew(kept: Path) -> None:
         assert people.pin(NUMBER, ALICE, now=NOON, is_confirmed=True)
         assert not people.pin(NUMBER, MALLORY, now=NOON)
         people.trust(mallory)
-        people.verify(ALICE, "key", account=ACCOUNT)
+        people.trust(people.label(ALICE, account=ACCOUNT))
         people.allow(ALICE, account=ACCOUNT, by=ADMIN, now=NOON)
         assert people.new_identities() == ()
 
     await on(kept, decide)
     now = await on(kept, seen)
-    assert (now["allowed"], now["number"], now["verified"]) == ([ALICE], [ALICE], [ALICE])
+    assert (now["allowed"], now["number"]) == ([ALICE], [ALICE])
 
 
 def former(path: Path) -> None:
@@ -141,7 +143,7 @@ def former(path: Path) -> None:
         put("people", guest(ALICE), noon, guest(ADMIN))
         put("pins", keyring.handle(NUMBER), alice, noon, None)
         put("identities", guest(MALLORY), keyring.handle("new key"), noon, 1, 0, None)
-        put("identities", guest(ALICE), keyring.handle("key"), 0, 0, 1, None)
+        put("identities", guest(ALICE), keyring.handle("key"), 0, 0, 1, noon)
         put("grants", 1, alice, "post", "s", noon)
         for period in ("2026-11-21", "2026-11"):  # a month is the sum of its days now, and counts once
             row = f"VALUES (CAST('all' AS BLOB), '{period}', '7', 1, 0, 2, 3, 0, NULL)"
@@ -155,7 +157,7 @@ async def test_what_an_earlier_aldis_has_written_is_carried_over(kept: Path, tmp
     wanted = await on(kept, seen)
     for _ in range(2):
         now = await on(path, seen)
-        assert all(now[key] == wanted[key] for key in ("allowed", "number", "verified"))
+        assert all(now[key] == wanted[key] for key in ("allowed", "number", "told"))
         assert [len(now[key]) for key in ("approvals", "untrusted")] == [1, 1]  # type: ignore[arg-type]
         totals = await on(path, lambda repos: repos.ledger.totals(None, None, ("2026-11",)))
         assert [str(total.cost_usd) for total in totals] == ["7"]

@@ -267,11 +267,9 @@ class RestApi(SignalBridge):
         path = f"/v1/groups/{self._name}/{self._recipient(ChatId.group(group))}/join"
         await self._do("POST", path, {})
 
-    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
+    async def trust(self, person: PersonId) -> None:
         """Trusts the key that this person has now; see `Identities.trust`."""
-        how = {"trust_all_known_keys": True} if safety_number is None else {"verified_safety_number": safety_number}
-        path = f"/v1/identities/{self._name}/trust/{person}"
-        await self._do("PUT", path, how)
+        await self._do("PUT", f"/v1/identities/{self._name}/trust/{person}", {"trust_all_known_keys": True})
 
     async def aclose(self) -> None:
         """Closes the connections; the transport is not used afterwards."""

@@ -228,10 +228,9 @@ class SignalCli(SignalBridge):
         """
         await self._do("updateGroup", {"groupId": group})
 
-    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
+    async def trust(self, person: PersonId) -> None:
         """Trusts the key that this person has now; see `Identities.trust`."""
-        how = {"trustAllKnownKeys": True} if safety_number is None else {"verifiedSafetyNumber": safety_number}
-        await self._do("trust", {"recipient": person, **how})
+        await self._do("trust", {"recipient": person, "trustAllKnownKeys": True})
 
     async def aclose(self) -> None:
         """Does nothing: each call and each stream has a connection of its own, which ends with it."""

@@ -95,8 +95,8 @@ class FakeTransport:
     """How asking for groups, contacts and identities fails."""
     missed: deque[PersonId] = field(default_factory=deque[PersonId])
     known_identities: list[Identity] = field(default_factory=list[Identity])
-    trusted: list[tuple[PersonId, str | None]] = field(default_factory=list[tuple[PersonId, str | None]])
-    """Whose key was trusted, and by which safety number."""
+    trusted: list[PersonId] = field(default_factory=list[PersonId])
+    """Whose key was trusted."""
     captchas: list[str] = field(default_factory=list[str])
     refuses: Exception | None = None
     """How trusting and handing in a captcha fails."""
@@ -195,10 +195,10 @@ class FakeTransport:
     async def identities(self) -> tuple[Identity, ...]:
         return self._listed(tuple(self.known_identities))
 
-    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
+    async def trust(self, person: PersonId) -> None:
         if self.refuses is not None:
             raise self.refuses
-        self.trusted.append((person, safety_number))
+        self.trusted.append(person)
         self.known_identities = [
             replace(one, is_trusted=True) if one.person == person else one for one in self.known_identities
         ]
