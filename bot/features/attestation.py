@@ -3,14 +3,13 @@
     word --> "aldis-attestation-1", digest of the source, word --SHA-512--> report data --> quote --> a file to check
 
 The person makes up a new word each time, so that no older quote can be passed off as the answer. They check the file on
-a machine that they trust: docs/attestation.md explains how, and what remains unproved.
+a machine that they trust; nothing is checked here. docs/attestation.md explains how, and what remains unproved.
 
 The quote comes from the guest agent of dstack: JSON over HTTP on a Unix socket. The same socket also hands out the
 application's keys; this module never asks for one.
 
 Source: Dstack-TEE/dstack at 312dc60 (2026-08-07): `dstack/guest-agent/rpc/proto/agent_rpc.proto`, `src/rpc_service.rs`,
-`dstack/cc-eventlog`, `sdk/curl/api.md`; offsets in a quote from Intel's "TDX DCAP Quoting Library API", version 4,
-confirmed by the recorded quotes of `dstack/verifier/fixtures`.
+`sdk/curl/api.md`.
 """
 
 import asyncio
@@ -49,10 +48,6 @@ VERIFY_FAILED = Sentence(
 _QUOTED = Sentence(
     "QUOTED", "The file holds an Intel TDX quote for your word `{word}` and for the digest of my source, `{source}`."
 )
-_COMPOSE_ELSEWHERE = Sentence(
-    "COMPOSE_ELSEWHERE",
-    "It measures the compose file, which the person who runs me can show you; its SHA-256 is `{digest}`.",
-)
 _TO_BE_CHECKED = Sentence(
     "TO_BE_CHECKED",
     "It proves nothing until you have checked it, and nothing about the model's vendor, Signal's servers or my "
@@ -67,9 +62,6 @@ MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
 _QUOTE_SECONDS = 20.0
 """A quote takes a second or two."""
-_VERSION = b"\x04\x00"
-_REPORT_DATA = slice(568, 632)
-_APPLICATION_REGISTER = 3
 _WORD = re.compile(r"[A-Za-z0-9._-]{8,100}")
 """Only characters that no keyboard changes, and long enough to be new."""
 
@@ -77,36 +69,27 @@ _log = logging.getLogger(__name__)
 
 
 async def evidence(socket: Path, word: str) -> CommandReply:
-    """Returns the file with a quote for this word, from the guest agent at this socket, and what it is in three lines.
+    """Returns the file with a quote for this word, from the guest agent at this socket, and what it is in two lines.
 
     Raises:
-        Disconnected: the agent does not answer, or answers with anything but such a quote.
+        Disconnected: the agent does not answer, or answers with anything but a quote.
     """
     source = await asyncio.to_thread(source_digest)
     made_for = report_data(source, word)
     try:
         async with asyncio.timeout(_QUOTE_SECONDS):
             found = await _quote(socket, made_for)
-        digest = _compose_digest(found, made_for)
+        measured = {name: found[name] for name in ("quote", "event_log", "vm_config")}
     except TimeoutError as error:
         raise Disconnected("the guest agent does not answer in time") from error
     except (httpx.HTTPError, OSError) as error:
         raise Disconnected(f"the guest agent does not answer: {type(error).__name__}") from error
     except (ValueError, KeyError, TypeError) as error:
         raise Disconnected("the guest agent answers with something else than a quote") from error
-    shown = {
-        "format": FORMAT,
-        "word": word,
-        "source": source,
-        "report_data": made_for.hex(),
-        **{name: found[name] for name in ("quote", "event_log", "vm_config")},
-        "compose_hash": digest,
-    }
+    shown = {"format": FORMAT, "word": word, "source": source, "report_data": made_for.hex(), **measured}
     data = json.dumps(shown, indent=1, ensure_ascii=False).encode()
-    lines = [say(_QUOTED, word=word, source=source), say(_COMPOSE_ELSEWHERE, digest=digest), say(_TO_BE_CHECKED)]
-    return CommandReply(
-        text="\n".join(lines), files=(File(name=FILE_NAME, content_type="application/json", data=data),)
-    )
+    text = f"{say(_QUOTED, word=word, source=source)}\n{say(_TO_BE_CHECKED)}"
+    return CommandReply(text=text, files=(File(name=FILE_NAME, content_type="application/json", data=data),))
 
 
 async def _quote(socket: Path, made_for: bytes) -> Mapping[str, Any]:
@@ -121,25 +104,6 @@ async def _quote(socket: Path, made_for: bytes) -> Mapping[str, Any]:
             if len(answer) > MAX_ANSWER_BYTES:
                 raise Disconnected("the guest agent's answer is longer than it may be")
     return json.loads(answer)
-
-
-def _compose_digest(found: Mapping[str, Any], made_for: bytes) -> str:
-    """The SHA-256 of the measured compose file in hexadecimal digits.
-
-    Raises:
-        Disconnected: it is no TDX quote, it was made for something else, or it measures no compose file.
-        ValueError, KeyError, TypeError: it has another form.
-    """
-    quote = bytes.fromhex(found["quote"])
-    if quote[: len(_VERSION)] != _VERSION:
-        raise Disconnected("the guest agent gives no TDX quote of version 4")
-    if quote[_REPORT_DATA] != made_for:
-        raise Disconnected("the guest agent's quote was made for something else")
-    # An application can add later events under any name.
-    for event in json.loads(found["event_log"]):
-        if (event["imr"], event["event"]) == (_APPLICATION_REGISTER, "compose-hash"):
-            return bytes.fromhex(event["event_payload"]).hex()
-    raise Disconnected("no compose file stands in the event log of the guest agent")
 
 
 def report_data(source: str, word: str) -> bytes:

@@ -22,7 +22,6 @@ from bot.chat.citations import visible_words
 from bot.chat.phrases import answers
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, CommandReply, command
 from bot.events import ChatId, File, PersonId
-from bot.formatting.split import parts
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import use_language
@@ -42,20 +41,14 @@ _KEPT_PARTLY = Sentence(
 )
 _KEPT_REMINDER = Sentence("KEPT_REMINDER", "A reminder, next on {when}: {text}")
 _KEPT_PREDICTION = Sentence("KEPT_PREDICTION", "You predicted, {percent} % likely by {day}: {statement}")
-_KEPT_UNANSWERED = Sentence("KEPT_UNANSWERED", "You asked, and I couldn't answer: {question}")
 _KEPT_NOTHING = Sentence("KEPT_NOTHING", "I've kept nothing of what you asked.")
 _KEPT_SOME = Sentence("KEPT_SOME", "I've kept {answers}, encrypted. Newest first:")
-_OUTCOMES: Mapping[str, Sentence] = {
-    "came_true": Sentence("PREDICTION_CAME_TRUE", "It came true."),
-    "did_not": Sentence("PREDICTION_DID_NOT", "It did not come true."),
-    "void": Sentence("PREDICTION_VOID", "Nobody can tell."),
-}
-
-
 MAX_FILE_BYTES = 2_000_000
 """Beyond so many bytes of turns, as they are stored, older ones are not in the files of a chat."""
 _STAMP = re.compile(r"^\[\w{3} (\d{4}-\d\d-\d\d \d\d:\d\d) [^\]\n·]{1,60}?( · [^\]\n]{1,100})?\] ?", re.MULTILINE)
 """The line that Aldis puts before a message."""
+_MAX_WORDS_BYTES = 1_500
+"""A longer export is sent as files: it would not be one message."""
 _READ_AT_ONCE = 20
 """Turns per read: each is a few messages to decrypt, at 40 microseconds."""
 
@@ -80,8 +73,6 @@ class Export:
     """Whether older turns are kept as well."""
     settings: ChatSettings = field(default_factory=ChatSettings)
     """The settings of the person's conversation."""
-    unanswered: str | None = None
-    """The last question there, if it was not answered; None if it was."""
     facts: tuple[str, ...] = ()
     """What is remembered about the person."""
     reminders: tuple[tuple[datetime, str], ...] = ()
@@ -98,14 +89,13 @@ class Export:
         answered = [f"{_headed(turn)}\n{_answered(turn)}" for turn in reversed(self.turns)]
         return "\n\n".join(filter(None, [first, "\n".join(self._beside()), *answered]))
 
-    def as_json(self, *, with_media: bool = True) -> str:
-        """For programs: everything, tool calls and results included, oldest first; pictures and documents only with
-        media.
+    def as_json(self) -> str:
+        """For programs: everything, tool calls and results included, oldest first; but for pictures and documents,
+        which their senders have.
         """
         whole = {
-            "turns": [_whole(turn, with_media=with_media) for turn in self.turns],
+            "turns": [_whole(turn) for turn in self.turns],
             "settings": json.loads(chat_settings.dump_settings(self.settings).partition(b":")[2]),
-            "unanswered": self.unanswered,
             "facts": self.facts,
             "reminders": [{"at": at.isoformat(), "text": text} for at, text in self.reminders],
             "allowed": [{"tool": grant.tool, "at": grant.at.isoformat()} for grant in self.grants],
@@ -114,14 +104,11 @@ class Export:
         return json.dumps(whole, ensure_ascii=False, indent=2)
 
     def as_files(self, *, in_group: bool) -> tuple[File, ...]:
-        """Returns the words as a text and, in a direct chat, everything as JSON: a group has not read what tools said.
-
-        Pictures and documents are left out: their senders have them.
-        """
+        """Returns the words as a text and, in a direct chat, all as JSON: a group has not read what tools said."""
         text = File(name="export.txt", content_type="text/plain; charset=utf-8", data=self.words().encode())
         if in_group:
             return (text,)
-        data = self.as_json(with_media=False).encode()
+        data = self.as_json().encode()
         return text, File(name="export.json", content_type="application/json", data=data)
 
     def _beside(self) -> Sequence[str]:
@@ -133,7 +120,6 @@ class Export:
             *(say(_KEPT_REMINDER, when=moment(at), text=text) for at, text in self.reminders),
             *map(_prediction_line, self.predictions),
             *(turn_phrases.allowed_since(grant.tool, grant.at) for grant in self.grants),
-            *([say(_KEPT_UNANSWERED, question=self.unanswered)] if self.unanswered else []),
         )
 
 
@@ -199,14 +185,8 @@ def _beside(
     if home is None:
         return Export()
     zone = ZoneInfo(repos.reminders.zone(ChatId.direct(person)) or timezone)
-    last = repos.turns.last_asked(home, person, after=TurnId(0))
-    line = None
-    if last is not None and _stands(last.expires_at, now):
-        line = repos.turns.unanswered_question(home, last.turn)
-    asked = messages.load_question(line)
     return Export(
         settings=chat_settings.settings_of(repos, home, now),
-        unanswered=None if asked is None else asked.text,
         facts=tuple(
             _fact_of(fact.fact, fact.labels, person) for fact in repos.facts.all(home, now=now) if fact.fact is not None
         ),
@@ -225,10 +205,8 @@ def _beside(
 
 
 def _prediction_line(one: Mapping[str, Any]) -> str:
-    """A prediction, and its outcome if there is one."""
     percent = number((Decimal(str(one["probability"])) * 100).normalize())
-    line = say(_KEPT_PREDICTION, percent=percent, day=day(date.fromisoformat(one["due"])), statement=one["statement"])
-    return line if one["verdict"] is None else f"{line} ({say(_OUTCOMES[one['verdict']])})"
+    return say(_KEPT_PREDICTION, percent=percent, day=day(date.fromisoformat(one["due"])), statement=one["statement"])
 
 
 def _fact_of(fact: bytes, origin: bytes | None, person: PersonId) -> str:
@@ -237,10 +215,8 @@ def _fact_of(fact: bytes, origin: bytes | None, person: PersonId) -> str:
     return f"{inert(fact.decode())} ({where})" if where else fact.decode()
 
 
-def _whole(turn: KeptTurn, *, with_media: bool) -> Mapping[str, Any]:
-    said = turn.said
-    if not with_media:
-        said = [replace(message, media=()) if isinstance(message, UserMessage) else message for message in said]
+def _whole(turn: KeptTurn) -> Mapping[str, Any]:
+    said = [replace(one, media=()) if isinstance(one, UserMessage) else one for one in turn.said]
     return {
         "conversation": turn.conversation,
         "expires_at": None if turn.expires_at is None else turn.expires_at.isoformat(),
@@ -260,12 +236,6 @@ def _answered(turn: KeptTurn) -> str:
     return "\n".join([*lines, *([f"({', '.join(tools)})"] if tools else [])])
 
 
-_MIN_PARTS = 2
-"""An export of at least this many messages is sent as a file instead."""
-_MAX_CHARS_IN_WORDS = 100_000
-"""With more characters nothing is tried."""
-
-
 class ExportCommands(CommandGroup):
     """The command that shows people what is kept about them."""
 
@@ -279,23 +249,18 @@ class ExportCommands(CommandGroup):
         """Shows what is kept about the person; if it is long, as a text to read and as JSON. In a group, only what they
         asked there, without the JSON.
         """
-        author, now = call.message.author, self._context.clock.now()
-        # A group is shown no more than it has already seen.
-        direct = None if call.is_in_group else call.message.chat
-
         found = await gather_export(
             self._context.store,
-            author,
-            direct,
-            now=now,
+            call.message.author,
+            None if call.is_in_group else call.message.chat,  # a group is shown no more than it has already seen
+            now=self._context.clock.now(),
             conversation=call.conversation,
             max_bytes=MAX_FILE_BYTES,
             timezone=self._timezone,
         )
         with use_language(await self._context.language(call)):
             words = found.words()
-            is_short = len(words) < _MAX_CHARS_IN_WORDS and len(parts(words, max_parts=_MIN_PARTS)) < _MIN_PARTS
-            if is_short:
+            if len(words.encode()) <= _MAX_WORDS_BYTES:
                 return words
             files = await asyncio.to_thread(found.as_files, in_group=call.is_in_group)
             whole = _KEPT_SOME if call.is_in_group else _KEPT_IN_FILE

@@ -46,8 +46,6 @@ MAX_KEPT = 500
 _MAX_AHEAD = timedelta(days=50 * 366)
 _MAX_STATEMENT_CHARS = 400
 _MAX_LISTED = 50
-_ENOUGH = 10
-"""With fewer resolved predictions, the figures are mostly chance."""
 
 _Domain = Annotated[str, StringConstraints(pattern=r"^\w[\w-]*$", max_length=30)]
 """The length is not part of the pattern: a repeated letter of any language takes 0.8 MB in each model."""
@@ -55,8 +53,8 @@ _Domain = Annotated[str, StringConstraints(pattern=r"^\w[\w-]*$", max_length=30)
 Verdict = Literal["came_true", "did_not", "void"]
 """The outcome of a prediction; `void`: it cannot be known, or it became meaningless, so it is not scored."""
 
-Outcome = Verdict | Literal["open", "struck"]
-"""The same, or that it was resolved by mistake, or is struck off the record as if it had not been made."""
+Outcome = Verdict | Literal["struck"]
+"""The same, or that it is struck off the record as if it had not been made."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -241,10 +239,7 @@ class ResolveArguments(Arguments):
 
     number: int = Field(ge=1, description="The number from predict or list_predictions.")
     outcome: Outcome = Field(
-        description=(
-            "void: nobody can tell, so it is not scored. open: it was resolved by mistake. struck: the person wants it"
-            " off the record."
-        )
+        description=("void: nobody can tell, so it is not scored. struck: the person wants it off the record.")
     )
 
 
@@ -277,7 +272,7 @@ class ResolvePrediction(_PredictionTool):
         def transact(repos: Repositories, here: ConversationId) -> PredictionRow | None:
             if outcome == "struck":
                 return repos.predictions.strike(here, person, arguments.number, now=now)
-            verdict = None if outcome == "open" else _verdicts.dump_json(outcome)
+            verdict = _verdicts.dump_json(outcome)
             return repos.predictions.settle(here, person, arguments.number, verdict, turn=turn, now=now)
 
         resolved = await self._change(transact, context)
@@ -314,12 +309,8 @@ class ListPredictions(_PredictionTool):
         """Returns the matching predictions, and how many there are of each status."""
         every = await self._all(context, arguments.domain)
         wanted = [one for one in every if arguments.status in {"all", "open" if one.verdict is None else "resolved"}]
-        shown, left_out = wanted[:_MAX_LISTED], len(wanted[_MAX_LISTED:])
-        data = {
-            "predictions": list(map(_data, shown)),
-            **_counts(every),
-            **({"left_out": left_out} if left_out else {}),
-        }
+        shown = wanted[:_MAX_LISTED]
+        data = {"predictions": list(map(_data, shown)), "all": len(wanted), **_counts(every)}
         return Result(data=data, origins=tuple(one.origin for one in shown))
 
 
@@ -338,7 +329,7 @@ class CalibrationStats(_PredictionTool):
         description=(
             "Scores the person's resolved predictions of this conversation: accuracy, Brier score (0 is perfect, always"
             " saying 50 % gives 0.25, lower is better), and predicted against actual frequency. Void and open ones do"
-            " not count. With few predictions, say that the figures are mostly chance."
+            " not count. With less than ten, say that the figures are mostly chance."
         ),
         arguments=StatsArguments,
         intent=lambda _given: Intent("calibration"),
@@ -390,9 +381,7 @@ def _scores(settled: Sequence[Prediction]) -> Mapping[str, Any]:
     tables = [
         {"from": f"{10 * tenth} %", "to": f"{10 * tenth + 10} %", **_score(group)} for tenth, group in tenths.items()
     ]
-    note = f"Only {len(settled)} resolved: too few to judge by; the figures are mostly chance."
-    noted = {"note": note} if len(settled) < _ENOUGH else {}
-    return {"resolved": len(settled), **_score(settled), "reliability": tables, **noted}
+    return {"resolved": len(settled), **_score(settled), "reliability": tables}
 
 
 def _score(settled: Sequence[Prediction]) -> Mapping[str, float]:

@@ -48,7 +48,6 @@ async def test_the_file_passes_the_check_of_the_docs(socket: Path, tmp_path: Pat
     for version in (1, 2):
         async with GuestAgent(socket=socket, version=version, later=(("compose-hash", "ab" * 32),)) as agent:
             evidence = await attestation.evidence(socket, WORD)
-        assert f"`{agent.compose_digest}`" in str(evidence.text)
         expected = f"source  {source_digest()}\ncompose {agent.compose_digest}"
         assert checked(evidence.files[0].data, tmp_path) == (0, expected)
         assert agent.requests[0].json() == {"report_data": report_data(source_digest(), WORD).hex()}
@@ -69,15 +68,11 @@ async def test_the_check_of_the_docs_finds_what_was_changed(socket: Path, tmp_pa
     assert checked(evidence.files[0].data, tmp_path, "another-word")[1].endswith("another word or source")
 
 
-OTHER_QUOTE = {"quote": "0400" + "00" * 700, "event_log": "[]", "vm_config": "{}"}
-
-
-async def test_an_agent_that_gives_no_such_quote(socket: Path) -> None:
+async def test_an_agent_that_gives_no_quote(socket: Path) -> None:
     """Is said to give none; nothing of it is handed on."""
     for fault, words in (
-        (answer_json(OTHER_QUOTE), "made for something else"),
-        (answer_json({**OTHER_QUOTE, "quote": ""}), "no TDX quote"),
-        (answer_json({**OTHER_QUOTE, "quote": "zz"}), "something else than a quote"),
+        (answer_json({"quote": "04"}), "something else than a quote"),
+        (answer_json(["04"]), "something else than a quote"),
         (answer_json({"error": "quote generation failed"}, 400), "does not answer"),
         (answer_json({"quote": "00" * MAX_ANSWER_BYTES}), "longer than it may be"),
     ):
@@ -91,7 +86,7 @@ def _commands(socket: Path) -> Callable[[CommandContext], list[CommandGroup]]:
 
 
 async def test_in_the_chat(store: Store, clock: SetClock, socket: Path) -> None:
-    """Outside a TEE one line, inside the file with three; without a word it says how, and failing it says so."""
+    """Outside a TEE one line, inside the file with two; without a word it says how, and failing it says so."""
     async with app_harness(store, clock, commands=_commands(socket)) as aldis:
         for said in ("/verify", f"/verify {WORD}"):
             text = await ask(aldis, said)
@@ -102,6 +97,6 @@ async def test_in_the_chat(store: Store, clock: SetClock, socket: Path) -> None:
             assert agent.requests == []
             text = await ask(aldis, f"/verify {WORD}")
             assert len(aldis.transport.sent[-1].files) == 1
-            assert (len(text.splitlines()), WORD in text) == (3, True)
+            assert (len(text.splitlines()), WORD in text) == (2, True)
             agent.faults.append(answer_json({"error": "no"}, 400))
             assert (await ask(aldis, f"/verify {WORD}")).startswith("Nothing is proved: the hardware")
