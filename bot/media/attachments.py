@@ -14,7 +14,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from pydantic import BaseModel, Field
 
@@ -67,7 +66,6 @@ async def _always(_: Fee) -> bool:
 class _PictureFacts(BaseModel):
     """The facts that a cell reports about a picture."""
 
-    content_type: Literal["image/jpeg", "image/png"]
     width: int = Field(ge=1)
     height: int = Field(ge=1)
     is_animation: bool
@@ -160,7 +158,7 @@ class AttachmentReader:
             "pictures", data, kind.name, timeout_seconds=_PICTURE_SECONDS, person=person
         )
         known = check_facts(_PictureFacts, facts)
-        picture = Picture(data=made, content_type=known.content_type, width=known.width, height=known.height)
+        picture = Picture(data=made, content_type="image/jpeg", width=known.width, height=known.height)
         what = "the first picture of an animation" if known.is_animation else kind.what
         return _described(what, "which is attached", medium=picture)
 

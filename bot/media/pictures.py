@@ -19,13 +19,10 @@ MAX_PIXELS = 25_000_000
 """Checked before decoding: a file of kilobytes can unfold to gigabytes. A WebP takes 17 bytes a pixel at its peak."""
 MAX_JPEG_PIXELS = 50_000_000
 """Phones take up to 50 megapixels; a JPEG is scaled down while it is decoded and takes a tenth of the others."""
-MAX_PNG_BYTES = 1_000_000
-"""A larger one becomes a JPEG, on white where it was transparent."""
-
 _JPEGS = frozenset({"JPEG", "MPO"})
 """MPO: a JPEG followed by further pictures, which phones use for brightness; not an animation."""
-_FEW_COLOURS = 256
-_JPEG_QUALITY = 85
+_QUALITY: dict[str, int] = {"quality": 90, "subsampling": 0}
+"""The letters of a screenshot stay sharp."""
 _FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 
 AvifImagePlugin.DEFAULT_MAX_THREADS = 1  # a cell cannot start threads
@@ -47,11 +44,10 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
 
 def fit_picture(data: bytes, file_format: str) -> tuple[Facts, bytes]:
-    """Returns the picture as a JPEG, or as a PNG if it is transparent or has few colours; of an animation the first
-    frame.
+    """Returns the picture as a JPEG, on white where it is transparent; of an animation the first frame.
 
-    The facts are `content_type`, `width`, `height` (in pixels) and `is_animation`. `file_format` is Pillow's name of
-    the only format that is tried.
+    The facts are `width`, `height` (in pixels) and `is_animation`. `file_format` is Pillow's name of the only format
+    that is tried.
 
     Raises:
         FileRefused: it is damaged, or too large.
@@ -62,14 +58,14 @@ def fit_picture(data: bytes, file_format: str) -> tuple[Facts, bytes]:
             with Image.open(io.BytesIO(data), formats=[file_format]) as opened:
                 _check_size(opened)
                 is_animation = opened.format not in _JPEGS and bool(getattr(opened, "is_animated", False))
-                picture, content_type, made = _made(opened)
+                picture = _made(opened)
+                made = _written(picture, "JPEG", **_QUALITY)
         except Image.DecompressionBombError as error:
             raise FileRefused(f"it has more than {MAX_JPEG_PIXELS // 1_000_000} megapixels") from error
         # Pillow's readers let through whatever exception their parsing of a damaged file runs into.
         except (OSError, ValueError, SyntaxError, TypeError, LookupError, ArithmeticError, EOFError) as error:
             raise FileRefused("it is damaged") from error
-    facts = {"content_type": content_type, "width": picture.width, "height": picture.height}
-    return facts | {"is_animation": is_animation}, made
+    return {"width": picture.width, "height": picture.height, "is_animation": is_animation}, made
 
 
 def _check_size(opened: Image.Image) -> None:
@@ -78,23 +74,17 @@ def _check_size(opened: Image.Image) -> None:
         raise FileRefused(f"it has more than {most // 1_000_000} megapixels")
 
 
-def _made(opened: Image.Image) -> tuple[Image.Image, str, bytes]:
+def _made(opened: Image.Image) -> Image.Image:
     opened.draft("RGB", (MAX_SIDE_PIXELS, MAX_SIDE_PIXELS))  # decodes a large JPEG at half or quarter size
     ImageOps.exif_transpose(opened, in_place=True)  # avoids a copy of what can take 200 MB
     upright = _shallow(opened)
-    is_plain = opened.format not in _JPEGS and upright.getcolors(_FEW_COLOURS) is not None
     mode = "RGBA" if upright.has_transparency_data else "RGB"
     picture = upright if upright.mode == mode else upright.convert(mode)
     picture.thumbnail((MAX_SIDE_PIXELS, MAX_SIDE_PIXELS), Image.Resampling.LANCZOS)
     picture.info.clear()  # what is written from here on holds nothing from the camera
-    is_transparent = picture.mode == "RGBA" and picture.getchannel("A").getextrema() != (255, 255)
-    if is_transparent or is_plain:
-        png = _written(picture, "PNG")
-        if len(png) <= MAX_PNG_BYTES:
-            return picture, "image/png", png
-    if picture.mode == "RGBA":
+    if mode == "RGBA":
         picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture).convert("RGB")
-    return picture, "image/jpeg", _written(picture, "JPEG", quality=_JPEG_QUALITY, optimize=True)
+    return picture
 
 
 def _shallow(picture: Image.Image) -> Image.Image:

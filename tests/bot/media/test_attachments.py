@@ -54,7 +54,7 @@ async def test_a_picture_is_what_it_is_not_what_it_is_called() -> None:
     finding = (await unpacked(picture(file_format="PNG"), content_type="application/pdf", name="a.pdf")).finding
     assert (finding.what, finding.rest) == ("a picture", "which is attached")
     assert isinstance(finding.medium, Picture)
-    assert (finding.medium.content_type, finding.medium.width, finding.medium.height) == ("image/png", 60, 40)
+    assert (finding.medium.content_type, finding.medium.width, finding.medium.height) == ("image/jpeg", 60, 40)
     moving = picture(20, 20, "GIF", save_all=True, append_images=[Image.new("RGB", (20, 20), "blue")])
     assert "first picture" in await line(moving)
 

@@ -36,20 +36,18 @@ def test_a_large_one_is_scaled_to_the_longer_side() -> None:
     for size in ((2000, 1500), (3000, 100), (1569, 900)):
         facts, made = fit_picture(noise(*size), "JPEG")
         width, height = opened(made).size
-        assert (max(width, height), facts["content_type"]) == (MAX_SIDE_PIXELS, "image/jpeg")
+        assert (max(width, height), facts["width"]) == (MAX_SIDE_PIXELS, width)
         assert abs(width / height - size[0] / size[1]) < 0.3
     assert opened(fit_picture(noise(300, 200), "JPEG")[1]).size == (300, 200)
 
 
 def test_every_format_becomes_one_that_models_take() -> None:
-    """JPEG for photographs, whatever they came in; a GIF has 256 colours at most. A damaged one is refused: cut off in
-    the middle, or rubbish behind a good beginning; never another error.
+    """JPEG, whatever they came in. A damaged one is refused: cut off in the middle, or rubbish behind a good beginning;
+    never another error.
     """
     for file_format in ("PNG", "GIF", "WEBP", "AVIF", "BMP", "TIFF", "JPEG"):
         whole = noise(100, 100, file_format)
-        facts, made = fit_picture(whole, file_format)
-        expected = "PNG" if file_format == "GIF" else "JPEG"
-        assert (opened(made).format, facts["content_type"]) == (expected, f"image/{expected.lower()}")
+        assert opened(fit_picture(whole, file_format)[1]).format == "JPEG"
         if file_format == "BMP":
             continue
         for broken in (whole[: len(whole) // 2], whole[:20] + b"\xaa" * 500, whole[:12]):
@@ -57,15 +55,11 @@ def test_every_format_becomes_one_that_models_take() -> None:
                 fit_picture(broken, file_format)
 
 
-def test_transparency_and_few_colours_stay_as_they_are() -> None:
-    """A screenshot would get smeared letters as JPEG, a logo a black background."""
+def test_what_is_transparent_is_on_white() -> None:
+    """A logo would get a black background."""
     see_through = picture(mode="RGBA", colour=(255, 0, 0, 100), file_format="PNG")
-    assert opened(fit_picture(see_through, "PNG")[1]).convert("RGBA").getpixel((5, 5)) == (255, 0, 0, 100)
-    assert fit_picture(picture(file_format="PNG"), "PNG")[0]["content_type"] == "image/png"
-    assert fit_picture(picture(file_format="JPEG"), "JPEG")[0]["content_type"] == "image/jpeg"
-    image = Image.merge("RGBA", [Image.effect_noise((700, 700), 90) for _ in "RGBA"])
-    facts, made = fit_picture(saved(image, "PNG"), "PNG")
-    assert (facts["content_type"], opened(made).mode) == ("image/jpeg", "RGB")  # on white, rather than megabytes
+    red, green, blue = opened(fit_picture(see_through, "PNG")[1]).getpixel((5, 5))  # type: ignore[misc]  # pyright: ignore[reportGeneralTypeIssues]
+    assert (red > 250, 145 < green < 165, 145 < blue < 165) == (True, True, True)
 
 
 def test_of_an_animation_there_is_the_first_picture() -> None:
@@ -73,7 +67,7 @@ def test_of_an_animation_there_is_the_first_picture() -> None:
     frames = [Image.new("RGB", (20, 20), colour) for colour in ("red", "blue", "green")]
     facts, made = fit_picture(saved(frames[0], "GIF", save_all=True, append_images=frames[1:]), "GIF")
     assert facts["is_animation"] is True
-    assert opened(made).convert("RGB").getpixel((5, 5)) == (255, 0, 0)
+    assert opened(made).getpixel((5, 5)) == (254, 0, 0)
 
 
 def test_a_photo_with_its_brightness_behind_it_is_no_animation() -> None:
@@ -81,7 +75,6 @@ def test_a_photo_with_its_brightness_behind_it_is_no_animation() -> None:
     data = saved(Image.new("RGB", (40, 40), "red"), "MPO", save_all=True, append_images=[Image.new("RGB", (20, 20))])
     facts, made = fit_picture(data, "JPEG")
     assert facts["is_animation"] is False
-    assert facts["content_type"] == "image/jpeg"
     assert opened(made).size == (40, 40)
 
 
