@@ -58,7 +58,7 @@ def test_every_format_becomes_one_that_models_take() -> None:
 def test_what_is_transparent_is_on_white() -> None:
     """A logo would get a black background."""
     see_through = picture(mode="RGBA", colour=(255, 0, 0, 100), file_format="PNG")
-    red, green, blue = opened(fit_picture(see_through, "PNG")[1]).getpixel((5, 5))  # type: ignore[misc]  # pyright: ignore[reportGeneralTypeIssues]
+    red, green, blue = opened(fit_picture(see_through, "PNG")[1]).getpixel((5, 5))  # type: ignore[misc]
     assert (red > 250, 145 < green < 165, 145 < blue < 165) == (True, True, True)
 
 
