@@ -6,7 +6,7 @@
                    |-unknown-------------> unknown: a receipt proves it, or it is sent again after the grace period
                    |-not to this key-----> held with its conversation until a new safety number is trusted
                    |-not its files-------> the words alone, and a sentence that there should have been files
-                   |-not its long text---> in several messages
+                   |-not its long text---> what fits into a message, and a sentence that the rest is missing
                    '-never will----------> dead; the operator reads it, and people once something reaches them. If its
                                            form was refused, it is tried once as plain text first
 
@@ -19,14 +19,14 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from bot.chat.outgoing import add_message
 from bot.clock import Clock, is_set_within
 from bot.errors import NetworkFailed, NotSent, NotUploaded, SendUnknown, TransportError, Undeliverable, Untrusted
-from bot.event_json import UnreadableJson, dump_value, load_outgoing
+from bot.event_json import UnreadableJson, load_outgoing
 from bot.events import ChatId, Outgoing, PersonId, Removal, Reply, SentId, Styled
 from bot.formatting.split import is_long, split
 from bot.i18n import phrases
@@ -56,21 +56,12 @@ _MAX_UPLOADS = 3
 """How many tries a message gets whose files are refused temporarily, before its words are sent without them."""
 MAX_REMOVALS = 12
 """How often a removal is tried whose outcome stays unknown: for half an hour, while answers pass it."""
-_MAX_PARTS = 5
-"""How many messages a text is split into that cannot be sent as one."""
 MAX_SENDING = 50
 """The limit of sends at once: enough that some that hang delay no one, and few enough for the bridge."""
 _STORE_PAUSE_SECONDS = 1.0
 _MIN_WAIT_SECONDS = 0.05
 _MAX_NAP_SECONDS = 5.0
 """The longest sleep while something waits, and so how far the store's record of listening for receipts can lag."""
-_OUTCOMES: Mapping[type[TransportError], str] = {
-    NotSent: "again_later",
-    NotUploaded: "again_later",
-    Untrusted: "held",
-    Undeliverable: "undeliverable",
-}
-"""The metric's label for a failed send; all other errors have an unknown outcome."""
 STATUS_GRACE = timedelta(seconds=10)
 """How long the answer waits for the receipt of a status in doubt in order to edit it. Phones that are on confirm within
 a second or two; for all others the answer is a new message."""
@@ -205,31 +196,29 @@ class Sender:
             outgoing = load_outgoing(item.reply)
         except UnreadableJson as error:
             return self._give_up(item, None, str(error), "unreadable")
-        outcome = await self._try(item, outgoing)
+        outcome = await self._try(item, outgoing, outgoing)
         # To people whom it has missed in a group it is not sent again: the others would read it twice.
         while isinstance(self._transport, Receipts) and self._transport.missed:
             self._on_untrusted(self._transport.missed.popleft())
         return outcome
 
-    async def _try(self, item: OutboxItem, outgoing: Outgoing, *, lost_files: bool = False) -> Outcome:
-        """Tries to send it; `lost_files`: once it goes out, a notice says that there should have been files."""
+    async def _try(self, item: OutboxItem, whole: Outgoing, outgoing: Outgoing) -> Outcome:
+        """Tries to send an item, or what can be sent of the `whole`."""
         edits = editable(item, self._clock.wall()) if isinstance(outgoing, Reply) and not outgoing.files else None
-        began, label, sent = time.monotonic(), "unknown", None
-        failed: TransportError = SendUnknown("no answer")
+        began, failed, sent = time.monotonic(), None, None
         try:
             sent = await self._send(outgoing, edits)
-            label = "sent"
         except TransportError as error:
-            label, failed = next((word for kind, word in _OUTCOMES.items() if isinstance(error, kind)), label), error
+            failed = error
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
             failed = SendUnknown(describe_error(error))
-        finally:
-            self._counts.observe("send_seconds", time.monotonic() - began, outcome=label)
+        outcome = "sent" if failed is None else type(failed).__name__
+        self._counts.observe("send_seconds", time.monotonic() - began, outcome=outcome)
         if sent is None:
-            return await self._on_failure(item, outgoing, failed)
+            return await self._on_failure(item, whole, outgoing, failed or SendUnknown("no answer"))
         self._counts.add("replies_sent")
         self._is_outage = False
-        return self._mark_sent(item, outgoing, *sent, lost_files=lost_files)
+        return self._mark_sent(item, whole, outgoing, *sent)
 
     async def _send(self, outgoing: Outgoing, edits: SentMessage | None) -> tuple[SentId, SentMessage | None]:
         """Sends, and returns Signal's timestamp for it; a removal has one, too, which phones confirm like any other.
@@ -254,11 +243,13 @@ class Sender:
             _log.warning("a message was refused (%s); sending it without quote, mentions and styles", error)
             return await self._transport.send(plain), None
 
-    async def _on_failure(self, item: OutboxItem, outgoing: Outgoing, error: TransportError) -> Outcome:
+    async def _on_failure(
+        self, item: OutboxItem, whole: Outgoing, outgoing: Outgoing, error: TransportError
+    ) -> Outcome:
         """Returns what a failed send means for the item."""
         reply = outgoing if isinstance(outgoing, Reply) else None
         if reply is not None and isinstance(error, NotUploaded) and (reply.files or is_long(reply.content)):
-            return await self._without_files(item, reply, error)
+            return await self._without_files(item, whole, reply, error)
         if isinstance(error, Undeliverable) or (isinstance(error, NotUploaded) and error.is_final):
             reason = error.reason if isinstance(error, Undeliverable) else "too_large"
             return self._give_up(item, outgoing, str(error), reason)
@@ -271,16 +262,20 @@ class Sender:
             return self._give_up(item, outgoing, str(error), "refused")
         return self._postpone(item, error, is_in_doubt=is_in_doubt)  # removing it twice is the same as once
 
-    async def _without_files(self, item: OutboxItem, reply: Reply, error: NotUploaded) -> Outcome:
-        """Sends the words alone, at once or after some tries; a long text in parts. Nothing went out so far."""
+    async def _without_files(self, item: OutboxItem, whole: Outgoing, reply: Reply, error: NotUploaded) -> Outcome:
+        """Sends the words alone, at once or after some tries, and of a long text its beginning. Nothing went out so
+        far.
+        """
         if not error.is_final and item.attempts + 1 < _MAX_UPLOADS:
             return self._postpone(item, error)
+        _log.error("the files or the long text of reply %d cannot be sent: %s", item.id, error)
         if not reply.files:
-            return self._split(item, reply)
+            cut_mark = await self._store.read(lambda repos: self._in_words(repos, item, phrases.CUT_PARTS))
+            [beginning, *_] = split(reply.content, max_parts=1, cut_mark=cut_mark)
+            return await self._try(item, whole, replace(reply, content=beginning, mentions=()))
         self._counts.add("files_refused")
-        _log.error("the files of reply %d cannot be sent: %s", item.id, error)
         if reply.content.text:
-            return await self._try(item, replace(reply, files=(), is_voice_note=False), lost_files=True)
+            return await self._try(item, whole, replace(reply, files=(), is_voice_note=False))
         now = self._clock.now()
 
         def record(repos: Repositories) -> None:
@@ -292,9 +287,9 @@ class Sender:
     # What became of it
 
     def _mark_sent(
-        self, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None, *, lost_files: bool
+        self, item: OutboxItem, whole: Outgoing, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None
     ) -> Outcome:
-        """It went out; a status that must not stay beside it is removed next. `lost_files` as for `_try`."""
+        """It went out, perhaps without its files; a status that must not stay beside it is removed next."""
 
         def record(repos: Repositories) -> None:
             now, wall = self._clock.now(), self._clock.wall()
@@ -308,27 +303,8 @@ class Sender:
             reply = outgoing if isinstance(outgoing, Reply) and not item.is_status else None
             if reply is not None and repos.outbox.take_owed(item.id) and reply.notice_of is None:
                 self._say(repos, item, outgoing.chat, phrases.MESSAGE_NOT_SENT, notice_of=item.id)
-            if lost_files:
+            if reply is not None and isinstance(whole, Reply) and len(reply.files) < len(whole.files):
                 self._say(repos, item, outgoing.chat, phrases.FILES_NOT_SENT)
-
-        return record
-
-    def _split(self, item: OutboxItem, reply: Reply) -> Outcome:
-        """Splits a text that cannot be sent as one message into several, in which people are named without mentions."""
-        _log.warning("reply %d cannot be sent as one message; splitting it", item.id)
-        now = self._clock.now()
-
-        def record(repos: Repositories) -> None:
-            cut_mark = self._in_words(repos, item, phrases.CUT_PARTS)
-            first, *others = split(reply.content, max_parts=_MAX_PARTS, cut_mark=cut_mark)
-            begun = replace(reply, content=first, mentions=(), last=not others)
-            if not repos.outbox.rewrite(item.id, dump_value(begun), now=now):
-                return
-            for place, content in enumerate(others, 1):
-                self._add(repos, item, replace(begun, content=content, quote=None, last=place == len(others)))
-            original = load_outgoing(item.reply)
-            if isinstance(original, Reply) and original.files:
-                self._say(repos, item, reply.chat, phrases.FILES_NOT_SENT)
 
         return record
 
