@@ -12,7 +12,7 @@ code does nothing by itself; only an admin can use it, so it need not withstand 
     listening --a person writes--> listed with their number, their question held --let in--> it is answered
         '-- ten minutes later: no one is listed, and nothing is held
 
-Left to others: the page (`bot.web.admin.people`), reporting who has written and admitting (`bot.loops.intake`).
+Left to others: the page (`bot.web.admin.people`), reporting who has written and letting in (`bot.loops.doorkeeper`).
 """
 
 import asyncio

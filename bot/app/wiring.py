@@ -158,7 +158,7 @@ class Services:
             on_untrusted=identities.notice,
             on_group_change=self.membership.notice,
         )
-        self.membership.on_groups = self.intake.learn_groups
+        self.membership.on_groups = self.intake.door.learn_groups
         self.admin_commands = AdminCommands(
             self.command_context, self.pairing, audience, self.admins, on_allowed=self.intake.admit
         )

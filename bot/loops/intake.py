@@ -1,7 +1,6 @@
 """Intake: reads the transport's stream and stores admitted messages before anything else happens to them.
 
-    envelope --stranger---> counted, dropped; perhaps a pairing code (`bot.access.pairing`), and their question is held
-             |              until they are let in (`bot.access.pairing`)
+    envelope --stranger---> counted, dropped (`bot.loops.doorkeeper`)
              |-echo-------> what Aldis itself wrote to the account's own chat: counted, dropped
              |-receipt----> proves an unknown send, if its author can have received one; otherwise it costs nothing
              |-other------> counted, dropped
@@ -11,34 +10,30 @@
 What arrives within a moment shares a commit, and nothing is made of it before that. If the inbox cannot be written, the
 stream is closed, so that Signal's server keeps later messages; what is in hand is stored before the stream is reopened,
 for which it tries again and again. If the account is a person's own, only what the account writes to itself is
-admitted; nothing else is even looked at. A phone number is pinned to the account that first wrote under it, because
-Signal reassigns numbers.
-Left to others: what the list says about people (`bot.access.access`), what is too much (`bot.access.limits`), which
-sends a receipt proves (`store.attempts`), what to answer (`bot.loops.worker`).
+admitted; nothing else is even looked at.
+Left to others: who may write (`bot.loops.doorkeeper`), what is too much (`bot.access.limits`), which sends a receipt
+proves (`store.attempts`), what to answer (`bot.loops.worker`).
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from bot.access import chat_settings
-from bot.access.access import AccessList, is_direct, may_write, members_of
-from bot.access.chat_settings import ChatSettings
+from bot.access.access import AccessList, is_direct
 from bot.access.limits import Quota, Refusal
-from bot.access.pairing import GOOD_FOR, Callers, Pairing, WaitingRoom
-from bot.access.routing import Correction, Question, route, unanswered_message
+from bot.access.pairing import Callers, Pairing
+from bot.access.routing import route, unanswered_message
 from bot.clock import Clock, is_set_within
-from bot.errors import ConfigError, Disconnected, TransportError
+from bot.errors import ConfigError, Disconnected
 from bot.event_json import UnreadableJson, dump_value, load_outgoing
 from bot.events import (
     Attachment,
     ChatId,
-    Deleted,
     Edited,
     Envelope,
     Incoming,
@@ -47,16 +42,13 @@ from bot.events import (
     Receipt,
     Reply,
     SentId,
-    Styled,
     Undecryptable,
 )
-from bot.i18n import phrases
-from bot.i18n.catalogues import say
-from bot.i18n.language import current_language, use_language
 from bot.logs import RepeatedWarning, describe_error
+from bot.loops.doorkeeper import Aside, Doorkeeper
 from bot.metrics import Counts
 from bot.signal.files import files_in
-from bot.signal.protocol import Group, Groups, Receipts, Transport
+from bot.signal.protocol import Receipts, Transport
 from bot.unanswered import Unanswered
 from store import Arrival, Confirmation, ConversationId, Repositories, Store, StoreError
 
@@ -68,8 +60,6 @@ _MAX_TOGETHER = 100
 _QUIET_SHARE = 0.2
 """The share of `burst_seconds` in which nothing comes once a burst is over: signal-cli decrypts one by one, some
 milliseconds apart."""
-_MAX_ASIDE = 64
-"""The limit of simultaneous tasks beside the stream; beyond it work is dropped, because nothing depends on it."""
 _UNTRUSTED_IDENTITY = "UntrustedIdentityException"
 """The reason signal-cli gives for not decrypting messages of a person with a new key."""
 
@@ -85,14 +75,6 @@ class _Entry:
     envelope: Envelope
     received_at: datetime
     refusal: Refusal | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """Everything to be stored in one commit."""
-
-    entries: list[_Entry] = field(default_factory=list[_Entry])
-    receipts: list[Confirmation] = field(default_factory=list[Confirmation])
 
 
 class Intake:
@@ -129,14 +111,11 @@ class Intake:
         self._unanswered = Unanswered(counts)
         self._name = name
         self._quota = quota
-        self._pairing = pairing
-        self._callers = callers or Callers()
-        self._rooms: tuple[WaitingRoom, ...] = (self._callers, *([pairing] if pairing else []))
-        """The places where strangers wait to be let in."""
-        self.access = allowed
-        """The access list, with the members of groups as far as the bridge has given them."""
-        self._changed_numbers: set[str] = set()
-        self._aside: set[asyncio.Task[None]] = set()
+        self._aside = aside = Aside()
+        self.door = Doorkeeper(
+            transport, store, clock, counts, aside, allowed=allowed, name=name, pairing=pairing, callers=callers
+        )
+        """Knows who may write."""
         self._outage = RepeatedWarning(_log)
         self._stopping = asyncio.Event()
         self._held: list[Envelope] = []
@@ -160,6 +139,11 @@ class Intake:
             _log.error("the inbox cannot be written: %s; %d envelopes are lost", error, len(self._held))
 
     @property
+    def access(self) -> AccessList:
+        """The access list, with the members of groups as far as the bridge has given them."""
+        return self.door.access
+
+    @property
     def stops_last(self) -> bool:
         """Whether a shutdown must end the stream last: what arrives after its end is lost."""
         return not self._transport.stream.keeps_messages
@@ -171,23 +155,12 @@ class Intake:
 
     async def aclose(self) -> None:
         """Cancels pending read receipts and codes."""
-        for task in self._aside:
-            task.cancel()
-        await asyncio.gather(*self._aside, return_exceptions=True)
-
-    def _begin(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Starts work beside the stream that nothing waits for, if there is room."""
-        if len(self._aside) >= _MAX_ASIDE:
-            work.close()
-            return
-        task = asyncio.create_task(work, name=name)
-        self._aside.add(task)
-        task.add_done_callback(self._aside.discard)
+        await self._aside.aclose()
 
     async def _read(self) -> None:
         """Reads one stream to its end, whatever ends it; what is in hand is stored before."""
         try:
-            await self._learn_members()
+            await self.door.learn_members()
             await self.admit()
             await self._take_held()
             await self.read_once()
@@ -265,31 +238,31 @@ class Intake:
 
     async def _take(self, *envelopes: Envelope) -> None:
         """Stores these in one commit."""
-        batch = _Batch()
+        entries, receipts = list[_Entry](), list[Confirmation]()
         # If notes to self are answered, they are kept, and nothing else.
-        gated = [one for one in envelopes if one.kind in _KEPT and one.from_self == self.access.note_to_self]
-        known = dict(zip(map(id, gated), await self._recognize(*gated), strict=True))
+        gated = [one for one in envelopes if one.kind in _KEPT and one.from_self == self.door.access.note_to_self]
+        known = dict(zip(map(id, gated), await self.door.recognize(*gated), strict=True))
         for envelope in envelopes:
             recognized, is_admitted = known.get(id(envelope), (None, False))
             if recognized is None:
-                await self._sort(envelope, batch)
+                receipts += await self._sort(envelope)
             elif is_admitted:
-                await self._keep(recognized, batch)
+                await self._keep(recognized, entries)
             else:
-                self._turn_away(recognized)
-        await self._write(batch)
+                self.door.turn_away(recognized)
+                self._pass_over(recognized, "not_allowed")
+        await self._write(entries, receipts)
 
-    async def _sort(self, envelope: Envelope, batch: _Batch) -> None:
-        """Handles an envelope that is not kept itself; what it proves is added to the batch."""
+    async def _sort(self, envelope: Envelope) -> Sequence[Confirmation]:
+        """Handles an envelope that is not kept itself; returns what it proves."""
         if envelope.from_self:
-            batch.receipts.extend(await self._shown(envelope))
             self._pass_over(envelope, "own")
-        elif self.access.note_to_self:
+            return await self._shown(envelope)
+        if self.door.access.note_to_self:
             self._pass_over(envelope, "not_a_note" if envelope.kind in _KEPT else "other_kind")
         elif envelope.kind is Kind.RECEIPT:
             receipt = self._transport.event(envelope)
-            if isinstance(receipt, Receipt):
-                batch.receipts.append(self._confirmation(receipt, receipt.targets))
+            return [self._confirmation(receipt, receipt.targets)] if isinstance(receipt, Receipt) else []
         elif envelope.kind is Kind.UNDECRYPTABLE:
             self._unanswered.note("undecryptable")
             await self._suspect(envelope)
@@ -297,19 +270,17 @@ class Intake:
             self._pass_over(envelope, "other_kind")
             if envelope.chat and envelope.group_revision is not None:
                 self._on_group_change(envelope.chat)
+        return []
 
-    async def _shown(self, envelope: Envelope) -> list[Confirmation]:
-        """What the owner's phone showed in the account's own chat, which therefore went out, unless the owner wrote
-        it.
-        """
+    async def _shown(self, envelope: Envelope) -> Sequence[Confirmation]:
+        """What the owner's phone showed in the account's own chat, which went out unless the owner wrote it."""
         receipt = self._transport.event(envelope)
-        if not self.access.note_to_self or not isinstance(receipt, Receipt):
+        if not self.door.access.note_to_self or not isinstance(receipt, Receipt):
             return []
-        conversation = await self._store.conversation(ChatId.direct(receipt.author), now=self._clock.now())
+        author = receipt.author
+        own = await self._store.conversation(ChatId.direct(author), now=self._clock.now())
         shown = await self._store.read(
-            lambda repos: [
-                at for at in receipt.targets if repos.revisions.find(conversation, receipt.author, at) is None
-            ]
+            lambda repos: [at for at in receipt.targets if repos.revisions.find(own, author, at) is None]
         )
         return [self._confirmation(receipt, shown)]
 
@@ -324,168 +295,50 @@ class Intake:
         if not isinstance(event, Undecryptable) or event.reason != _UNTRUSTED_IDENTITY:
             return
         if author is not None and not envelope.from_self:
-            [(_, is_allowed)] = await self._recognize(replace(envelope, chat=ChatId.direct(author)))
+            [(_, is_allowed)] = await self.door.recognize(replace(envelope, chat=ChatId.direct(author)))
             if is_allowed:
-                self._begin(self._report_untrusted(envelope, author), "key-probe")
+                self._aside.begin(self._report_untrusted(envelope, author), "key-probe")
 
     async def _report_untrusted(self, envelope: Envelope, author: PersonId) -> None:
         """Reports a new key; signal-cli may learn it only by sending something to it, which does not arrive."""
-        await self._confirm_reading(envelope)
-        self._on_untrusted(author)
-
-    async def _confirm_reading(self, *envelopes: Envelope) -> None:
         if isinstance(self._transport, Receipts):
-            await self._transport.receipt(*envelopes)
-
-    # Who an author is
-
-    def learn_groups(self, groups: Sequence[Group]) -> None:
-        """Learns who is in the listed groups; until the bridge gives them, the last known members count."""
-        if self.access.needs_members:
-            self.access = replace(self.access, members=members_of(groups, self.access))
-
-    async def _learn_members(self) -> None:
-        """Learns the members before anything is admitted: one must not be taken for a stranger."""
-        if self.access.needs_members and not self.access.members and isinstance(self._transport, Groups):
-            self.learn_groups(await self._transport.groups())
-
-    async def _recognize(self, *envelopes: Envelope) -> list[tuple[Envelope, bool]]:
-        """Each with the author's listed number only if it is really theirs, and whether they may write.
-
-        The store is asked a few times for all of them, so that a burst does not wait once for each, and only where
-        the operator's list of UUIDs does not decide.
-        """
-        asked = [one for one in envelopes if one.author and not one.from_self]
-        listed, pinned, approved = self.access.numbers, dict[str, str | None](), set[str]()
-
-        def look_up(repos: Repositories) -> None:
-            for author in {str(one.author) for one in asked}:
-                pinned[author] = repos.people.number_of(author, listed)
-                if repos.people.is_allowed(author, account=asked[0].account):
-                    approved.add(author)
-
-        if asked and (listed or not all(may_write(one, self.access) for one in asked)):
-            await self._store.read(look_up)
-        shown = ((one.number, str(one.author)) for one in asked if one.number)
-        claims = [(number, author) for number, author in shown if number in listed and pinned[author] != number]
-        if claims:
-            await self._pin(claims)
-            await self._store.read(look_up)
-        found = list[tuple[Envelope, bool]]()
-        for envelope in envelopes:
-            if envelope.author in pinned:
-                number = None if envelope.number in listed else envelope.number
-                envelope = replace(envelope, number=pinned[envelope.author] or number)  # noqa: PLW2901
-            found.append((envelope, may_write(envelope, self.access, is_approved=envelope.author in approved)))
-        return found
-
-    async def _pin(self, claims: Sequence[tuple[str, str]]) -> None:
-        """Pins listed numbers to those who write under them, where they are free or their UUID is listed, too."""
-        sure, now = self.access.persons | self.access.admins, self._clock.wall()
-        refused = await self._store.transaction(
-            lambda repos: {
-                number
-                for number, author in dict.fromkeys(claims)
-                if not repos.people.pin(number, author, now=now, is_confirmed=author in sure)
-            }
-        )
-        for number in refused - self._changed_numbers:
-            self._changed_numbers.add(number)
-            self._counts.add("numbers_changed")
-            _log.error(
-                "a phone number on the access list now belongs to another account, which is refused; if that is right, "
-                "put the account's uuid into the list"
-            )
-
-    # Strangers
-
-    def _turn_away(self, envelope: Envelope) -> None:
-        """Drops what a stranger wrote, perhaps with a code for them, and with their question held until they are let
-        in; until then none of it is stored.
-        """
-        author, now = envelope.author, self._clock.now()
-        if author is not None and is_direct(envelope):
-            if envelope.kind is Kind.MESSAGE:
-                self._callers.note(envelope)
-                self._invite(envelope, author)
-            for room in [one for one in self._rooms if author in one.people(now)]:
-                event = self._transport.event(envelope)
-                if isinstance(event, Deleted):
-                    room.take_back(author, event.target)
-                # A command that was not carried out at once is not carried out later.
-                elif isinstance(route(event, name=self._name), Question | Correction):
-                    room.hold(author, envelope, now)
-        self._pass_over(envelope, "not_allowed")
-
-    def _invite(self, envelope: Envelope, author: PersonId) -> None:
-        """Gives a code to a stranger, if strangers get one and it is their turn."""
-        pairing, now = self._pairing, self._clock.now()
-        if pairing is None or not pairing.has_room(author, now):
-            return
-        event = self._transport.event(envelope)
-        # A phone also sends frames without a word, which want no answer.
-        if not isinstance(event, Incoming) or unanswered_message(route(event, name=self._name)) is None:
-            return
-        code = pairing.code(author, now) or ""
-        self._counts.add("codes_given")
-        # It may never be used; what the stranger wrote is then forgotten with it.
-        asyncio.get_running_loop().call_later(GOOD_FOR.total_seconds(), pairing.forget, now + GOOD_FOR)
-        with use_language(chat_settings.heard_in([event], ChatSettings()) or current_language()):
-            words = say(phrases.INVITATION, code=code)
-        self._begin(self._send_code(Reply(chat=ChatId.direct(author), content=Styled(text=words))), "pairing-code")
-        stranger = pairing.put(author, event.name, code)
-        if stranger is not None and pairing.on_stranger is not None:
-            self._begin(pairing.on_stranger(stranger), "stranger")
-
-    async def _send_code(self, reply: Reply) -> None:
-        try:
-            await self._transport.send(reply)
-        except TransportError as error:
-            _log.info("a stranger's code was not sent: %s", error)
+            await self._transport.receipt(envelope)
+        self._on_untrusted(author)
 
     async def admit(self, _person: PersonId | None = None) -> None:
         """Stores what people wrote while they waited who may write by now: an admin, or new settings, let them in."""
         now = self._clock.now()
-        for room in self._rooms:
-            for person in room.people(now):
-                newest = room.newest(person)
-                if newest is not None and (await self._recognize(newest))[0][1]:
-                    await self._admit_from(room, person, now)
-
-    async def _admit_from(self, room: WaitingRoom, person: PersonId, now: datetime) -> None:
-        for envelope in room.release(person, now):
-            if envelope.account != self._transport.account:
+        async for room, envelope in self.door.let_in(now):
+            if envelope.account != self._transport.account or envelope.author is None:
                 continue
             try:
                 await self._take_alone(envelope)
             except StoreError as error:
                 _log.error("a message that waited for its author to be let in cannot be stored yet: %s", error)
-                room.hold(person, envelope, now)
+                room.hold(envelope.author, envelope, now)
 
     # The inbox
 
-    async def _keep(self, envelope: Envelope, batch: _Batch) -> None:
-        """Adds a message to the batch if there is room for it, to be answered or refused."""
+    async def _keep(self, envelope: Envelope, entries: list[_Entry]) -> None:
+        """Adds a message to the others if there is room for it, to be answered or refused."""
         now = self._clock.now()
-        if not self._quota.has_room(envelope, now, beside=len(batch.entries)):
-            # Only what is stored counts, so store the batch before deciding whether this is one too many.
-            await self._write(batch)
+        if not self._quota.has_room(envelope, now, beside=len(entries)):
+            # Only what is stored counts, so store the others before deciding whether this is one too many.
+            await self._write(entries)
+            entries.clear()
             if not self._quota.has_room(envelope, now):
                 await self._refuse(envelope, now, "too_many")
                 return
-        batch.entries.append(_Entry(envelope, now))
+        entries.append(_Entry(envelope, now))
 
-    async def _write(self, batch: _Batch) -> None:
-        """Commits a batch, entries in their order, acts on the result, and empties the batch."""
-        outcomes, count = await self._commit(batch) if batch.entries or batch.receipts else ([], 0)
+    async def _write(self, entries: Sequence[_Entry], receipts: Sequence[Confirmation] = ()) -> None:
+        """Commits these, entries in their order, and acts on the result."""
+        outcomes, count = await self._commit(entries, receipts) if entries or receipts else ([], 0)
         if count:
             self._counts.add("sends_proved", count)
             _log.debug("receipts proved %d sends whose outcome was not known yet", count)
-        written = [*batch.entries]
-        batch.entries.clear()
-        batch.receipts.clear()
         read: dict[PersonId | None, list[Envelope]] = {}
-        for entry, (reason, answers_always) in zip(written, outcomes, strict=True):
+        for entry, (reason, answers_always) in zip(entries, outcomes, strict=True):
             envelope = entry.envelope
             if reason == "queue_full":
                 await self._refuse(envelope, entry.received_at, "queue_full")
@@ -496,11 +349,14 @@ class Intake:
                 read.setdefault(envelope.author, []).append(envelope)
             if entry.refusal is None:
                 self._quota.count(envelope, entry.received_at)
-        for envelopes in read.values():
-            self._begin(self._confirm_reading(*envelopes), "read-receipt")
+        if isinstance(self._transport, Receipts):
+            for envelopes in read.values():
+                self._aside.begin(self._transport.receipt(*envelopes), "read-receipt")
 
-    async def _commit(self, batch: _Batch) -> tuple[list[tuple[str | None, bool]], int]:
-        """Commits a batch; returns what became of each entry, and how many sends were proved.
+    async def _commit(
+        self, entries: Sequence[_Entry], receipts: Sequence[Confirmation]
+    ) -> tuple[list[tuple[str | None, bool]], int]:
+        """Commits these; returns what became of each entry, and how many sends were proved.
 
         Raises:
             StoreError: nothing was written.
@@ -510,11 +366,11 @@ class Intake:
             with suppress(_Unborn):
                 return await self._store.transaction(
                     lambda repos, now=now: (
-                        [self._put(repos, entry) for entry in batch.entries],
-                        repos.attempts.prove_all(batch.receipts, now=now),
+                        [self._put(repos, entry) for entry in entries],
+                        repos.attempts.prove_all(receipts, now=now),
                     )
                 )
-            for chat in sorted({str(entry.envelope.chat) for entry in batch.entries}):
+            for chat in sorted({str(entry.envelope.chat) for entry in entries}):
                 await self._store.conversation(chat, now=now)
 
     def _put(self, repos: Repositories, entry: _Entry) -> tuple[str | None, bool]:
@@ -533,7 +389,21 @@ class Intake:
         waiting = repos.inbox.waiting(conversation, urgent=envelope.is_urgent)
         if entry.refusal is None and waiting >= self._quota.max_waiting(envelope):
             return "queue_full", False
-        if repos.inbox.put(self._arrival(entry, conversation)) is None:
+        seconds = envelope.expires_in_seconds
+        arrival = Arrival(
+            conversation=conversation,
+            account=envelope.account,
+            author=envelope.author or "",
+            device=envelope.device,
+            sent_at=envelope.sent_at,
+            kind=envelope.kind,
+            envelope=dump_value(envelope),
+            received_at=entry.received_at,
+            urgent=envelope.is_urgent and entry.refusal is None,
+            expires_at=entry.received_at + timedelta(seconds=seconds) if seconds > 0 else None,
+            refusal=entry.refusal,
+        )
+        if repos.inbox.put(arrival) is None:
             return "duplicate", False
         if is_direct(envelope):
             return None, False
@@ -561,32 +431,10 @@ class Intake:
         """Stores the first refused message of a minute if it wants an answer; drops the others."""
         self._unanswered.note(refusal)
         if self._quota.may_tell(envelope, now) and self._wants_answer(envelope):
-            await self._write(_Batch([_Entry(envelope, now, refusal)]))
+            await self._write([_Entry(envelope, now, refusal)])
             self._quota.on_refusal(envelope, now)
         else:
             self._discard_files(envelope)
-
-    def _arrival(self, entry: _Entry, conversation: ConversationId) -> Arrival:
-        envelope = entry.envelope
-        assert envelope.author is not None  # noqa: S101  (may_write saw to it)
-        seconds = envelope.expires_in_seconds
-        if envelope.waited_ms is None and envelope.server_at is not None:
-            # The bridge did not say how long Signal kept it, so two clocks have to.
-            wall_ms = int(self._clock.wall().timestamp() * 1000)
-            envelope = replace(envelope, waited_ms=max(0, wall_ms - envelope.server_at))
-        return Arrival(
-            conversation=conversation,
-            account=envelope.account,
-            author=str(envelope.author),
-            device=envelope.device,
-            sent_at=envelope.sent_at,
-            kind=envelope.kind,
-            envelope=dump_value(envelope),
-            received_at=entry.received_at,
-            urgent=envelope.is_urgent and entry.refusal is None,
-            expires_at=entry.received_at + timedelta(seconds=seconds) if seconds > 0 else None,
-            refusal=entry.refusal,
-        )
 
     def _wants_answer(self, envelope: Envelope, answers_always: bool = False) -> bool:  # noqa: FBT001, FBT002
         """Whether its author expects an answer to it; not if it cannot be read, which the worker reports."""
@@ -605,7 +453,7 @@ class Intake:
     def _discard_files(self, envelope: Envelope) -> None:
         """Makes the bridge delete the files it fetched for something that is not admitted."""
         if files := files_in(envelope.raw):
-            self._begin(self._discard(files), "discard")
+            self._aside.begin(self._discard(files), "discard")
 
     async def _discard(self, files: Sequence[Attachment]) -> None:
         for file in files:

@@ -217,18 +217,19 @@ class Membership:
             TransportError, ConfigError: the bridge does not answer.
             StoreError: it could not be stored.
         """
-        if self._bridge is None:
+        bridge, allowed = self._bridge, self._allowed
+        if bridge is None:
             return
-        if self._allowed.groups and not self._allowed.note_to_self:
-            wanted = [one.id for one in await self._bridge.invitations() if accepts(one, self._allowed)]
-            for id_ in wanted:
+        invitations = await bridge.invitations() if allowed.groups and not allowed.note_to_self else ()
+        for invitation in invitations:
+            if accepts(invitation, allowed):
                 try:
-                    await self._bridge.join(id_)
+                    await bridge.join(invitation.id)
                     _log.info("accepted an invitation to a group of ACCESS__GROUPS")
                 except CallRefused as error:
                     _log.warning("an invitation to a group of ACCESS__GROUPS could not be accepted: %s", error)
         asked_at = self._clock.now()
-        groups = await self._bridge.groups()
+        groups = await bridge.groups()
         self.on_groups(groups)
         for group in groups:
             if group.is_complete:

@@ -85,8 +85,7 @@ class Sender:
         on_untrusted: Callable[[PersonId], None] = lambda _: None,
     ) -> None:
         """`grace_seconds` is how long an unknown send waits for its proof; without one it is sent again, a few times.
-        `on_untrusted` is called with a person whom a group message missed because of their
-        safety number.
+        `on_untrusted` is called with a person whom a group message missed because of their safety number.
         """
         self._transport = transport
         self._store = store
@@ -97,8 +96,7 @@ class Sender:
         self._on_untrusted = on_untrusted
         self._sending: set[asyncio.Task[None]] = set()
         self._is_outage = False
-        """Whether Signal could not be reached, and nothing has gone out since: a failure says nothing about a message
-        then."""
+        """Whether Signal could not be reached, and nothing went out since: a failure then says nothing of a message."""
         self._is_closing = False
         # A full disk fails each try, and logs are often on it.
         self._unread, self._unwritten = RepeatedWarning(_log), RepeatedWarning(_log)
@@ -263,9 +261,7 @@ class Sender:
         return self._postpone(item, error, is_in_doubt=is_in_doubt)  # removing it twice is the same as once
 
     async def _without_files(self, item: OutboxItem, whole: Outgoing, reply: Reply, error: NotUploaded) -> Outcome:
-        """Sends the words alone, at once or after some tries, and of a long text its beginning. Nothing went out so
-        far.
-        """
+        """Sends the words alone, at once or after some tries, and of a long text its beginning."""
         if not error.is_final and item.attempts + 1 < _MAX_UPLOADS:
             return self._postpone(item, error)
         _log.error("the files or the long text of reply %d cannot be sent: %s", item.id, error)

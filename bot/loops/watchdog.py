@@ -13,7 +13,6 @@ problems (`bot.web.health`), the checks (`bot.doctor`), telling admins (`bot.cha
 
 import asyncio
 import logging
-import random
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
@@ -100,10 +99,8 @@ class Watchdog:
                 self.release = await self._transport.release()
         problems = self.problems()
         can_send = self._linked_problem is None and self.is_linked is True
-        if not (can_send and {CLOSED, SILENT} & set(problems)):
-            self._deaf_since = None
-        elif self._deaf_since is None:
-            self._deaf_since = self._seconds()
+        is_deaf = can_send and not {CLOSED, SILENT}.isdisjoint(problems)
+        self._deaf_since = (self._deaf_since or self._seconds()) if is_deaf else None
         said = (*problems, *(f"{concern.words}: {concern.advice}" for concern in self.concerns))
         for begun in [words for words in said if words not in self._reported]:
             _log.warning("%s", begun)
@@ -162,7 +159,7 @@ class Checkups:
     first_seconds = 300.0
     """After a start: people waiting for answers go first, and an Aldis that keeps restarting asks no server."""
     ask_seconds = 6 * 3600.0
-    """Between two rounds of asking servers, plus up to a tenth at random, so that not all ask at once."""
+    """Between two rounds of asking servers."""
 
     def __init__(
         self,
@@ -231,4 +228,4 @@ class Checkups:
         await asyncio.sleep(self.first_seconds)
         while True:
             await self.ask()
-            await asyncio.sleep(self.ask_seconds * (1 + random.random() / 10))  # noqa: S311 - it keeps no secret
+            await asyncio.sleep(self.ask_seconds)

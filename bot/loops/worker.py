@@ -21,6 +21,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from bot.access.access import is_admin, may_ask
 from bot.access.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict, route
@@ -85,12 +86,8 @@ class AskedMessage:
     message: Incoming
     excuse: Sentence | None
     """What the person reads instead of an answer; None: it will be answered."""
-
-    @property
-    def is_bare(self) -> bool:
-        """Whether it is about the last thing said in its group."""
-        found = self.opened.route
-        return isinstance(found, Question) and found.is_bare and self.message.quote is None
+    is_bare: bool
+    """Whether it is about the last thing said in its group."""
 
 
 class Worker:
@@ -188,9 +185,7 @@ class Worker:
         """Claims what waits, as long as there is room for it."""
         while (limit := min(self._settings.worker.conversations_at_once - len(self.tasks), _MAX_CLAIMS)) > 0:
             self._is_more_waiting = True  # a turn that ends while the store looks makes it look again
-            claims, self._is_more_waiting = await self._store.transaction(
-                lambda repos, limit=limit: self._claim(repos, limit)
-            )
+            claims, self._is_more_waiting = await self._store.transaction(partial(self._claim, limit=limit))
             for claim in claims:
                 task = group.create_task(self._see_through(claim), name=f"turn-{claim.turn}")
                 self.tasks.add(claim, task)
@@ -316,7 +311,8 @@ class Worker:
         for one in opened:
             message = self._message(one.route, one.item)
             if message is not None and await self._may_ask(claim, one, message):
-                asked.append(AskedMessage(opened=one, message=message, excuse=self._excuse(one, now)))
+                is_bare = isinstance(one.route, Question) and one.route.is_bare and message.quote is None
+                asked.append(AskedMessage(opened=one, message=message, excuse=self._excuse(one, now), is_bare=is_bare))
         return asked
 
     async def _may_ask(self, claim: Claim, opened: OpenedItem, message: Incoming) -> bool:

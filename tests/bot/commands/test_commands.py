@@ -299,7 +299,7 @@ async def knock(aldis: Harness, *people: Person) -> list[Reply]:
     for person in people:
         for _ in range(2):
             await aldis.process(message("Hello?", author=person))
-        await eventually(lambda: not aldis.intake._aside)
+        await eventually(lambda: not aldis.intake._aside.tasks)
     return [reply for reply in aldis.transport.sent[before:] if reply.chat == BOB.chat]
 
 

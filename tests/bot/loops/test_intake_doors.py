@@ -80,7 +80,7 @@ class Door:
 
 async def finished(intake: Intake) -> None:
     """Wait for what the intake does aside."""
-    await asyncio.gather(*intake._aside)
+    await asyncio.gather(*intake._aside.tasks)
 
 
 def names_kept(repos: Repositories) -> list[tuple[str | None, str | None]]:
@@ -188,7 +188,7 @@ async def test_one_that_fails_takes_nothing_along_of_what_waited_with_it(store: 
 
     door = Door(store, clock, quota=Stumbling(LimitsSettings()), pairing=Pairing())
     await door.take(envelope("hello?", 1, author="bob"), envelope("still there?", 2, author="bob"))
-    door.intake.access = access("bob")
+    door.intake.door.access = access("bob")
     await door.intake.admit()
     assert await store.read(lambda repos: repos.inbox.rows("SELECT sent_at FROM inbox")) == [(2,)]
 

@@ -71,7 +71,7 @@ class Owner:
 
     async def finished(self) -> None:
         """What is done aside is done."""
-        while self.intake._aside:
+        while self.intake._aside.tasks:
             await asyncio.sleep(0)
 
     async def taken(self) -> list[str]:
