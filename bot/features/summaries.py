@@ -51,9 +51,6 @@ _MIN_WINDOW_TOKENS = 600
 """A window that is smaller counts as this: otherwise each turn would cost a summary."""
 _CHARACTERS_PER_WORD = 8
 """More than in any of the four languages, so that a summary of so many words is not cut off."""
-_MAX_WAITING = 200
-_MAX_RESTING = 1000
-"""For how many conversations a recent failure of the model is remembered; beyond that it is asked again."""
 
 _SYSTEM = """\
 You sum up the older part of a conversation between people and an assistant in the Signal messenger, for the assistant \
@@ -128,7 +125,7 @@ class Summaries:
             return
         read = sum(past.tokens for past in turn.history) + prompt.estimated_tokens(turn.question)
         is_small = len(turn.history) < self._window.max_turns and read <= self._max_tokens(turn.settings.model) // 2
-        if is_small or (turn.conversation not in self._waiting and len(self._waiting) >= _MAX_WAITING):
+        if is_small:
             return
         # The content is read again later: the pictures of many turns would take a lot of memory until then.
         self._waiting[turn.conversation] = replace(turn, question=UserMessage(text=""), history=(), steps=(), talk=())
@@ -178,7 +175,7 @@ class Summaries:
             await self._store.transaction(lambda repos: self._budget.settle(repos, turn.payer, (failed,)))
             _log.warning("conversation %d was not summarized: %s", turn.conversation, type(error).__name__)
             if isinstance(error, ContextTooLong):
-                self._rest(turn.conversation)
+                self._rests[turn.conversation] = self._window.max_turns // 2
             return False
         return await self._keep(turn, older, completion, reserved)
 
@@ -243,7 +240,7 @@ class Summaries:
         text = "" if completion.message is None else completion.message.text.strip()[:max_characters]
         is_whole = completion.stop is Stop.END and bool(text)
         if not is_whole:
-            self._rest(turn.conversation)
+            self._rests[turn.conversation] = self._window.max_turns // 2
         former = [] if older.former is None else [labels.load_labels(older.former.labels)]
         summary = Summary(
             first=older.former.first if older.former else next(iter(older.turns)),
@@ -262,11 +259,6 @@ class Summaries:
             return stands
 
         return await self._store.transaction(keep)
-
-    def _rest(self, conversation: ConversationId) -> None:
-        if len(self._rests) >= _MAX_RESTING:
-            self._rests.clear()
-        self._rests[conversation] = self._window.max_turns // 2
 
     def _still_stands(self, repos: Repositories, conversation: ConversationId, older: _Older) -> bool:
         """Whether nothing that was summarized has been deleted, changed or has disappeared since, within a

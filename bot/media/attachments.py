@@ -7,24 +7,28 @@
                        |                       |-------text---------> its words
                        '-not there             '-------all else-----> a line that says what it is
 
-Whatever happens, each file yields one description; only cancellation is raised.
+What a file is, its content tells; the name that its sender gave it proves nothing. Whatever happens, each file yields
+one description; only cancellation is raised.
+
+Source: the formats' own specifications (PNG, JPEG, GIF, RIFF, ISO base media, Matroska, Ogg, MPEG audio, PDF).
 """
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
 from bot.errors import Disconnected, Unfetchable
 from bot.events import Attachment, ChatId
-from bot.media import audio, texts
+from bot.media import texts
 from bot.media.cell import FileRefused
 from bot.media.library import read_pdf
 from bot.media.sandbox import Sandbox, check_facts
-from bot.media.sniff import FileKind, kind_of
-from bot.media.speech import MAX_AUDIO_BYTES, Fee, Speech
+from bot.media.speech import MAX_AUDIO_BYTES, Fee, Speech, as_m4a, seconds_of
 from bot.messages import Document, Medium, Picture
 from bot.settings.groups import MediaSettings
 from bot.signal.protocol import Transport
@@ -39,6 +43,47 @@ _MAX_NATIVE_PAGES = 100
 _PAUSES_SECONDS = (1.0, 2.0, 4.0, 8.0)
 """The pauses between attempts to fetch a file while the bridge is away."""
 _PICTURE_SECONDS = 30.0
+
+
+Family = Literal["picture", "audio", "paper", "text", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """A kind of file."""
+
+    family: Family
+    what: str
+    """What it is for people and models, with its article."""
+    name: str = ""
+    """For a picture Pillow's name of the format, for audio the usual file extension; empty otherwise."""
+
+
+PDF = FileKind("paper", "a PDF")
+TEXT = FileKind("text", "a text file")
+UNKNOWN = FileKind("other", "a file of a kind that is not known here")
+_VIDEO = FileKind("other", "a video")
+_HEIC = FileKind("other", "a picture in the format HEIC")
+"""The libraries that read it have licences under which Aldis cannot distribute them; phones can send a JPEG instead."""
+
+_PICTURES = {
+    b"\xff\xd8\xff": "JPEG",
+    b"\x89PNG\r\n\x1a\n": "PNG",
+    b"GIF87a": "GIF",
+    b"GIF89a": "GIF",
+    b"BM": "BMP",
+    b"II*\x00": "TIFF",
+    b"MM\x00*": "TIFF",
+}
+_SOUNDS = {b"OggS": "ogg", b"fLaC": "flac", b"ID3": "mp3"}
+_BEGINNINGS = (
+    *((beginning, FileKind("picture", "a picture", name)) for beginning, name in _PICTURES.items()),
+    *((beginning, FileKind("audio", "an audio file", name)) for beginning, name in _SOUNDS.items()),
+)
+_UTF16 = b"\xff\xfe"
+_AVIF_BRANDS = {b"avif", b"avis"}
+_HEIC_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"}
+_TRACK = re.compile(rb"hdlr.{8}(vide|soun)", re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -189,9 +234,9 @@ class AttachmentReader:
         if self._speech is None:
             return _described(what, "which cannot be listened to: no audio service is set up here")
         if kind.name == "aac":
-            (sound, seconds), ending = await asyncio.to_thread(audio.as_m4a, data), "m4a"
+            (sound, seconds), ending = await asyncio.to_thread(as_m4a, data), "m4a"
         else:
-            sound, seconds, ending = data, await asyncio.to_thread(audio.seconds_of, data), kind.name
+            sound, seconds, ending = data, await asyncio.to_thread(seconds_of, data), kind.name
         if len(sound) > MAX_AUDIO_BYTES:
             return _described(what, _too_large(MAX_AUDIO_BYTES))
         fee = self._speech.listening_fee(sound, ending, seconds=seconds)
@@ -217,3 +262,43 @@ def _too_large(max_bytes: int) -> str:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def kind_of(data: bytes) -> FileKind:
+    """Returns what the bytes are. `TEXT` is only a guess: `texts.decode_text` tells whether they really are text."""
+    if data[4:8] == b"ftyp":
+        return _in_boxes(data)
+    match data[:4]:
+        case b"RIFF":
+            webp, wave = FileKind("picture", "a picture", "WEBP"), FileKind("audio", "an audio file", "wav")
+            return {b"WEBP": webp, b"WAVE": wave}.get(data[8:12], UNKNOWN)
+        case b"\x1a\x45\xdf\xa3":  # Matroska, whose tracks name their codecs: `V_VP9` is a picture, `A_OPUS` a sound
+            return _VIDEO if b"V_" in data[:65_536] else FileKind("audio", "an audio file", "webm")
+        case _:
+            return _by_beginning(data)
+
+
+def _by_beginning(data: bytes) -> FileKind:
+    # Frames of MPEG audio begin with eleven ones; layer 0 is ADTS, which frames raw AAC.
+    sync = int.from_bytes(data[:2], "big")
+    if sync & 0xFFE0 == 0xFFE0 and data[:2] != _UTF16:  # noqa: PLR2004
+        return FileKind("audio", "an audio file", "aac" if sync & 0xFFF6 == 0xFFF0 else "mp3")  # noqa: PLR2004
+    # Long signatures are reliable; "BM" could begin a text, so such a file must contain a zero byte as well.
+    for beginning, kind in _BEGINNINGS:
+        if data.startswith(beginning) and (len(beginning) > 2 or b"\x00" in data[:64]):  # noqa: PLR2004
+            return kind
+    return PDF if b"%PDF-" in data[:1024] else TEXT
+
+
+def _in_boxes(data: bytes) -> FileKind:
+    """A file of the ISO base media format: `ftyp` names its brands, the tracks show whether there is a picture."""
+    length = int.from_bytes(data[:4], "big")
+    brands = {data[8:12], *(data[at : at + 4] for at in range(16, min(length, 256), 4))}
+    if brands & _AVIF_BRANDS:
+        return FileKind("picture", "a picture", "AVIF")
+    if data[8:12] in _HEIC_BRANDS:
+        return _HEIC
+    tracks = set(_TRACK.findall(data))
+    if b"vide" in tracks:
+        return _VIDEO
+    return FileKind("audio", "an audio file", "m4a") if b"soun" in tracks or data[8:11] == b"M4A" else UNKNOWN

@@ -67,7 +67,6 @@ def prepare(modules: Sequence[ModuleType]) -> None:
         setattr(spawn, name, str)
     load_all(encodings)  # a file names its own encoding
     time.tzset()
-    confinement.go_first()
     confinement.refuse_dumps()
     gc.collect()
     gc.freeze()

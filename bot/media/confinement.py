@@ -25,7 +25,6 @@ import struct
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 MAX_MEMORY_BYTES = 1_500_000_000
@@ -133,12 +132,6 @@ def become_nobody() -> None:
             os.setgroups([])
             os.setgid(_NOBODY)
             os.setuid(_NOBODY)
-
-
-def go_first() -> None:
-    """Has the kernel end this process rather than Aldis if memory does run out."""
-    with suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 
 
 def confine() -> Level:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.media.audio import as_m4a
+from bot.media.speech import as_m4a
 from tests.bot.media.samples import adts, pdf, picture
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer

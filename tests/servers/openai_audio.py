@@ -12,7 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.media.sniff import kind_of
+from bot.media.attachments import kind_of
 from tests.bot.media.samples import adts
 from tests.servers.base import Seen, Server
 

@@ -5,8 +5,8 @@ import struct
 
 import pytest
 
-from bot.media.audio import as_m4a, seconds_of
 from bot.media.cell import FileRefused
+from bot.media.speech import as_m4a, seconds_of
 from tests.bot.media.samples import FRAMES, adts, box, boxes
 
 OPUS_20_MS = b"\xfc" + bytes(40)

@@ -1,6 +1,6 @@
 """What a file is, told by what is in it."""
 
-from bot.media.sniff import kind_of
+from bot.media.attachments import kind_of
 from bot.media.texts import decode_text
 from tests.bot.media.samples import adts, box, pdf, picture, video
 

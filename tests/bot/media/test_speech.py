@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from bot.media.audio import as_m4a
-from bot.media.speech import Speech
+from bot.media.speech import Speech, as_m4a
 from bot.settings.groups import AudioSettings
 from tests.bot.media.samples import adts
 from tests.servers.base import answer_json
