@@ -226,10 +226,8 @@ def service(
             captchas=shared.captchas,
             health=health,
             identities=identities,
-            pairing=shared.pairing,
             audience=shared.audience,
             toolbox=box,
-            on_allowed=intake.admit,
         ),
     )
 

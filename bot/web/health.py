@@ -39,29 +39,6 @@ _MAX_WAIT_SECONDS = 900.0
 """Longer than any turn with its retries can take: a message that waits longer will not be answered."""
 
 _CORRECT = f"correct them, then restart it: {command_line('restart')}"
-_GAUGES = {
-    "ready": "Whether Aldis runs; it does not while it waits for its bridge or account.",
-    "tasks": "How many tasks of asyncio there are.",
-    "finding": "Whether something hurts: a key or a model is refused, the disk is nearly full, nothing is heard.",
-    "disk_free_bytes": "What the disk of the store has left.",
-    "cells_hold": "Whether what opens files of strangers is held.",
-    "settings_refused": "Whether the newest settings are not in use.",
-    "stream_open": "Whether the stream of messages is open.",
-    "heard_seconds_ago": "Since the last sign of life on the stream.",
-    "linked": "Whether the bridge has the account.",
-    "bridge_age_days": "How old the bridge's version is at least.",
-    "captcha_wanted": "Whether Signal wants a captcha solved.",
-    "budget_used_ratio": "Which part of the budgets of everybody together is used up, where there is one.",
-    "store_up": "Whether the store answers.",
-    "inbox_open": "Messages that are not settled.",
-    "inbox_dead": "Messages that were given up.",
-    "inbox_oldest_seconds": "How long the oldest open message has been due.",
-    "outbox_open": "Answers that are not settled.",
-    "outbox_dead": "Answers that were given up.",
-    "outbox_oldest_seconds": "How long the oldest open answer has been due.",
-}
-"""The figures of the present moment, with their meaning."""
-
 _PRIVATE_NAMES = (".internal", ".local", ".localhost", ".home.arpa", ".lan")
 """Name endings that the public DNS does not have. Source: RFC 6761, 6762 and 8375, ICANN's resolution of July 2024
 on `.internal`; `.lan`, which many routers use, is no top-level domain (2026-11)."""
@@ -159,26 +136,32 @@ class HealthPage:
         """Returns the present figures; if the store fails, its own are left out."""
         watchdog, level = self.watchdog, self.level()
         found = {finding.notice.kind for finding in wanting(self.findings) if finding.notice is not None}
-        values: dict[str, float | Mapping[str, float] | None] = {
-            "finding": {kind: kind in found for kind in get_args(Kind)},
-            "disk_free_bytes": self.free_bytes(),
-            "cells_hold": level and level.seccomp,
-            "settings_refused": self._refused is not None,
-            "stream_open": watchdog.is_open,
-            "heard_seconds_ago": watchdog.heard_seconds_ago,
-            "linked": watchdog.is_linked,
-            "bridge_age_days": watchdog.release_age_days,
-            "captcha_wanted": watchdog.challenge is not None,
-        }
+        gauges = [
+            *_running(is_ready=True),
+            _gauge("finding", "Whether something hurts.", {kind: kind in found for kind in get_args(Kind)}, "kind"),
+            _gauge("disk_free_bytes", "What the disk of the store has left.", self.free_bytes()),
+            _gauge("cells_hold", "Whether what opens files of strangers is held.", level and level.seccomp),
+            _gauge("settings_refused", "Whether the newest settings are not in use.", self._refused is not None),
+            _gauge("stream_open", "Whether the stream of messages is open.", watchdog.is_open),
+            _gauge("heard_seconds_ago", "Since the last sign of life on the stream.", watchdog.heard_seconds_ago),
+            _gauge("linked", "Whether the bridge has the account.", watchdog.is_linked),
+            _gauge("bridge_age_days", "How old the bridge's version is at least.", watchdog.release_age_days),
+            _gauge("captcha_wanted", "Whether Signal wants a captcha solved.", watchdog.challenge is not None),
+        ]
+        store_up = "Whether the store answers."
         try:
-            values["budget_used_ratio"] = dict(await self.used_share()) if self.used_share else {}
+            used = dict(await self.used_share()) if self.used_share else {}
+            gauges.append(_gauge("budget_used_ratio", "Which part of everybody's budgets is used up.", used, "span"))
             for name, waiting in zip(("inbox", "outbox"), await self.store.read(_open), strict=True):
-                values |= {f"{name}_open": waiting.items, f"{name}_dead": waiting.dead}
-                values[f"{name}_oldest_seconds"] = self._seconds_since(waiting.oldest_at)
-            values["store_up"] = True
+                gauges += [
+                    _gauge(f"{name}_open", f"What is not settled in the {name}.", waiting.items),
+                    _gauge(f"{name}_dead", f"What was given up in the {name}.", waiting.dead),
+                    _gauge(f"{name}_oldest_seconds", "How long that is due.", self._seconds_since(waiting.oldest_at)),
+                ]
+            gauges.append(_gauge("store_up", store_up, 1))
         except StoreError:
-            values["store_up"] = False
-        return self.counts.exposition((*_running(is_ready=True), *_gauges(values)))
+            gauges.append(_gauge("store_up", store_up, 0))
+        return self.counts.exposition(gauges)
 
     def _seconds_since(self, at: datetime | None) -> float:
         """How many seconds ago that was; 0 if it is in the future or None."""
@@ -258,10 +241,12 @@ def is_local_name(header: str | None, ours: Collection[str]) -> bool:
 
 
 def _running(*, is_ready: bool) -> tuple[Gauge, ...]:
-    figures = _gauges({"ready": is_ready, "tasks": len(asyncio.all_tasks())})
-    return (*figures, Gauge(name="build_info", help="Which Aldis this is.", value=1, fixed=build()))
+    return (
+        _gauge("ready", "Whether Aldis runs; it does not while it waits for its bridge or account.", is_ready),
+        _gauge("tasks", "How many tasks of asyncio there are.", len(asyncio.all_tasks())),
+        Gauge(name="build_info", help="Which Aldis this is.", value=1, fixed=build()),
+    )
 
 
-def _gauges(values: Mapping[str, float | Mapping[str, float] | None]) -> list[Gauge]:
-    labels = {"finding": "kind", "budget_used_ratio": "span"}
-    return [Gauge(name=name, help=_GAUGES[name], label=labels.get(name, ""), value=values[name]) for name in values]
+def _gauge(name: str, help_: str, value: float | Mapping[str, float] | None, label: str = "") -> Gauge:
+    return Gauge(name=name, help=help_, value=value, label=label)

@@ -321,7 +321,7 @@ async def test_other_sites_cannot_use_the_pages(tmp_path: Path) -> None:
         await visit.enter()
         other = await visit.page.context.new_page()
         evil = f"""<!doctype html><title>evil</title><iframe src="{visit.origin}/"></iframe>
-            <img src="{visit.origin}/static/x/lamp.svg">
+            <img src="{visit.origin}/static/lamp.svg">
             <form method="post" action="{visit.origin}/setup/account"><input name="do" value="link"></form>"""
         await other.route("http://evil.example/", lambda route: route.fulfill(body=evil, content_type="text/html"))
         await other.goto("http://evil.example/")

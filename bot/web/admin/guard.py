@@ -25,7 +25,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
+from aiohttp.typedefs import Handler
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
@@ -54,9 +54,7 @@ _HEADERS = {
 }
 _PUBLIC, _CODE = ("/static/", "/enter/"), "/code"
 
-LINK_SECONDS = 600.0
-SESSION_SECONDS = 12 * 3600.0
-IDLE_SECONDS = 2 * 3600.0
+LINK_SECONDS, SESSION_SECONDS = 600.0, 8 * 3600.0
 _TOKEN_BYTES = 32
 _MAX_LINKS, _MAX_SESSIONS = 4, 8
 """Open at a time; another one closes the oldest."""
@@ -83,7 +81,6 @@ class BrowserSession:
     form_token: str
     """The token that every form of it must carry."""
     began_at: float
-    seen_at: float
     confirmed_for: bytes | None = field(default=None, repr=False)
     """The secret of the second factor that was given; None: none was."""
     is_confirmed: bool = False
@@ -132,20 +129,19 @@ class Sessions:
         if self._links.pop(_digest(token), None) is None:
             return None
         while len(self._sessions) >= _MAX_SESSIONS:
-            del self._sessions[min(self._sessions, key=lambda digest: self._sessions[digest].seen_at)]
+            del self._sessions[next(iter(self._sessions))]
         cookie, form_token, now = *(secrets.token_urlsafe(_TOKEN_BYTES) for _ in range(2)), self._seconds()
-        session = BrowserSession(name=secrets.token_hex(4), form_token=form_token, began_at=now, seen_at=now)
+        session = BrowserSession(name=secrets.token_hex(4), form_token=form_token, began_at=now)
         self._sessions[_digest(cookie)] = session
         return cookie, session
 
-    def find(self, cookie: str, *, is_visit: bool = True) -> BrowserSession | None:
-        """Returns the session of a cookie, or None; `is_visit`: a person asks, not a page that was left open."""
+    def find(self, cookie: str) -> BrowserSession | None:
+        """Returns the session of a cookie, or None."""
         self._forget()
         session = self._sessions.get(_digest(cookie))
         if session is not None:
             secret = self._secret()
             session.is_confirmed = secret is None or session.confirmed_for == secret
-            session.seen_at = self._seconds() if is_visit else session.seen_at
         return session
 
     def confirm(self, session: BrowserSession, code: str) -> bool:
@@ -170,7 +166,7 @@ class Sessions:
         self._sessions = {
             digest: one
             for digest, one in self._sessions.items()
-            if now - one.began_at < SESSION_SECONDS and now - one.seen_at < IDLE_SECONDS and one.tries < _MAX_TRIES
+            if now - one.began_at < SESSION_SECONDS and one.tries < _MAX_TRIES
         }
 
 
@@ -231,11 +227,6 @@ class RequestGuard:
         # The prefix makes browsers accept it only over https, for this host alone and for all of it.
         self.cookie_name = "__Host-aldis" if self._is_secure else "aldis-session"
 
-    @property
-    def middlewares(self) -> tuple[Middleware, ...]:
-        """What every request passes through, in order."""
-        return (self._where, self._who)
-
     async def on_prepare(self, _: web.Request, response: web.StreamResponse) -> None:
         """Sets the headers of an answer."""
         response.headers.setdefault("Cache-Control", "no-store")
@@ -254,26 +245,10 @@ class RequestGuard:
         response.del_cookie(self.cookie_name, path="/", secure=self._is_secure, httponly=True, samesite="Strict")
 
     @web.middleware
-    async def _where(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        names, origin = request.headers.getall("Host", []), request.headers.get("Origin")
-        if len(names) != 1 or names[0].lower() not in self._hosts:
-            raise web.HTTPMisdirectedRequest(text="Not a name of this server.\n")
-        if origin is not None and origin.lower() not in self._origins:
-            raise web.HTTPForbidden(text="Sent by another site.\n")
-        if request.method not in {"GET", "HEAD", "POST"}:
-            raise web.HTTPMethodNotAllowed(request.method, ["GET", "HEAD", "POST"], text="Not this way.\n")
-        if request.method == "POST" and origin is None:
-            raise web.HTTPForbidden(text="A form says where it comes from.\n")
-        # Our own pages ask, or a person who followed a link: not an image or a script of another page.
-        is_ours = request.headers.get("Sec-Fetch-Site", "none") in {"none", "same-origin"}
-        if request.method != "POST" and not is_ours and request.headers.get("Sec-Fetch-Mode") != "navigate":
-            raise web.HTTPForbidden(text="Asked for by another site.\n")
-        return await handler(request)
-
-    @web.middleware
-    async def _who(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        # A page that was left open asks for changes by itself, which is no sign that a person is there.
-        session = self._sessions.find(request.cookies.get(self.cookie_name, ""), is_visit=LIVE not in request.headers)
+    async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """What every request passes through."""
+        self._check_origin(request)
+        session = self._sessions.find(request.cookies.get(self.cookie_name, ""))
         if session is not None:
             request[SESSION] = session
         if request.method == "POST":
@@ -287,6 +262,17 @@ class RequestGuard:
         if request.method == "POST" and not is_same(request[FORM].get("token", ""), session.form_token):
             raise web.HTTPForbidden(text="This form belongs to another session. Go back and reload the page.\n")
         return await handler(request)
+
+    def _check_origin(self, request: web.Request) -> None:
+        names, origin = request.headers.getall("Host", []), request.headers.get("Origin")
+        if len(names) != 1 or names[0].lower() not in self._hosts:
+            raise web.HTTPMisdirectedRequest(text="Not a name of this server.\n")
+        if origin is not None and origin.lower() not in self._origins:
+            raise web.HTTPForbidden(text="Sent by another site.\n")
+        if request.method not in {"GET", "HEAD", "POST"}:
+            raise web.HTTPMethodNotAllowed(request.method, ["GET", "HEAD", "POST"], text="Not this way.\n")
+        if request.method == "POST" and origin is None:
+            raise web.HTTPForbidden(text="A form says where it comes from.\n")
 
 
 async def _read_form(request: web.Request) -> dict[str, str]:

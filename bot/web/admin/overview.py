@@ -39,7 +39,8 @@ async def _values(ask: Ask) -> dict[str, object]:
     tasks = sorted([task async for task in _tasks(ask)], key=lambda task: task.level != "problem")
     if running is not None:
         try:
-            today, suspects = await _today(ask, running), await running.identities.look()
+            today = await _today(ask, running)
+            suspects = await running.identities.look()
         except (Disconnected, StoreError) as error:
             tasks.insert(0, Task("problem", f"Something does not answer: {error}"))
     wants_captcha = running is not None and _wants_captcha(running)

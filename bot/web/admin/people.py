@@ -5,7 +5,6 @@ The first admin writes to Aldis while the page waits: it then shows their name, 
 
 from collections.abc import Iterable, Mapping
 
-from bot.events import PersonId
 from bot.features.reminders.schedules import zone_meant
 from bot.settings import Settings
 from bot.settings.values import person_of
@@ -122,22 +121,6 @@ def _listed(to: str, settings: Settings, *, add: str = "", remove: str = "") -> 
     return {"ACCESS__ADMINS" if to == "admins" else "ACCESS__ALLOWED": _joined([*kept, *([add] if add else [])])}
 
 
-async def _approve(ask: Ask) -> str:
-    running = ask.running()
-    person = running.pairing.approve(ask.entry("code"), running.clock.now())
-    if person is None:
-        raise NotDone("That code is unknown, or has expired after an hour.")
-    account = running.transport.account
-
-    def allow(repos: Repositories, person: PersonId = person) -> str:
-        repos.people.allow(person, account=account, by=account, now=running.clock.wall())
-        return repos.people.label(person, account=account)
-
-    ask.write_down("person.let_in", await running.store.transaction(allow))
-    await running.on_allowed(person)
-    return "They may write from now on."
-
-
 async def _deny(ask: Ask) -> str:
     running, label = ask.running(), ask.entry("label")[:40]
     account = running.transport.account
@@ -149,11 +132,11 @@ async def _deny(ask: Ask) -> str:
 async def _set_groups(ask: Ask) -> str:
     """Applies what was ticked or unticked since the page was shown; another page may have changed the rest."""
     chosen = [name.removeprefix("group:") for name in ask.form if name.startswith("group:")]
-    shown = {name.removeprefix("was:group:") for name in ask.form if name.startswith("was:group:")}
+    unticked = {name.removeprefix("was:group:") for name in ask.form if name.startswith("was:group:")} - set(chosen)
+    added = [group for group in chosen if f"was:group:{group}" not in ask.form]
 
     def change(settings: Settings) -> Changes:
-        kept = [group for group in settings.access.groups if group in chosen or group not in shown]
-        added = [group for group in chosen if group not in shown]
+        kept = [group for group in settings.access.groups if group not in unticked]
         return {"ACCESS__GROUPS": _joined([*kept, *added])}
 
     return await ask.save(change)
@@ -168,6 +151,6 @@ PAGE = AdminPage(
     path="/people",
     template="people",
     values=_values,
-    actions={"add": _add, "remove": _remove, "approve": _approve, "deny": _deny, "groups": _set_groups},
+    actions={"add": _add, "remove": _remove, "deny": _deny, "groups": _set_groups},
     forms=_FORMS,
 )

@@ -8,7 +8,6 @@ control socket, that socket is only for its owner. It is there as soon as the pa
 for its bridge or account.
 """
 
-import hashlib
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -29,7 +28,7 @@ from bot.i18n.locale import dollars, moment
 from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.settings import SETTINGS_FILE_NAME
-from bot.web.admin import account, model, overview, people, tools
+from bot.web.admin import account, model, overview, people, tools, upkeep
 from bot.web.admin.forms import AdminPage, Ask, NotDone
 from bot.web.admin.guard import (
     LIVE,
@@ -40,10 +39,9 @@ from bot.web.admin.guard import (
     RequestGuard,
     Sessions,
 )
-from bot.web.admin.upkeep import Upkeep
 from bot.web.admin.world import World
 from bot.web.control import admin_socket_path, answering
-from bot.web.listening import MAX_CONNECTIONS, on_address, serving
+from bot.web.listening import on_address, serving
 from store import StoreError
 
 _log = logging.getLogger(__name__)
@@ -51,28 +49,18 @@ _log = logging.getLogger(__name__)
 _MAX_TOKEN_CHARS = 100
 _CENT = Decimal("0.01")
 _FOLDER = Path(__file__).parent
-_STATIC = {path.name: path.read_bytes() for path in sorted((_FOLDER / "static").iterdir())}
-_DIGEST = hashlib.sha256(b"".join(_STATIC.values())).hexdigest()[:12]
-_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
 class Site:
     """All pages, over one `World`."""
 
-    def __init__(
-        self,
-        world: World,
-        place: PagesAddress,
-        *,
-        sessions: Sessions | None = None,
-    ) -> None:
+    def __init__(self, world: World, place: PagesAddress, *, sessions: Sessions | None = None) -> None:
         self.world = world
         self._place = place
         self._sessions = sessions or Sessions(lambda: secret_of(world.settings, is_contained=is_contained()))
         self._jinja = _environment(ZoneInfo(world.settings.locale.timezone))
         self._guard = RequestGuard(place, self._sessions)
         self._account = account.AccountPage(world)
-        self._upkeep = Upkeep()
         self.pages: tuple[AdminPage, ...] = (
             overview.PAGE,
             self._account.page,
@@ -81,7 +69,8 @@ class Site:
             people.PAGE,
             tools.PAGE,
             overview.USAGE,
-            *self._upkeep.pages,
+            upkeep.DONE,
+            upkeep.PAGE,
             AdminPage(path="/code", template="code", values=self._ask_code, actions={"open": self._open}),
         )
 
@@ -92,9 +81,9 @@ class Site:
     @property
     def app(self) -> web.Application:
         """The application for browsers."""
-        app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=(self._tell, *self._guard.middlewares))
+        app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=(self._tell, self._guard.check))
         app.on_response_prepare.append(self._guard.on_prepare)
-        app.router.add_get("/static/{digest}/{name}", _static)
+        app.router.add_static("/static", _FOLDER / "static")
         app.router.add_get("/enter/{token}", self._enter)
         app.router.add_post("/enter/{token}", self._enter)
         app.router.add_post("/leave", self._leave)
@@ -104,7 +93,7 @@ class Site:
         return app
 
     @asynccontextmanager
-    async def serving(self, *, max_connections: int = MAX_CONNECTIONS) -> AsyncGenerator[None]:
+    async def serving(self) -> AsyncGenerator[None]:
         """Serves the pages while the block runs; at its end, ends what runs in the background.
 
         Raises:
@@ -113,15 +102,13 @@ class Site:
         store_path, place = self.world.settings.store.path, self._place
         store_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         address = on_address(place.host, place.port, "WEB__ADMIN_PORT")
-        listening = serving(self.app, address, max_connections=max_connections)
         control = web.Application()
         control.router.add_post("/admin-link", self._link)
         try:
-            async with listening, answering(control, admin_socket_path(store_path)):
+            async with serving(self.app, address), answering(control, admin_socket_path(store_path)):
                 opens = command_line("admin")
                 _log.info("set-up and administration at %s; `%s` prints a link that opens them", place.address, opens)
-                with self._upkeep.listening():
-                    yield
+                yield
         finally:
             await self._account.stop()
 
@@ -227,16 +214,6 @@ class Site:
         return self._page(request, "refused", status=status, why=why)
 
 
-async def _static(request: web.Request) -> web.Response:
-    """A file that pages refer to, under the digest of them all."""
-    name = request.match_info["name"]
-    if name not in _STATIC or request.match_info["digest"] != _DIGEST:
-        raise web.HTTPNotFound(text="There is no such file.\n")
-    lasting = {"Cache-Control": "public, max-age=31536000, immutable"}
-    kind = _TYPES[Path(name).suffix]
-    return web.Response(body=_STATIC[name], content_type=kind, charset="utf-8", headers=lasting)
-
-
 def _environment(zone: ZoneInfo) -> Environment:
     """The templates, in which everything is escaped except what they themselves contain."""
     jinja = Environment(
@@ -250,15 +227,11 @@ def _environment(zone: ZoneInfo) -> Environment:
     def time(at: datetime) -> str:
         return moment(at.astimezone(zone))
 
-    names = {"static": _static_path, "command": command_line, "qr": _qr_svg}
+    names = {"command": command_line, "qr": _qr_svg}
     jinja.globals.update(names)  # pyright: ignore[reportUnknownMemberType]
     filters = {"count": "{:,}".format, "time": time, "usd": _usd}
     jinja.filters.update(filters)  # pyright: ignore[reportUnknownMemberType]
     return jinja
-
-
-def _static_path(name: str) -> str:
-    return f"/static/{_DIGEST}/{name}"
 
 
 def _qr_svg(text: str) -> str:

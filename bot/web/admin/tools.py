@@ -50,6 +50,7 @@ _SPEECH_HINT = "Such as https://api.openai.com/v1 or https://api.groq.com/openai
 _SPEECH_KEY_HINT = "For OpenAI, the key of the model is used where there is one."
 _USUAL_MODEL = "Empty: the usual one of the server."
 _OPENAI_KEYS, _GROQ_KEYS = "https://platform.openai.com/api-keys", "https://console.groq.com/keys"
+_X_KEYS = "https://developer.x.com"
 _DATABASES_HINT = '{"club": {"address": "postgresql://user:password@host/db", "tables": {"people": ["name"]}}}'
 _SERVICES = (
     *(_search_form(setting, service) for setting, service in SearchOptions.services().items()),
@@ -82,21 +83,7 @@ _SERVICES = (
         title="Posts on X",
         text="With a token X itself is searched, and charges for each post; without one the web is. "
         "It is not tried now, because that would cost money.",
-        fields=(
-            Field(
-                "TOOLS__TWITTER__BEARER_TOKEN",
-                "Bearer token",
-                "secret",
-                key_page="https://developer.x.com",
-                is_required=True,
-            ),
-        ),
-    ),
-    Form(
-        name="feeds",
-        title="News feeds",
-        text="RSS and Atom feeds that Aldis reads, besides those that admins add with /feeds.",
-        fields=(Field("TOOLS__NEWS__FEEDS", "Addresses", hint="Several are separated by commas."),),
+        fields=(Field("TOOLS__TWITTER__BEARER_TOKEN", "Token", "secret", is_required=True, key_page=_X_KEYS),),
     ),
     Form(
         name="databases",
@@ -130,10 +117,8 @@ async def _values(ask: Ask) -> dict[str, object]:
 
 def _about(group: ToolGroup) -> str:
     """What the tools do: a sentence of ours, else the first one that models are given."""
-    summary = CATALOG[group.name].summary if group.name in CATALOG else ""
-    if summary or group.name in _ABOUT:
-        return summary or _ABOUT[group.name]
-    return group.tools[0].spec.description.partition(". ")[0].rstrip(".") + "." if group.tools else ""
+    described = group.tools[0].spec.description.partition(". ")[0].rstrip(".") + "." if group.tools else ""
+    return CATALOG[group.name].summary or _ABOUT.get(group.name, described)
 
 
 async def _switch(ask: Ask) -> str:

@@ -1,28 +1,15 @@
-"""Upkeep: the doctor's findings, backups and the master key, the log with what was done here, the versions.
-
-The log is shown as it is, since it contains no words of people.
-"""
+"""Upkeep: the doctor's findings, backups and the master key; and the last page of setup."""
 
 import asyncio
-import logging
-import sys
-from collections import deque
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from aiohttp import web
 
 from bot.clock import Clock
 from bot.doctor.checkup import examine
-from bot.doctor.findings import Finding
-from bot.errors import Disconnected
-from bot.logs import escaped_line
-from bot.signal.protocol import Identities
 from bot.version import build, describe_build
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 
-_LINES = 200
 _MAX_BACKUPS = 20
 _GONE = "That copy is no longer there."
 _HINT = "Empty: none. What has been forgotten since is still in older copies."
@@ -30,66 +17,19 @@ _DAYS = Field("STORE__BACKUP_DAYS", "Every night, kept for so many days", "numbe
 _NIGHTLY = Form(name="nightly", title="Every night", fields=(_DAYS,))
 
 
-class _LogTail(logging.Handler):
-    """The newest lines of the log, in memory."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: deque[str] = deque(maxlen=_LINES)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keeps a line."""
-        self.lines.append(escaped_line(record))
+async def _values(ask: Ask) -> dict[str, object]:
+    return {
+        "findings": ask.world.findings,
+        "has_key": ask.settings.store.key_path.is_file(),
+        "key_file": ask.settings.store.key_path.name,
+        "backups": [path.name for path in _backups(ask)],
+        "version": describe_build(build()),
+    }
 
 
-class Upkeep:
-    """The pages of upkeep, and the last page of setup; they share what the doctor found."""
-
-    def __init__(self) -> None:
-        self._log = _LogTail()
-        self._findings: tuple[Finding, ...] | None = None
-        actions = {"examine": self._examine, "key": _hand_key_over}
-        more = {"backup": _back_up, "file": _hand_backup_over, "restore": _restore}
-        self.pages = (
-            AdminPage(path="/setup/done", template="done", values=self._done_values, actions=actions),
-            AdminPage(
-                path="/upkeep", template="upkeep", values=self._values, actions={**actions, **more}, forms=(_NIGHTLY,)
-            ),
-        )
-
-    @contextmanager
-    def listening(self) -> Generator[None]:
-        """Keeps lines of the log while the block runs."""
-        loggers = [logging.getLogger(name) for name in ("bot", "tools", "store")]
-        for logger in loggers:
-            logger.addHandler(self._log)
-        try:
-            yield
-        finally:
-            for logger in loggers:
-                logger.removeHandler(self._log)
-
-    async def _done_values(self, ask: Ask) -> dict[str, object]:
-        return {"findings": self._findings, "has_key": ask.settings.store.key_path.is_file()}
-
-    async def _values(self, ask: Ask) -> dict[str, object]:
-        release, bridge = None, ask.world.running and ask.world.running.transport
-        if isinstance(bridge, Identities):
-            with suppress(Disconnected):
-                release = await bridge.release()
-        return {
-            **await self._done_values(ask),
-            "release": release.name if release else None,
-            "version": describe_build(build()),
-            "python": sys.version.partition(" ")[0],
-            "backups": [path.name for path in _backups(ask)],
-            "key_file": ask.settings.store.key_path.name,
-            "lines": list(self._log.lines)[::-1],
-        }
-
-    async def _examine(self, ask: Ask) -> str:
-        self._findings = await examine(ask.settings, ask.deps, Clock())
-        return "Checked."
+async def _examine(ask: Ask) -> str:
+    ask.world.findings = await examine(ask.settings, ask.deps, Clock())
+    return "Checked."
 
 
 def _folder(ask: Ask) -> Path:
@@ -141,3 +81,14 @@ async def _download(ask: Ask, what: str, path: Path) -> web.Response:
     body = await asyncio.to_thread(path.read_bytes)
     headers = {"Content-Disposition": f'attachment; filename="{path.name}"'}
     return web.Response(body=body, content_type="application/octet-stream", headers=headers)
+
+
+_ACTIONS = {"examine": _examine, "key": _hand_key_over}
+DONE = AdminPage(path="/setup/done", template="done", values=_values, actions=_ACTIONS)
+PAGE = AdminPage(
+    path="/upkeep",
+    template="upkeep",
+    values=_values,
+    actions={**_ACTIONS, "backup": _back_up, "file": _hand_backup_over, "restore": _restore},
+    forms=(_NIGHTLY,),
+)

@@ -11,13 +11,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from bot.access.pairing import Callers, Pairing
+from bot.access.pairing import Callers
 from bot.chat.captchas import Captchas
 from bot.chat.toolbox import Toolbox
 from bot.clock import Clock
 from bot.commands.admin import Audience
-from bot.doctor.findings import Deps
-from bot.events import PersonId
+from bot.doctor.findings import Deps, Finding
 from bot.features.safety_numbers import SafetyNumbers
 from bot.settings import Settings
 from bot.settings.load import SettingsFile
@@ -46,11 +45,8 @@ class RunningParts:
     health: HealthPage
     identities: SafetyNumbers
     captchas: Captchas
-    pairing: Pairing
     audience: Audience
     toolbox: Toolbox
-    on_allowed: Callable[[PersonId], Awaitable[None]]
-    """Called with each person whom a page has let in."""
 
 
 class World:
@@ -75,6 +71,8 @@ class World:
         self.restoring: tuple[Path, asyncio.Future[None]] | None = None
         """A copy that the next run puts in the place of the store, and what came of that."""
         self.callers = Callers()
+        self.findings: tuple[Finding, ...] | None = None
+        """What the doctor found when a page last asked it; None: none has."""
         self.waits = Wait("Aldis is starting")
         """Why Aldis does not run yet."""
         self.running: RunningParts | None = None

@@ -236,7 +236,7 @@ async def app_harness(
     try:
         yield Harness(
             *(store, clock, transport, fake_model, aldis.intake, aldis.worker, aldis.maintenance, shared.turns),
-            *(aldis.running.pairing, shared.reminders, aldis.reminder_scheduler, aldis.summaries, aldis.sender),
+            *(shared.pairing, shared.reminders, aldis.reminder_scheduler, aldis.summaries, aldis.sender),
             aldis.running.identities,
         )
     finally:

@@ -14,7 +14,6 @@ from bot.settings.load import SettingsFile
 from bot.web.admin.guard import PagesAddress, Sessions
 from bot.web.admin.site import Site
 from bot.web.admin.world import World
-from bot.web.listening import MAX_CONNECTIONS
 from tests.bot.web.test_health import LOOPBACK
 from tests.ports import free_port
 
@@ -93,7 +92,6 @@ async def visited(
     url: str | None = None,
     sessions: Sessions | None = None,
     settings: Settings | None = None,
-    max_connections: int = MAX_CONNECTIONS,
 ) -> AsyncGenerator[Visitor]:
     """The pages of an Aldis that waits, and a visitor who is not signed in."""
     given = settings or settings_of(folder)
@@ -105,6 +103,5 @@ async def visited(
 
     site = Site(World(given, doctor_deps, file=file, restart=restart), place, sessions=sessions)
     jar = aiohttp.DummyCookieJar()
-    pages = site.serving(max_connections=max_connections)
-    async with pages, aiohttp.ClientSession(cookie_jar=jar) as http:
+    async with site.serving(), aiohttp.ClientSession(cookie_jar=jar) as http:
         yield Visitor(site, place, http)

@@ -9,8 +9,11 @@ from pathlib import Path
 
 from aiohttp import web
 
+from bot.app import build_service
 from bot.errors import ConfigError
+from bot.events import Account
 from bot.settings.load import SettingsFile
+from bot.signal.signal_cli.transport import SignalCli as SignalCliTransport
 from bot.web.admin.forms import Form
 from bot.web.admin.world import Wait
 from tests.bot.loops.fake_transport import envelope
@@ -273,3 +276,31 @@ async def test_a_server_is_saved_only_if_a_model_is_behind_it(tmp_path: Path) ->
         assert re.search(r"llama answers, offered \d\d tools: “.*” It took \d+\.\d s", page)
         sent = json.loads(server.requests[-1].body)
         assert {"get_weather", "web_search"} <= {tool["function"]["name"] for tool in sent["tools"]}
+
+
+async def test_a_bridge_that_takes_calls_and_never_answers_is_a_row(tmp_path: Path) -> None:
+    """The first page comes all the same, with the figures of the store, and says what does not answer."""
+    taken: list[asyncio.StreamWriter] = []
+
+    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        taken.append(writer)
+        await reader.read()
+
+    listener = await asyncio.start_server(take, "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    settings = settings_of(tmp_path, SIGNAL__URL=f"tcp://127.0.0.1:{port}", LLM__PROVIDERS="offline")
+    transport = SignalCliTransport(settings.signal.url, Account(id="alice", number="+15550100001"), call_seconds=0.1)
+    async with (
+        listener,
+        visited(tmp_path, settings=settings) as visitor,
+        build_service(settings, transport, realm="signal") as aldis,
+    ):
+        await visitor.enter()
+        with visitor.site.world.showing(aldis.running):
+            page = await visitor.get("/")
+    assert page.status == 200
+    assert "Something does not answer: " in page.text
+    assert 'id="today"' in page.text
+    assert taken
+    for writer in taken:
+        writer.close()
