@@ -4,7 +4,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from http import HTTPStatus
 from itertools import islice
@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from tools.errors import Disabled, ToolError, Unavailable
+from tools.errors import Disabled, RateLimited, ToolError, Unavailable
 from tools.http import Http, JsonAnswer
 from tools.search.options import SearchOptions
 from tools.text import clean_text, plain, shorten
@@ -21,6 +21,10 @@ from tools.web.addresses import web_address
 Freshness = Literal["day", "week", "month", "year"]
 """How old a page may be at most."""
 
+_NO_KEY = "SUBSCRIPTION_"
+"""How codes of Brave begin that mean the key; it answers 422 then."""
+_USED_UP = frozenset({"QUOTA_LIMITED", "maxlag", "ratelimited", 432, 433})
+"""The codes of Brave and Wikipedia, and the statuses of Tavily, with which asking again would change nothing."""
 _TIME_OF_DAY = re.compile(r"(?<=^\d{4}-\d\d-\d\d)T.*")
 _MAX_TITLE_CHARS = 200
 _MAX_SNIPPET_CHARS = 400
@@ -104,10 +108,6 @@ class SearchForm:
     """Sent behind the address, or as JSON if `is_posted`; what has no value is left out, words are cut to what fits."""
     headers: Callable[[SearchOptions], Mapping[str, str]] = lambda _: {}
     is_posted: bool = False
-    refusals: Mapping[int | str, tuple[type[ToolError], str]] = field(
-        default_factory=dict[int | str, tuple[type[ToolError], str]]
-    )
-    """What its own statuses and codes of errors mean; asking again would change nothing. Without words: the key."""
     max_snippet_chars: int = 400
 
 
@@ -132,10 +132,6 @@ class SearchBackend:
         answer = await self._send(query)
         if refusal := self._refusal(answer):
             raise refusal
-        if not answer.ok:
-            raise answer.refusal(self.name)
-        if code := error_code(answer):
-            raise Unavailable(f"{self.name} refuses the request ({shorten(clean_text(code), 60)}).")
         read = answer.parse(_SearchAnswer, self.name)
         rows = sorted(read.rows, key=lambda row: row.index)
         if read.unresponsive_engines and not rows:
@@ -167,15 +163,16 @@ class SearchBackend:
         )
 
     def _refusal(self, answer: JsonAnswer) -> ToolError | None:
-        """Returns the error that the service's own codes and statuses mean, or a refused key; None otherwise."""
-        kind, words = self._form.refusals.get(error_code(answer)) or self._form.refusals.get(answer.status, (None, ""))
-        if kind is not None and words:
-            return kind(f"{self.name} {words}")
-        is_key = bool(self._form.key_variable) and answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
-        if kind is not None or is_key:
-            variable = f"TOOLS__WEB_SEARCH__{self._form.key_variable}"
-            return Disabled(f"{self.name} refuses the key: the operator must check {variable}.")
-        return None
+        """Returns the error that the status or the code of an answer means; None for results."""
+        code, variable = error_code(answer), self._form.key_variable
+        is_refused = answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN} or code.startswith(_NO_KEY)
+        if _USED_UP.intersection({code, answer.status}):
+            return RateLimited(f"{self.name} wants fewer requests, or its plan is used up.")
+        if variable and is_refused:
+            return Disabled(f"{self.name} refuses the key: the operator must check TOOLS__WEB_SEARCH__{variable}.")
+        if not answer.ok:
+            return answer.refusal(self.name)
+        return Unavailable(f"{self.name} refuses the request ({shorten(clean_text(code), 60)}).") if code else None
 
 
 def error_code(answer: JsonAnswer) -> str:

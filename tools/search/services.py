@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from tools.errors import Disabled, RateLimited
 from tools.http import bearer
 from tools.search.base import Query, SearchForm, trim_query, with_operators
 from tools.search.options import Provider, SearchOptions
@@ -35,7 +34,6 @@ _BRAVE_LANGUAGES = frozenset(
 )
 _OTHER_LANGUAGES = {"ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans"}
 _SERPAPI_FRESHNESS = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
-_KEY_REFUSED = (Disabled, "")
 
 
 def _brave_params(query: Query, _: SearchOptions) -> Mapping[str, Any]:
@@ -126,7 +124,6 @@ SERVICES: Mapping[Provider, SearchForm] = {
         summary="Searches through your own SearXNG.",
         url=lambda _, options: f"{options.searxng_base_url}/search",
         params=_searxng_params,
-        refusals={403: (Disabled, "gives no JSON: the operator must add json to search.formats in its settings.yml.")},
     ),
     "brave": SearchForm(
         name="Brave Search",
@@ -136,11 +133,6 @@ SERVICES: Mapping[Provider, SearchForm] = {
         url=lambda query, options: f"{options.base_url}/{'news' if query.is_news else 'web'}/search",
         params=_brave_params,
         headers=lambda options: {"X-Subscription-Token": options.api_key.get_secret_value()} if options.api_key else {},
-        refusals={  # the code comes with several statuses; a refused key is a 422
-            "QUOTA_LIMITED": (RateLimited, "says that the plan's quota is used up."),
-            "SUBSCRIPTION_TOKEN_INVALID": _KEY_REFUSED,
-            "SUBSCRIPTION_NOT_FOUND": _KEY_REFUSED,
-        },
     ),
     "tavily": SearchForm(
         name="Tavily",
@@ -152,8 +144,6 @@ SERVICES: Mapping[Provider, SearchForm] = {
         params=_tavily_params,
         headers=lambda options: bearer(options.tavily_api_key) or {"X-Tavily-Access-Mode": "keyless"},
         is_posted=True,
-        # Tavily's own statuses: plan limit, pay-as-you-go limit.
-        refusals=dict.fromkeys((432, 433), (RateLimited, "says that the plan's credits are used up.")),
         max_snippet_chars=600,
     ),
     "serpapi": SearchForm(
@@ -163,7 +153,6 @@ SERVICES: Mapping[Provider, SearchForm] = {
         takes=lambda query: not (query.is_news and query.freshness),
         url=lambda _, options: f"{options.serpapi_base_url}/search.json",
         params=_serpapi_params,
-        refusals={429: (RateLimited, "says that the plan's searches of this hour or month are used up.")},
     ),
     "perplexity": SearchForm(
         name="Perplexity",
@@ -184,7 +173,6 @@ SERVICES: Mapping[Provider, SearchForm] = {
         takes=lambda query: not (query.is_news or query.freshness or query.sites),
         url=_wikipedia_url,
         params=_wikipedia_params,
-        refusals=dict.fromkeys(("maxlag", "ratelimited"), (RateLimited, "wants fewer requests.")),
         max_snippet_chars=300,
     ),
 }
