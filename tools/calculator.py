@@ -145,9 +145,12 @@ def _value(text: str) -> str:
         raise BadArguments(_DATE)
     if "°" in text and not _ANGLE.search(text):
         raise BadArguments(_DEGREES_ALONE)
+    pieces = list(_PIECE.finditer(text))
+    if "".join(piece[0] for piece in pieces).replace(" ", "") != text.replace(" ", ""):
+        raise BadArguments(_hint(text))
     with decimal.localcontext(_CONTEXT) as context:
         try:
-            number = _evaluate(_in_python(text))
+            number = _evaluate(" ".join(map(_spelled, pieces)))
         except (RecursionError, MemoryError) as error:
             raise BadArguments(_TOO_LONG) from error
         except (SyntaxError, TypeError, simpleeval.InvalidExpression) as error:
@@ -170,14 +173,6 @@ def _plain(expression: str) -> str:
     if not text:
         raise BadArguments("The expression is empty.")
     return text
-
-
-def _in_python(text: str) -> str:
-    """Rewrites an expression in Python's arithmetic; all that makes no sense is left to Python and simpleeval."""
-    pieces = list(_PIECE.finditer(text))
-    if "".join(piece[0] for piece in pieces).replace(" ", "") != text.replace(" ", ""):
-        raise SyntaxError
-    return " ".join(map(_spelled, pieces))
 
 
 def _spelled(piece: re.Match[str]) -> str:
@@ -274,11 +269,6 @@ def _modulo(left: Decimal, right: Decimal) -> Decimal:
     """Returns the remainder, with the sign of the divisor."""
     remainder = left % right if right else _divide(left, right)
     return remainder + right if remainder and (remainder < 0) != (right < 0) else remainder
-
-
-def _divide_down(left: Decimal, right: Decimal) -> Decimal:
-    """Returns the quotient rounded towards minus infinity, as in mathematics; decimals would round towards zero."""
-    return (left - _modulo(left, right)) // right
 
 
 def _power(base: Decimal, exponent: Decimal) -> Decimal:
@@ -400,7 +390,8 @@ _BINARY: Mapping[type[ast.AST], Callable[[Value, Value], Value]] = {
     ast.Sub: lambda left, right: _add(left, -right),
     ast.Mult: lambda left, right: +left * +right,
     ast.Div: lambda left, right: _divide(+left, +right),
-    ast.FloorDiv: lambda left, right: _divide_down(+left, +right),
+    # Rounded towards minus infinity, as in mathematics; decimals would round towards zero.
+    ast.FloorDiv: lambda left, right: (+left - _modulo(+left, +right)) // +right,
     ast.Mod: lambda left, right: _modulo(+left, +right),
     ast.Pow: _raise,
 }

@@ -351,6 +351,12 @@ class McpTool:
         options, hints = server.options, tool.annotations or types.ToolAnnotations()
         # If the server says nothing, assume the worst.
         effects: Effects = "none" if hints.read_only_hint else "repeatable" if hints.idempotent_hint else "once"
+        # As the operator says, and more often if it says that it deletes.
+        approval: Approval = "each_by_labels" if hints.destructive_hint is True else "by_labels"
+        if options.approve == "all":
+            approval = "always"
+        elif options.approve == "writes" and effects != "none":
+            approval = "unless_named"
         # What a server that is not public is asked stays with it, unless it says otherwise.
         reaches_out = effects != "none" or hints.open_world_hint is True
         said = shorten(clean_line(tool.description or ""), _MAX_DESCRIPTION_CHARS) or "Says nothing of itself."
@@ -363,7 +369,7 @@ class McpTool:
             server=options.name,
             effects=effects,
             label="public" if not options.private else "private_open" if reaches_out else "private",
-            approval=_approval(options, effects, deletes=hints.destructive_hint is True),
+            approval=approval,
             timeout_seconds=options.timeout,
         )
 
@@ -375,15 +381,6 @@ class McpTool:
             if self.spec.effects == "once":
                 raise UnknownOutcome(f"{error}; it may have happened, so do not repeat it unasked") from error
             raise Unavailable(f"{error}; try once more") from error
-
-
-def _approval(options: ServerOptions, effects: Effects, *, deletes: bool) -> Approval:
-    """Returns when a call of a tool asks first: as the operator says, and more often if it says that it deletes."""
-    if options.approve == "all":
-        return "always"
-    if options.approve == "writes" and effects != "none":
-        return "unless_named"
-    return "each_by_labels" if deletes else "by_labels"
 
 
 class McpServers:

@@ -91,7 +91,7 @@ class SearchResult:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchForm:
-    """How one service is asked over HTTP, and what its answer means."""
+    """One search service: how it is asked over HTTP, and what its answer means."""
 
     name: str
     """Its name in results and logs: `Brave Search`, `SearXNG`, `Wikipedia`."""
@@ -110,18 +110,7 @@ class SearchForm:
     is_posted: bool = False
     max_snippet_chars: int = 400
 
-
-class SearchBackend:
-    """One search service."""
-
-    def __init__(self, form: SearchForm, options: SearchOptions, http: Http) -> None:
-        self.name = form.name
-        self.takes = form.takes
-        self._form = form
-        self._options = options
-        self._http = http
-
-    async def search(self, query: Query) -> SearchResult:
+    async def search(self, query: Query, options: SearchOptions, http: Http) -> SearchResult:
         """Returns up to `query.count` hits.
 
         Raises:
@@ -129,7 +118,15 @@ class SearchBackend:
             RateLimited: the pace, the plan or a free amount is used up.
             TimedOut, TooLarge, Unavailable: no answer, or none that can be read; ask another service.
         """
-        answer = await self._send(query)
+        given = {name: value for name, value in self.params(query, options).items() if value}
+        answer = await http.get_json(
+            self.url(query, options),
+            service=self.name,
+            timeout_seconds=options.timeout_seconds,
+            params=None if self.is_posted else given,
+            body=given if self.is_posted else None,
+            headers=self.headers(options),
+        )
         if refusal := self._refusal(answer):
             raise refusal
         read = answer.parse(_SearchAnswer, self.name)
@@ -138,33 +135,17 @@ class SearchBackend:
             raise Unavailable(f"{self.name} finds nothing because the engines behind it do not answer.")
         if isinstance(read.error, str) and "hasn't returned any results" not in read.error:
             raise Unavailable(f"{self.name}: the search failed.")
-        found = (found for row in rows if (found := hit(row, max_snippet_chars=self._form.max_snippet_chars)))
+        found = (found for row in rows if (found := hit(row, max_snippet_chars=self.max_snippet_chars)))
         return SearchResult(
             source=self.name,
             hits=tuple(islice(found, query.count)),
-            cost_usd=self.price_usd(query),
+            cost_usd=self.price_usd(query, options),
             answer=_plain(read.answer or "", _MAX_ANSWER_CHARS) if query.has_answer else "",
-        )
-
-    def price_usd(self, query: Query) -> Decimal:
-        """Returns what the search costs by the service's price list."""
-        return self._form.price_usd(query, self._options)
-
-    async def _send(self, query: Query) -> JsonAnswer:
-        form, options = self._form, self._options
-        given = {name: value for name, value in form.params(query, options).items() if value}
-        return await self._http.get_json(
-            form.url(query, options),
-            service=self.name,
-            timeout_seconds=options.timeout_seconds,
-            params=None if form.is_posted else given,
-            body=given if form.is_posted else None,
-            headers=form.headers(options),
         )
 
     def _refusal(self, answer: JsonAnswer) -> ToolError | None:
         """Returns the error that the status or the code of an answer means; None for results."""
-        code, variable = error_code(answer), self._form.key_variable
+        code, variable = error_code(answer), self.key_variable
         is_refused = answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN} or code.startswith(_NO_KEY)
         if _USED_UP.intersection({code, answer.status}):
             return RateLimited(f"{self.name} wants fewer requests, or its plan is used up.")

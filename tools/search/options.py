@@ -23,16 +23,12 @@ _NEEDS: Mapping[Provider, tuple[str, str]] = {
 """The name of each service, and the setting it needs; a service that is not listed needs nothing."""
 
 
-def _each_once(names: tuple[Provider, ...]) -> tuple[Provider, ...]:
-    if len(set(names)) != len(names):
-        raise ValueError("must name each service once")
-    return names
-
-
 class SearchOptions(Options):
     """The settings `TOOLS__WEB_SEARCH__<FIELD>`, of the tool and of the services that all tools search with."""
 
-    providers: Annotated[tuple[Provider, ...], CommaList, Lowered, AfterValidator(_each_once)] = ()
+    providers: Annotated[
+        tuple[Provider, ...], CommaList, Lowered, AfterValidator(lambda names: tuple(dict.fromkeys(names)))
+    ] = ()
     """The services to query, in order, until one answers: a comma-separated list. Unset means searxng, brave, tavily,
     serpapi, perplexity, wikipedia. A service without its key or address is skipped."""
     api_key: Key | None = None

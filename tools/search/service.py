@@ -18,7 +18,7 @@ from typing import Any
 
 from tools.errors import BadArguments, Disabled, ToolError
 from tools.http import Http
-from tools.search.base import Hit, Query, SearchBackend, SearchResult, lies_in
+from tools.search.base import Hit, Query, SearchForm, SearchResult, lies_in
 from tools.search.options import SearchOptions
 from tools.search.services import SERVICES
 from tools.text import clean_line
@@ -35,7 +35,8 @@ class SearchService:
     """Queries the search services one after the other until one answers."""
 
     def __init__(self, options: SearchOptions, http: Http) -> None:
-        self._backends = tuple(SearchBackend(SERVICES[name], options, http) for name in options.ready)
+        self._options, self._http = options, http
+        self._services = tuple(SERVICES[name] for name in options.ready)
         # In memory only, as the terms of several services forbid more; shared by all conversations, since results do
         # not depend on who asks.
         self._recent: dict[Query, tuple[datetime, SearchResult]] = {}
@@ -43,16 +44,17 @@ class SearchService:
     @property
     def is_open(self) -> bool:
         """Whether any service is available."""
-        return bool(self._backends)
+        return bool(self._services)
 
     @property
     def usual_usd(self) -> Decimal:
         """The cost of a search with the first service; 0 if there is none."""
-        return self._backends[0].price_usd(Query(text="", count=1)) if self._backends else Decimal(0)
+        usual = Query(text="", count=1)
+        return self._services[0].price_usd(usual, self._options) if self._services else Decimal(0)
 
     def takes(self, query: Query) -> bool:
         """Whether any available service supports this kind of search."""
-        return any(backend.takes(query) for backend in self._backends)
+        return any(service.takes(query) for service in self._services)
 
     def reaches(self, site: str) -> bool:
         """Whether any available service can limit a search to a site."""
@@ -71,13 +73,13 @@ class SearchService:
         self._recent = dict(recent[-MAX_KEPT:])
         if query in self._recent:
             return replace(self._recent[query][1], cost_usd=Decimal(0))
-        if not self._backends:
+        if not self._services:
             raise Disabled(
                 "No search service is set up: the operator must look into TOOLS__WEB_SEARCH__PROVIDERS and the keys."
             )
-        able = [backend for backend in self._backends if backend.takes(query)]
+        able = [service for service in self._services if service.takes(query)]
         if not able:
-            names = ", ".join(backend.name for backend in self._backends)
+            names = ", ".join(service.name for service in self._services)
             raise Disabled(
                 f"{names} cannot search like that. Omit topic, freshness and sites, or answer without a search."
             )
@@ -86,13 +88,13 @@ class SearchService:
             self._recent[query] = (now, found)
         return found
 
-    async def _ask(self, query: Query, able: Sequence[SearchBackend]) -> SearchResult:
+    async def _ask(self, query: Query, able: Sequence[SearchForm]) -> SearchResult:
         failures: list[ToolError] = []
-        for backend in able:
+        for service in able:
             try:
-                result = await backend.search(query)
+                result = await service.search(query, self._options, self._http)
             except ToolError as error:
-                _log.warning("%s failed, kind %s", backend.name, error.code)
+                _log.warning("%s failed, kind %s", service.name, error.code)
                 failures.append(error)
                 continue
             return replace(result, hits=_filter(result.hits, query), failures=tuple(failures))

@@ -1,7 +1,7 @@
 """The search services: for each, what is asked over HTTP and what its answer means.
 
 A service says which queries it takes, sends one request, and reads rows of its own form. What all have in common stands
-in `SearchBackend` (`tools.search.base`); which one is asked when is `tools.search.service`'s.
+in `SearchForm` (`tools.search.base`); which one is asked when is `tools.search.service`'s.
 
 Source (all 2026-11-21): api-dashboard.search.brave.com, whose terms only allow transient storage of results (they are
 kept in memory for minutes); docs.tavily.com (1,000 credits a month are free without a card, a basic search is one);
@@ -114,10 +114,6 @@ def _wikipedia_params(query: Query, _: SearchOptions) -> Mapping[str, Any]:
     }
 
 
-def _wikipedia_url(query: Query, options: SearchOptions) -> str:
-    return f"{options.wikipedia_base_url.replace('{language}', query.language or options.language)}/w/api.php"
-
-
 SERVICES: Mapping[Provider, SearchForm] = {
     "searxng": SearchForm(
         name="SearXNG",
@@ -171,7 +167,9 @@ SERVICES: Mapping[Provider, SearchForm] = {
         name=WIKIPEDIA,
         summary="Searches the Wikipedia of one language.",
         takes=lambda query: not (query.is_news or query.freshness or query.sites),
-        url=_wikipedia_url,
+        url=lambda query, options: (
+            f"{options.wikipedia_base_url.replace('{language}', query.language or options.language)}/w/api.php"
+        ),
         params=_wikipedia_params,
         max_snippet_chars=300,
     ),

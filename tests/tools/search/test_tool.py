@@ -24,7 +24,7 @@ from tests.servers.tavily import Tavily
 from tests.servers.wikipedia import Wikipedia
 from tests.waiting import DEADLINE_SECONDS
 from tools import Disabled, Http, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
-from tools.search.base import Hit, Query, SearchBackend, SearchRow, hit, trim_query, with_operators
+from tools.search.base import Hit, Query, SearchForm, SearchRow, hit, trim_query, with_operators
 from tools.search.options import SearchOptions
 from tools.search.service import KEPT_FOR, SearchService
 from tools.search.services import SERVICES
@@ -74,11 +74,19 @@ SETTINGS: dict[str, dict[str, Any]] = {
 """Of each service."""
 
 
-class Backend(SearchBackend):
+@dataclass
+class Backend:
     """One of the services, of which only the hits are looked at."""
 
+    form: SearchForm
+    options: SearchOptions
+    http: Http
+
     async def hits(self, query: Query) -> tuple[Hit, ...]:
-        return (await self.search(query)).hits
+        return (await self.form.search(query, self.options, self.http)).hits
+
+    def takes(self, query: Query) -> bool:
+        return self.form.takes(query)
 
 
 def backend(
