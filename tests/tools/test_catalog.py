@@ -85,12 +85,11 @@ def test_names_descriptions_and_schemas_are_what_every_model_accepts(tool_deps: 
         assert all(len(described) > 1 for described in spec.parameters["properties"].values())
 
 
-def test_every_option_is_described_and_has_a_default() -> None:
-    """The README's table is made of these lines."""
+def test_every_option_has_a_default() -> None:
+    """No tool stops a start that sets nothing; what its settings are for is said in one place."""
     for entry in CATALOG.values():
         assert inspect.getdoc(entry.options)
         for variable in variables_of(entry.options):
-            assert variable.meaning, variable.name
             assert not variable.field.is_required(), variable.name
 
 
