@@ -32,7 +32,7 @@ from store.memories import Facts, Predictions, Reminders
 from store.migrations import carry_over, foreign_tables, migrate, version_of
 from store.outbox import Outbox
 from store.people import Accounts, Grants, Holds, Members, Notices, People
-from store.records import ConversationId, InboxId
+from store.records import ConversationId, InboxId, TurnId
 from store.repository import Context
 from store.sealing import Keyring, has_keys
 from store.sealing import unlock as open_keys
@@ -119,22 +119,20 @@ class Store:
         before: InboxId,
         now: datetime,
         then: Callable[[Repositories, ConversationId, Erasure], None],
-        first: Callable[[Repositories], None] = lambda _: None,
         person: str | None = None,
-    ) -> None:
+    ) -> tuple[TurnId, ...]:
         """Destroys the conversation at this address with its data key; messages from `before` on wait again.
 
         With a `person` (the author, as of an `Arrival`), whose direct conversation it is, everything that they said and
-        heard in other conversations goes as well: the turns in which they asked.
+        heard in other conversations goes as well: the turns in which they asked. Returns the turns that were running.
 
-        `before` is the message that asked for it. `first` and `then` run in the same transaction: `first` while
-        unfinished work is still there, `then` after everything is gone. `then` has to answer and settle the message;
-        it gets the conversation that the message is in now (with a new id, unless the message came from elsewhere) and
-        how much was destroyed. The old id of the conversation is not valid any more. If it fails, nothing is destroyed.
+        `before` is the message that asked for it. `then` runs in the same transaction after everything is gone, and has
+        to answer and settle the message; it gets the conversation that the message is in now (with a new id, unless the
+        message came from elsewhere) and how much was destroyed. If it fails, nothing is destroyed.
         """
 
-        def erase(repos: Repositories) -> None:
-            first(repos)
+        def erase(repos: Repositories) -> tuple[TurnId, ...]:
+            running = tuple(turn for _, turn in repos.forgetting.open_turns(address, person))
             erased = repos.forgetting.preview(person, whole=repos.conversations.at(address), within=None)
             repos.forgetting.conversation(address, before=before, now=now)
             if person is not None:
@@ -143,14 +141,16 @@ class Store:
             if place is None:
                 raise StoreError(f"message {before} of the inbox is not there")
             then(repos, place, erased)
+            return running
 
         async with self._forgetting:
             await self.transaction(lambda repos: repos.forgetting.prepare(address))
-            await self.transaction(erase)
+            running = await self.transaction(erase)
         try:
             await self.checkpoint()
         except StoreError as error:
             _log.error("what was forgotten leaves the files only at the next checkpoint: %s", error)
+        return running
 
     async def back_up_nightly(self, folder: Path, *, now: datetime, timezone: str, kept: timedelta) -> None:
         """Copies the store unless the folder has a copy from after 3 at night; deletes those older than `kept`."""

@@ -222,11 +222,8 @@ async def forget(context: CommandContext, call: Call, address: ChatId, *, person
     """Destroys the conversation at this address and, with a person, what is theirs elsewhere; settles the command."""
     store, chat, item, now = context.store, call.message.chat, call.urgent_item.item.id, context.clock.now()
     # What was set in the conversation is destroyed with it.
-    language, ended = await context.language(call), list[TurnId]()
+    language = await context.language(call)
     place = await store.read(lambda repos: repos.conversations.at(address))
-
-    def first(repos: Repositories) -> None:
-        ended.extend(turn for _, turn in repos.forgetting.open_turns(address, person))
 
     def then(repos: Repositories, conversation: ConversationId, erased: Erasure) -> None:
         there = repos.conversations.at(address)
@@ -239,8 +236,7 @@ async def forget(context: CommandContext, call: Call, address: ChatId, *, person
             context.say(repos, call, conversation, phrases.forget_reply(erased, everywhere=person is not None))
 
     call.running.halt(place if address.is_group and place is not None else call.conversation)
-    await store.forget(address, person=person, before=item, now=now, then=then, first=first)
-    for turn in ended:
+    for turn in await store.forget(address, person=person, before=item, now=now, then=then):
         call.running.halt_turn(turn)
     context.turns.forget()
 

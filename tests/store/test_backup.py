@@ -75,13 +75,6 @@ class TestMaking:
             with closing(sqlite3.connect(copy)) as connection:
                 assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
-    async def test_a_folder_that_cannot_be_used_is_named(self, store: Store, tmp_path: Path) -> None:
-        """The store itself goes on."""
-        (tmp_path / "file").write_text("a file")
-        with pytest.raises(StoreError, match=str(tmp_path / "file")):
-            await store.backup(tmp_path / "file", now=NOON)
-        await talked(store, "direct:a", 1, b"one")
-
     async def test_what_was_forgotten_is_in_no_later_copy(self, path: Path, tmp_path: Path) -> None:
         """Free pages and rows that were deleted are not copied."""
         async with open_store(path, realm="signal") as store:
@@ -185,15 +178,6 @@ class TestRestoring:
         with closing(sqlite3.connect(copy)) as connection:
             connection.execute(f"PRAGMA user_version = {newest() + 1}")
         with pytest.raises(SchemaTooNew, match=f"schema {newest() + 1}.* {newest()}"):
-            restore(copy, path, now=NOON)
-        await assert_holds(path, [*WORDS, b"asked two", b"told two"])
-
-    async def test_what_could_not_be_opened_is_no_copy(self, path: Path, tmp_path: Path) -> None:
-        """A file of another program would be in the place of a store that works."""
-        copy = await backed_up(path, tmp_path / "backups")
-        with closing(sqlite3.connect(copy)) as connection:
-            connection.execute("PRAGMA user_version = 0")
-        with pytest.raises(Damaged, match=f"{copy} is not a backup of Aldis"):
             restore(copy, path, now=NOON)
         await assert_holds(path, [*WORDS, b"asked two", b"told two"])
 

@@ -49,23 +49,6 @@ class TestATurn:
         assert await turn_row(store, turn) == ("ignored", 1, None)
         assert await rows(store, "SELECT count(*) FROM inbox WHERE turn_id = ?", turn) == [(1,)]
 
-    async def test_a_turn_that_runs_is_over(self, store: Store) -> None:
-        """Its messages are settled, its steps gone; what it still comes to is kept by nobody."""
-        await asked(store, "direct:a", 1)
-
-        def run(repos: Repositories) -> TurnId:
-            conversation, turn = taken(repos)
-            repos.journal.add(conversation, turn, 0, b"step")
-            repos.forgetting.turn(turn, now=LATER)
-            assert not repos.journal.is_running(turn)
-            return turn
-
-        turn = await store.transaction(run)
-        assert await turn_row(store, turn) == ("ignored", 1, None)
-        assert await rows(store, "SELECT count(*) FROM journal") == [(0,)]
-        assert await rows(store, "SELECT state, envelope FROM inbox") == [("done", None)]
-        assert await waiting(store) == []
-
     async def test_what_is_not_sent_of_its_answer_is_never_sent(self, store: Store) -> None:
         """What waits is dead; what is being sent keeps its place, for the timestamp that it will be known by."""
         await asked(store, "direct:a", 1)
@@ -89,34 +72,6 @@ class TestATurn:
             ("sent", 78, None, 0),
             ("dead", None, None, 0),
         ]
-
-    async def test_turns_are_found_by_age_and_when_their_time_is_over(self, store: Store) -> None:
-        """The first first; neither one that runs, nor one that stays, nor one that was forgotten is named."""
-        turns = [await talked(store, "direct:a", number, b"words") for number in range(5)]
-        conversation = await store.conversation("direct:a", now=NOON)
-
-        def age(repos: Repositories) -> None:
-            for number, turn in enumerate(turns[:3]):
-                repos.journal.close(turn, "failed" if number == 1 else "kept", now=NOON + (3 - number) * DAY)
-            for turn, expires_at in zip(turns, (300, 200, None, None, 100), strict=True):
-                repos.inbox.execute("UPDATE turns SET expires_at = ? WHERE id = ?", (expires_at, turn))
-            repos.inbox.execute("UPDATE turns SET state = 'running' WHERE id IN (?, ?)", turns[3:])
-
-        async def named() -> tuple[list[TurnId], ...]:
-            found = await store.read(
-                lambda repos: (
-                    *(repos.forgetting.turns_before(NOON + days * DAY) for days in (1, 3, 9)),
-                    repos.forgetting.turns_expired(NOON),
-                )
-            )
-            assert all(place == conversation for some in found for place, _ in some)
-            return tuple([turn for _, turn in some] for some in found)
-
-        await store.transaction(age)
-        one, two, three = turns[:3]
-        assert await named() == ([], [three, two], [three, two, one], [two, one])
-        await store.transaction(lambda repos: repos.forgetting.turn(two, now=NOON))
-        assert await named() == ([], [three], [three, one], [one])
 
 
 async def test_what_has_expired_or_is_outdated_goes(store: Store) -> None:
@@ -304,22 +259,6 @@ class TestAPerson:
         assert await remembered(store, "group:g") == [b"asked three", b"told three"]
         assert await remembered(store, "direct:bob") == [b"asked four", b"told four"]
         assert await rows(store, "SELECT count(*), count(person), count(cost_usd) FROM ledger") == [(4, 4, 4)]
-
-    async def test_what_a_person_told_goes_wherever_it_was_kept(self, store: Store) -> None:
-        """A fact goes with the turn that told it; what others told in the same conversation stays."""
-        mine = await talked(store, "group:g", 1, b"one")
-        theirs = await talked(store, "group:g", 2, b"two", author="bob")
-        group = await store.conversation("group:g", now=NOON)
-
-        def tell(repos: Repositories) -> None:
-            repos.facts.put(group, "first", b"I am Alice", turn=mine, now=NOON)
-            repos.facts.put(group, "second", b"I am Bob", turn=theirs, now=NOON)
-
-        await store.transaction(tell)
-        command = await ordered(store, "direct:alice", 3)
-        await store.forget("direct:alice", person="alice", before=command, now=NOON, then=Answer(command))
-        kept = await store.read(lambda repos: repos.facts.all(group, now=NOON))
-        assert [fact.fact for fact in kept] == [b"I am Bob"]
 
     async def test_only_what_the_person_said_before_is_not_answered(self, store: Store) -> None:
         """A turn that answers several people is over, yet what the others asked is answered by another one."""

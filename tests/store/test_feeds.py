@@ -54,20 +54,6 @@ async def assert_index_is_whole(store: Store) -> None:
 
 
 class TestFeeds:
-    async def test_a_feed_is_due_at_once_and_then_when_it_says(self, store: Store) -> None:
-        """The loop is woken; the first to be due comes first; one that is gone is never due."""
-        wakeup = store.wakeups["feeds"]
-        wakeup.clear()
-        lamps, ships = await added(store), await added(store, SHIPS)
-        assert wakeup.is_set()
-        later = NOON + timedelta(hours=1)
-        assert await store.read(lambda repos: repos.feeds.due(NOON)) == lamps
-        await store.transaction(lambda repos: repos.feeds.note(replace(lamps, due_at=later, trouble="slow")))
-        await store.transaction(lambda repos: repos.feeds.note(replace(ships, due_at=None)))
-        assert await store.read(lambda repos: repos.feeds.due(NOON)) is None
-        assert await store.read(lambda repos: repos.feeds.next_due_at()) == later
-        assert (await store.read(lambda repos: repos.feeds.due(later))).trouble == "slow"  # pyright: ignore[reportOptionalMemberAccess] (it is due)
-
     async def test_the_same_feed_is_not_read_twice_nor_more_than_may_be(self, store: Store) -> None:
         """Also where it has moved to; what the settings name is read all the same."""
         lamps = await added(store)

@@ -51,15 +51,6 @@ async def conversation(store: Store) -> ConversationId:
     return await store.conversation("direct:a", now=NOON)
 
 
-async def test_a_turn_comes_back_as_it_was_kept(store: Store, conversation: ConversationId) -> None:
-    """Roles, call ids and words of every message, in order, under its turn."""
-    turn = await store.transaction(lambda repos: say(repos, conversation, "asked", CALLED))
-    messages = await last(store, conversation, 1)
-    assert [(message.role, message.call_id) for message in messages] == list(CALLED)
-    assert [message.message for message in messages] == [f"asked {number}".encode() for number in range(5)]
-    assert {message.turn for message in messages} == {turn}
-
-
 async def test_the_last_turns_are_whole_and_oldest_first(store: Store, conversation: ConversationId) -> None:
     """The window counts kept turns of this conversation, not messages: however long a turn is, all of it comes."""
     other = await store.conversation("group:G", now=NOON)

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from store import ConversationId, Store
 from tests.conftest import NOON
-from tests.store.sends import begin, conversation_at, doubted, prove, say, states
+from tests.store.sends import begin, conversation_at, say, states
 
 LATER = NOON + timedelta(seconds=1)
 
@@ -29,15 +29,6 @@ async def test_what_is_held_is_never_due_and_late_for_nobody(store: Store) -> No
     await store.transaction(lambda repos: repos.holds.release(conversation))
     assert store.wakeups["outbox"].is_set()
     assert [item.reply for item in await begin(store)] == [b"one"]
-
-
-async def test_a_receipt_proves_what_is_held(store: Store) -> None:
-    """An earlier attempt may have gone out, before the key was a new one."""
-    item = await doubted(store, "direct:a")
-    await hold(store, "direct:a")
-    assert await prove(store, "direct:a", NOON + timedelta(seconds=1))
-    assert (await states(store))[0][0] == "sent"
-    assert item.attempts == 0
 
 
 async def test_what_is_held_for_too_long_is_dead(store: Store) -> None:

@@ -1,12 +1,10 @@
 """The journal: the steps of a running turn, in order, there again after a restart, gone when it has ended."""
 
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from store import ConversationId, Damaged, StepMissing, Store, TurnEnd, TurnId, open_store
-from store.repository import millis
+from store import ConversationId, Damaged, StepMissing, Store, TurnId, open_store
 from tests.conftest import NOON
 
 
@@ -44,21 +42,6 @@ async def test_a_turn_that_nobody_claimed_has_no_journal(store: Store) -> None:
     await store.transaction(lambda repos: repos.journal.close(turn, "ignored", now=NOON))
     await write(store, conversation, turn, 0, b"step")
     assert await store.read(lambda repos: repos.journal.rows("SELECT count(*) FROM journal")) == [(0,)]
-
-
-@pytest.mark.parametrize("end", ["kept", "failed", "ignored"])
-async def test_a_turn_that_has_ended_keeps_no_steps(store: Store, end: TurnEnd) -> None:
-    """Its steps go, its end is noted, and another turn's steps stay."""
-    conversation, turn = await begun(store)
-    other, running = await begun(store, "direct:b")
-    await write(store, conversation, turn, 0, b"step")
-    await write(store, other, running, 0, b"still needed")
-    later = NOON + timedelta(seconds=3)
-    await store.transaction(lambda repos: repos.journal.close(turn, end, now=later))
-    assert await steps(store, conversation, turn) == ()
-    assert await steps(store, other, running) == (b"still needed",)
-    rows = await store.read(lambda repos: repos.journal.rows("SELECT state, ended_at FROM turns ORDER BY id"))
-    assert rows == [(end, millis(later)), ("running", None)]
 
 
 async def test_steps_that_were_moved_are_found_out(store: Store) -> None:

@@ -115,16 +115,6 @@ async def test_sums_name_nobody(store: Store) -> None:
     assert {scope for scope, length in rows if length != 16} == {b"all"}
 
 
-async def test_sums_outlive_the_rows(store: Store) -> None:
-    """Forgetting a conversation, or all of its rows in the ledger, renews no budget."""
-    conversation = await note(store, GROUP, MODEL, person="anna", day=DAY)
-    await store.transaction(
-        lambda repos: repos.ledger.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
-    )
-    await store.transaction(lambda repos: repos.ledger.execute("DELETE FROM ledger"))
-    assert await costs(store, "anna", GROUP) == ["0.1"] * 6
-
-
 async def test_the_real_cost_takes_the_place_of_an_estimate(store: Store) -> None:
     """In the rows and in the sums, however often it is settled."""
     conversation, turn = await begun(store, "direct:a")

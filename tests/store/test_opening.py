@@ -4,7 +4,6 @@ import asyncio
 import errno
 import sqlite3
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -37,23 +36,6 @@ async def test_opening_that_is_cancelled_leaves_it_free(path: Path) -> None:
     for thread in set(threading.enumerate()) - before:
         thread.join(10)
         assert not thread.is_alive()
-    await (await Database.open(path, keys_of(path))).aclose()
-
-
-async def test_what_has_to_be_done_before_it_is_opened_can_fail(path: Path) -> None:
-    """It is told in the store's words, and the next one can open it; errors of other kinds come through."""
-
-    def failing(error: Exception) -> Callable[[], None]:
-        def prepare() -> None:
-            raise error
-
-        return prepare
-
-    denied = PermissionError(errno.EACCES, "Permission denied", "/data/aldis.db")
-    with pytest.raises(StoreError, match=r"/data/aldis\.db"):
-        await Database.open(path, keys_of(path), prepare=failing(denied))
-    with pytest.raises(LookupError):
-        await Database.open(path, keys_of(path), prepare=failing(LookupError()))
     await (await Database.open(path, keys_of(path))).aclose()
 
 

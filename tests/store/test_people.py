@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
-from store import Store, open_store
+from store import Store
 from store.people import People
 from tests.conftest import NOON
 
@@ -71,19 +70,6 @@ async def test_a_number_stays_with_the_account_that_came_with_it_first(store: St
     assert told == [NUMBER, None, None, None]
     assert await pin(TRUDY, LATER, is_confirmed=True)
     assert not await pin(MALLORY, LATER)
-
-
-async def test_the_file_names_nobody(path: Path) -> None:
-    """Neither a number nor a uuid stands in any file of the store, and it is all there after a restart."""
-    async with open_store(path, realm="signal") as store:
-        await on(store, lambda people: people.allow(MALLORY, account=ACCOUNT, by=ADMIN, now=NOON))
-        await on(store, lambda people: people.pin(NUMBER, MALLORY, now=NOON))
-        files = b"".join(file.read_bytes() for file in path.parent.iterdir())
-    async with open_store(path, realm="signal") as store:
-        assert await on(store, lambda people: people.is_allowed(MALLORY, account=ACCOUNT))
-        assert await on(store, lambda people: people.number_of(MALLORY, {NUMBER})) == NUMBER
-    files += b"".join(file.read_bytes() for file in path.parent.iterdir())
-    assert not [word for word in (ACCOUNT, ADMIN, MALLORY, NUMBER) if word.encode() in files]
 
 
 async def test_a_new_key_is_known_until_it_is_trusted(store: Store) -> None:

@@ -113,15 +113,6 @@ class TestMasterKey:
         unlocked(tmp_path / "another")
         assert (tmp_path / "another").read_text() != path.read_text()
 
-    def test_a_given_key_comes_first_and_is_written_nowhere(self, tmp_path: Path) -> None:
-        """With STORE__KEY no file is made, and one that is there is not looked at."""
-        path = tmp_path / "key"
-        connection = unlocked(path, KEY)
-        assert not path.exists()
-        path.write_text("no key at all")
-        unlock(connection, path, KEY)
-        assert is_wrapped_under(connection, KEY)
-
     @pytest.mark.parametrize(
         "content", [b"", b"not hexadecimal", b"abc", "schlüssel".encode(), b"00" * 31, b"00" * 33, b"\xff" * 64]
     )
@@ -233,6 +224,8 @@ async def everything_said(store: Store) -> None:
         repos.journal.add(conversation, claim.turn, 0, b"plainword-step")
         message = StoredMessage(turn=claim.turn, role="user", call_id=None, message=b"plainword-message")
         repos.history.append(conversation, [message])
+        repos.people.allow("plainword-guest", account="plainword-account", by="plainword-admin", now=NOON)
+        repos.people.pin("plainword-number", "plainword-guest", now=NOON)
         repos.ledger.add(conversation, claim.turn, "plainword-person", (entry,), now=NOON)
         repos.outbox.put(conversation, claim.turn, 0, b"plainword-reply", in_group=False, now=NOON)
 
