@@ -174,13 +174,10 @@ def refuse_half_restored(path: Path) -> None:
 
 def _fetch(copy: Path, draft: Path) -> None:
     """Copies the copy beside the store, together with logs and journals that an unclean stop left."""
-    if copy.is_dir():
-        raise StoreError(f"{copy} is a folder: name the backup's .db file in it")
-    if copy.name.endswith(f".db{_FILES[1]}"):
-        raise StoreError(f"{copy} is the smaller of the backup's two files: name the other, which ends in .db")
-    for suffix in _FILES:
-        if not beside(copy, suffix).is_file():
-            raise StoreError(f"{beside(copy, suffix)} is not there: a backup is two files, of which one ends in -keys")
+    if not (copy.is_file() and beside(copy, "-keys").is_file()):
+        raise StoreError(
+            f"{copy} is no backup: name the file that ends in .db, beside which another ends in -keys"
+        )
     for suffix in (*_FILES, *_COMPANIONS):
         if beside(copy, suffix).exists():
             _create(beside(draft, suffix))

@@ -15,7 +15,6 @@ The message that asked for it is settled in the second one, so after a crash bef
 """
 
 import json
-from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -71,12 +70,26 @@ class Erasure:
 class Forgetting(Repository):
     """The repository that forgets. All methods run inside a transaction."""
 
-    def turn(self, turn: TurnId, *, now: datetime) -> None:
-        """Deletes the words of one turn, and what of its answer is not sent; settles its messages.
+    def turns(self, *turns: int, now: datetime) -> None:
+        """Deletes the words of turns, and what of their answers is not sent; settles their messages.
 
-        If the turn is running, its outcome will be dropped.
+        If a turn is running, its outcome will be dropped.
         """
-        self._turns((turn,), now)
+        these = json.dumps(turns)
+        for statement in _WORDS_OF_TURNS.split(";"):
+            self.execute(statement, (these,))
+        self.execute(
+            "UPDATE outbox SET reply = NULL, state = CASE state WHEN 'sending' THEN 'sending' ELSE 'dead' END, "
+            "settled_at = CASE state WHEN 'sending' THEN NULL WHEN 'unknown' THEN max(due_at, ?1) ELSE ?1 END "
+            "WHERE turn_id IN (SELECT value FROM json_each(?2)) AND state IN ('waiting', 'sending', 'unknown')",
+            (millis(now), these),
+        )
+        self.execute(
+            "UPDATE turns SET state = 'ignored', ended_at = coalesce(ended_at, ?), expires_at = NULL "
+            "WHERE id IN (SELECT value FROM json_each(?))",
+            (millis(now), these),
+        )
+        self.notify("outbox")
 
     def undo(self, turn: TurnId, *, now: datetime) -> None:
         """Deletes what a turn recorded and reopens what it settled, as its question is taken back or asked again."""
@@ -97,7 +110,7 @@ class Forgetting(Repository):
             (origin,),
         )
         said = self.column("SELECT id FROM turns WHERE origin = ?", (origin,))
-        self._turns([*said, *(turn for _, turn in runs if turn is not None)], now)
+        self.turns(*said, *(turn for _, turn in runs if turn is not None), now=now)
         self.execute(
             "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL "
             "WHERE id IN (SELECT value FROM json_each(?)) AND state IN ('waiting', 'claimed')",
@@ -232,24 +245,7 @@ class Forgetting(Repository):
             self.undo_planned(origin, now=now)
         for table in ("predictions", "grants"):
             self.execute(f"DELETE FROM {table} WHERE {here}", (handle, within))  # noqa: S608  (our own names)
-        self._turns(turns, now)
-
-    def _turns(self, turns: Collection[int], now: datetime) -> None:
-        these = json.dumps(list(turns))
-        for statement in _WORDS_OF_TURNS.split(";"):
-            self.execute(statement, (these,))
-        self.execute(
-            "UPDATE outbox SET reply = NULL, state = CASE state WHEN 'sending' THEN 'sending' ELSE 'dead' END, "
-            "settled_at = CASE state WHEN 'sending' THEN NULL WHEN 'unknown' THEN max(due_at, ?1) ELSE ?1 END "
-            "WHERE turn_id IN (SELECT value FROM json_each(?2)) AND state IN ('waiting', 'sending', 'unknown')",
-            (millis(now), these),
-        )
-        self.execute(
-            "UPDATE turns SET state = 'ignored', ended_at = coalesce(ended_at, ?), expires_at = NULL "
-            "WHERE id IN (SELECT value FROM json_each(?))",
-            (millis(now), these),
-        )
-        self.notify("outbox")
+        self.turns(*turns, now=now)
 
     def _later(self, conversation: ConversationId, before: InboxId) -> dict[int, tuple[str, bytes]]:
         """Returns the open messages from `before` on by id: the place that each is sealed for, and its envelope."""

@@ -41,16 +41,14 @@ _RANK = "bm25(article_words, 3.0, 1.0) / (1.0 + max(0, ? - published_at) / 60480
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Feed:
-    """A feed, and the state of reading it."""
+    """A feed, known by its number, and the state of reading it."""
 
     id: int
-    """Its number, by which people know it."""
     given: str
-    """The address as given."""
+    """The address as given; `url` is where it is read from now."""
     is_set: bool
     """Whether it comes from the settings."""
     url: str
-    """The address it is read from now."""
     title: str
     """Its own title; empty until it was read."""
     etag: str | None
@@ -60,9 +58,8 @@ class Feed:
     due_at: datetime | None
     """When it is read next; None: never again."""
     read_at: datetime | None
-    """When it was read last, changed or not; None: never."""
+    """When it was read last, changed or not; None: never. `failures` counts how many reads have failed since."""
     failures: int
-    """How many reads have failed since then."""
     trouble: str | None
     """What went wrong the last time, as one word; None: nothing."""
 

@@ -109,7 +109,7 @@ class Revisions:
             over = repos.forgetting.turns_expired(now)
             for conversation, turn in over:
                 unsent = repos.outbox.unsent_parts(conversation, turn)
-                repos.forgetting.turn(turn, now=now)
+                repos.forgetting.turns(turn, now=now)
                 self._put_notice(repos, conversation, turn, unsent, now)
             chat_settings.expire(repos, now)
             return len(over)
@@ -125,7 +125,7 @@ class Revisions:
             repos.predictions.retain(before)
             over = repos.forgetting.turns_before(before)
             for _, turn in over:
-                repos.forgetting.turn(turn, now=self._clock.now())
+                repos.forgetting.turns(turn, now=self._clock.now())
             return len(over)
 
         return await self._removed(transact)
@@ -230,7 +230,7 @@ class Revisions:
         return self._turns.undo(change.repos, change.known.item, change.known.turn, chat=change.chat)
 
     def _erase(self, change: _Change, turn: TurnId) -> None:
-        change.repos.forgetting.turn(turn, now=change.now)
+        change.repos.forgetting.turns(turn, now=change.now)
         outgoing.clear(change.repos, turn, change.chat, change.now)
 
     # Changed
@@ -257,7 +257,7 @@ class Revisions:
             repos.revisions.revise(change.item.id, known.root, None)
             planned = self._undo(change)
             if known.turn is not None:  # an unsent answer to a command may repeat the former words
-                repos.forgetting.turn(known.turn, now=change.now)
+                repos.forgetting.turns(known.turn, now=change.now)
             if not correction.is_addressed:
                 repos.inbox.settle(change.item.id)
             elif self._admits(change):

@@ -213,7 +213,7 @@ class ConversationCommands(CommandGroup):
         """
         now, chat = self._context.clock.now(), call.message.chat
         planned = self._context.turns.undo(repos, None, turn, chat=chat)
-        repos.forgetting.turn(turn, now=now)
+        repos.forgetting.turns(turn, now=now)
         outgoing.clear(repos, turn, chat, now)
         return planned
 

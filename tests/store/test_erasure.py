@@ -39,7 +39,7 @@ class TestATurn:
         """History, steps, who asked: gone; the ledger's row and the names of its messages stay."""
         turn = await talked(store, "direct:a", 1, b"one")
         other = await talked(store, "direct:a", 2, b"two")
-        await store.transaction(lambda repos: repos.forgetting.turn(turn, now=NOON))
+        await store.transaction(lambda repos: repos.forgetting.turns(turn, now=NOON))
         assert await remembered(store, "direct:a") == [b"asked two", b"told two"]
         assert await rows(store, "SELECT turn_id FROM askers") == [(other,)]
         assert await rows(store, "SELECT turn_id, cost_usd FROM ledger ORDER BY id") == [
@@ -61,7 +61,7 @@ class TestATurn:
             [sent] = repos.outbox.begin(now=NOON, limit=8)
             repos.outbox.mark_sent(sent.id, 77, now=NOON)
             [sending] = repos.outbox.begin(now=NOON, limit=8)
-            repos.forgetting.turn(turn, now=NOON)
+            repos.forgetting.turns(turn, now=NOON)
             assert repos.outbox.begin(now=LATER, limit=8) == ()
             repos.outbox.mark_sent(sending.id, 78, now=NOON)
             assert repos.outbox.begin(now=LATER, limit=8) == ()

@@ -50,7 +50,7 @@ class TestFiles:
             mine, other = (row[0] for row in await rows(store, "SELECT message FROM history WHERE position = 0"))
             assert isinstance(mine, bytes)
             assert isinstance(other, bytes)
-            await store.transaction(lambda repos: repos.forgetting.turn(turn, now=NOON))
+            await store.transaction(lambda repos: repos.forgetting.turns(turn, now=NOON))
             await store.checkpoint()
             assert found(path, mine) == []
             assert found(path, other) == ["aldis.db"]
