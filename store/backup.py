@@ -175,9 +175,7 @@ def refuse_half_restored(path: Path) -> None:
 def _fetch(copy: Path, draft: Path) -> None:
     """Copies the copy beside the store, together with logs and journals that an unclean stop left."""
     if not (copy.is_file() and beside(copy, "-keys").is_file()):
-        raise StoreError(
-            f"{copy} is no backup: name the file that ends in .db, beside which another ends in -keys"
-        )
+        raise StoreError(f"{copy} is no backup: name the file that ends in .db, beside which another ends in -keys")
     for suffix in (*_FILES, *_COMPANIONS):
         if beside(copy, suffix).exists():
             _create(beside(draft, suffix))
