@@ -28,7 +28,7 @@ def _die(name: str) -> None:
 
 def _named(self: Store, work: Callable[[Any], Any], _: Any) -> Any:
     """Mark the unit of work, if it is of the step's name."""
-    name = work.__qualname__.partition(".<locals>")[0]
+    name = getattr(work, "func", work).__qualname__.partition(".<locals>")[0]
     if _name not in {"", name}:
         return _run(self, work, _)
 
