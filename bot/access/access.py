@@ -47,11 +47,6 @@ class AccessList:
     """Whether the account is a person's own: then only its owner may write, to themselves, and is an admin there."""
 
     @property
-    def is_empty(self) -> bool:
-        """Whether no one at all may write."""
-        return not (self.persons or self.groups or self.admins or self.note_to_self)
-
-    @property
     def numbers(self) -> frozenset[str]:
         """The phone numbers among persons and admins."""
         return frozenset(entry for entry in self.persons | self.admins if entry.startswith("+"))

@@ -25,9 +25,8 @@ from bot.chat.approvals import Approvals
 from bot.chat.captchas import Captchas
 from bot.chat.context import GroupContext
 from bot.chat.edits import Revisions
-from bot.chat.multimodal import MultimodalAgent
 from bot.chat.notices import Admins, Notice, Notices
-from bot.chat.room import ContextRoom
+from bot.chat.room import ContextRoom, Models
 from bot.chat.status import EMOJI, Reactions, StatusMessages
 from bot.chat.steps import ToolRun
 from bot.chat.toolbox import ALL_TOOLS, Toolbox
@@ -263,18 +262,23 @@ def _watching(shared: Services, ask: Callable[[], Awaitable[Sequence[Finding]]] 
 
 def _answering(
     shared: Services, provider: Provider, toolbox: Toolbox, speech: Speech | None
-) -> tuple[MultimodalAgent, Summaries]:
+) -> tuple[Agent, Summaries]:
     """What answers questions, and what sums up those that no longer fit."""
     settings, locale, seconds = shared.settings, shared.settings.locale, shared.settings.worker.turn_timeout_seconds
     room = ContextRoom(models.lesson_of(settings, shared.lessons))
-    agent = Agent(
+    asked = Models(
         provider=provider,
-        toolbox=toolbox,
         system=prompt.system(settings.signal.name, settings.llm.system_prompt, locale.place),
         settings=settings,
         budget=shared.budget,
-        secrets=secrets(settings),
         room=room,
+    )
+    agent = Agent(
+        models=asked,
+        toolbox=toolbox,
+        secrets=secrets(settings),
+        attachments=AttachmentReader(shared.transport, settings.media, shared.sandbox, speech=speech),
+        speech=speech if settings.audio.speak else None,
     )
     summaries = Summaries(
         *(shared.store, shared.clock, shared.counts, provider, room),
@@ -283,10 +287,7 @@ def _answering(
         total_seconds=seconds,
         budget=shared.budget,
     )
-    attachments = AttachmentReader(shared.transport, settings.media, shared.sandbox, speech=speech)
-    speaking = speech if settings.audio.speak else None
-    hearing = MultimodalAgent(agent, attachments, timezone=locale.timezone, turn_seconds=seconds, speech=speaking)
-    return hearing, summaries
+    return agent, summaries
 
 
 def _command_groups(shared: Services, menu: Menu) -> tuple[CommandGroup, ...]:
@@ -309,7 +310,7 @@ def _command_groups(shared: Services, menu: Menu) -> tuple[CommandGroup, ...]:
 
 
 def _worker(
-    shared: Services, agent: MultimodalAgent, groups: Sequence[CommandGroup], *, on_kept: Callable[[Turn], None]
+    shared: Services, agent: Agent, groups: Sequence[CommandGroup], *, on_kept: Callable[[Turn], None]
 ) -> Worker:
     """What takes one question after the other to its answer."""
     settings, name = shared.settings, shared.settings.signal.name

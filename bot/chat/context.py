@@ -11,7 +11,7 @@ it. The last message of a group is always remembered, for people who mention Ald
 message. Talk disappears with its message's timer, its deletion, an edit of it, and when a person asks Aldis to forget.
 For the model it is data that others wrote, whatever it says.
 The earlier turns of the recently active conversations are cached; which of them go into a request is decided by
-`bot.chat.prompt`, and what else by `bot.chat.agent`. What people take back or change: `bot.chat.edits`.
+`bot.chat.prompt`, and what else by `bot.chat.room`. What people take back or change: `bot.chat.edits`.
 """
 
 import json
@@ -24,7 +24,6 @@ from operator import attrgetter
 
 from bot import messages
 from bot.access import chat_settings
-from bot.access.chat_settings import ChatSettings
 from bot.chat import prompt
 from bot.chat.journal import OpenQuestion, Turn, open_question
 from bot.chat.prompt import PastTurn, safe_name
@@ -162,37 +161,29 @@ def _is(heard: _Heard, author: PersonId, target: SentId) -> bool:
     return heard.message.author == author and target in heard.names
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Surroundings:
-    """The context of a question, read in one go: each round trip to the store costs a fiftieth of a turn."""
-
-    settings: ChatSettings
-    zone: str | None
-    """The asker's time zone, if they have set it."""
-    note: str
-    """What the model reads from before the history: facts, a summary, open questions; may be empty."""
-    labels: Labels
-    """Where the note and the quoted answers come from."""
-    summed_up: TurnId | None
-    """The last turn the summary covers; turns up to it need not be read in full. None: there is no summary."""
-    open_questions: tuple[OpenQuestion, ...]
-    allowed: frozenset[Allowance]
-    """The tools the asker has allowed permanently."""
-
-
-def read_surroundings(
-    repos: Repositories, claim: Claim, incoming: tuple[Incoming, ...], settings: ChatSettings | None, *, now: datetime
-) -> Surroundings:
-    """The context of a claim's messages, within a transaction; `settings` None: the present ones.
+def read_turn(
+    repos: Repositories,
+    claim: Claim,
+    incoming: tuple[Incoming, ...],
+    past: Iterable["StoredTurn"],
+    *,
+    now: datetime,
+    wall: datetime,
+    timezone: str,
+) -> Turn:
+    """The turn of a claim with all that surrounds its messages, within one transaction: each trip to the store costs a
+    fiftieth of a turn. `past` are the last turns there; `timezone` is the one for everybody.
 
     Facts belong to a person's direct chat with Aldis, so that a group never reads one. A summary that reaches back to
-    before `/new` is not used.
+    before `/new` is not used, and the turns that one covers are not read in full.
     """
     conversation, asker = claim.conversation, incoming[-1].author
+    steps = () if claim.is_new else journaled_steps(repos, conversation, claim.turn)
+    asked = next((step for step in steps or () if isinstance(step, Asked)), None)
+    settings = (asked and asked.settings) or chat_settings.settings_of(repos, conversation, now)
+    zone = repos.reminders.zone(ChatId.direct(asker))
     open_questions = _open_questions(repos, claim, incoming)
-    settings = settings or chat_settings.settings_of(repos, conversation, now)
-    facts = repos.facts.all(conversation, now=now)
-    summary = repos.summaries.of(conversation, now=now)
+    facts, summary = repos.facts.all(conversation, now=now), repos.summaries.of(conversation, now=now)
     if summary is not None and summary.first <= settings.starts_after:
         summary = None
     notes = [_listed(facts)] if facts else []
@@ -200,15 +191,32 @@ def read_surroundings(
     notes += [_still_open(open_questions)] if open_questions else []
     kept = [*(fact.labels for fact in facts), *([] if summary is None else [summary.labels])]
     quoted = [_of_quoted(repos, conversation, message, open_questions) for message in incoming]
-    grants = repos.grants.of(conversation, asker)
-    return Surroundings(
+    read_after = max(settings.starts_after, 0 if summary is None else summary.last)
+    return Turn(
+        id=claim.turn,
+        conversation=conversation,
+        chat=incoming[-1].chat,
+        incoming=incoming,
+        loaded_at=now,
+        wall_at=wall,
+        question=asked.question if asked else prompt.question(incoming, now=wall, timezone=zone or timezone),
+        # A turn that waited for an approval continues where it began: anything said meanwhile comes after it.
+        history=tuple(
+            turn.messages
+            for turn in past
+            if read_after < turn.turn < claim.turn and (turn.expires_at is None or turn.expires_at > now)
+        ),
+        steps=steps or (),
+        is_damaged=steps is None,
+        expires_at=claim.expires_at,
+        replaces=claim.replaces,
         settings=settings,
-        zone=repos.reminders.zone(ChatId.direct(asker)),
+        heard=chat_settings.heard_in(incoming, settings),
+        timezone=zone,
         note="\n\n".join(notes),
-        labels=join_labels([*map(load_labels, kept), *quoted, *(question.labels for question in open_questions)]),
-        summed_up=None if summary is None else summary.last,
+        note_labels=join_labels([*map(load_labels, kept), *quoted, *(question.labels for question in open_questions)]),
+        allowed=frozenset(Allowance(tool=one.tool, shape=one.shape) for one in repos.grants.of(conversation, asker)),
         open_questions=open_questions,
-        allowed=frozenset(Allowance(tool=grant.tool, shape=grant.shape) for grant in grants),
     )
 
 

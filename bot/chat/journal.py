@@ -204,8 +204,8 @@ class Journal:
         """Steps that wait for the next commit."""
         self._reserved: dict[str, Reservation] = {}
         """What is reserved for the calls under way, by their names."""
-        self._bills: tuple[Bill, ...] = ()
-        """What was answered, to be settled with the next commit."""
+        self.bills: tuple[Bill, ...] = ()
+        """What was answered and is not settled yet: the next commit settles it, or what keeps the outcome."""
         self._answer: Completion | None = None
         """The last completion, as long as no step has it."""
         self._full = RepeatedWarning(_log)
@@ -253,14 +253,9 @@ class Journal:
             case Spoken():
                 self.spoken = step
 
-    @property
-    def bills(self) -> tuple[Bill, ...]:
-        """What was answered and is not settled yet: the caller keeps it with the outcome."""
-        return self._bills
-
     def failure(self, text: str) -> Outcome:
         """An end without an answer, and the text for the person."""
-        return Outcome(text=text, ok=False, bills=self._bills)
+        return Outcome(text=text, ok=False, bills=self.bills)
 
     def ask(self, turn: Turn) -> None:
         """Continues with this question, now that its files are open; the first completion writes it."""
@@ -339,7 +334,7 @@ class Journal:
             await self._write()
 
     def _settle(self, name: str, entries: tuple[LedgerEntry, ...]) -> None:
-        self._bills += (Bill(reservation=self._reserved.pop(name, None), entries=entries),)
+        self.bills += (Bill(reservation=self._reserved.pop(name, None), entries=entries),)
 
     async def _keep(self, *steps: Step, hold: bool = False) -> None:
         for step in steps:
@@ -357,7 +352,7 @@ class Journal:
     ) -> UsedUp | None:
         """Writes what was held back and these steps, settles, and reserves under this name what the entry may cost."""
         steps, self._held = (*self._held, *more), ()
-        bills, self._bills = self._bills, ()
+        bills, self.bills = self.bills, ()
         first, self._position = self._position, self._position + len(steps)
         lines, turn = [dump_step(step) for step in steps], self._turn
 

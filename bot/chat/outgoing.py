@@ -71,22 +71,18 @@ def replies_to(text: str, answered: Sequence[Incoming], *, ok: bool, talk: Seque
     newest = answered[-1]
     people = _people((*talk, *answered)) if newest.chat.is_group else ()
     mentions = find_mentions(content, people)[:MAX_RANGES]
+    whole = File(name=WHOLE_ANSWER, content_type="text/plain", data=text.encode(errors="replace"))
     return [
         Reply(
             chat=newest.chat,
             content=replace(content, styles=content.styles[: MAX_RANGES - len(mentions)]),
             quote=quoting(newest),
             mentions=mentions,
-            files=() if is_whole else (text_file(WHOLE_ANSWER, text),),
+            files=() if is_whole else (whole,),
             ok=ok,
             answers=tuple(message.sent_at for message in answered),
         )
     ]
-
-
-def text_file(name: str, text: str) -> File:
-    """Returns a text as a file that any phone can open."""
-    return File(name=name, content_type="text/plain", data=text.encode(errors="replace"))
 
 
 def put(repos: Repositories, turn: Turn, replies: Sequence[Reply], now: datetime) -> None:

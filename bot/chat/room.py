@@ -1,30 +1,38 @@
-"""What fits into a model's context window: how much history, which tools, how long an answer; learnt from refusals.
+"""What one turn asks of the models, and what of it fits into a model's context window.
 
     refused as too long --> one size smaller: half the history, a quarter, none and few tools, no tools at all
     it names its window --> tools, answer and history share that window from then on; the same if its server reported
                             it unasked (`bot.models.capabilities`)
 
-Each turn begins with the largest size. Here the models are asked, too, and each question is priced before it is asked
-and after. Left to others: whether the budget allows it (`bot.money.budgets`), writing it down (`bot.chat.journal`).
+Each turn begins with the largest size. Each question is priced before it is asked and after.
+Left to others: whether the budget allows it (`bot.money.budgets`), writing it down (`bot.chat.journal`).
 """
 
+import asyncio
 import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 from bot.chat import prompt
+from bot.chat.context import beside, with_note
+from bot.chat.journal import Journal, Turn
 from bot.chat.prompt import PastTurn
-from bot.errors import ProviderError
-from bot.messages import IdentityCache, Message, ToolAnswer, ToolMessage, without_opaque
-from bot.models.base import Attempt, Completion, Provider, Request, ToolOffer
+from bot.chat.steps import AskedAgain
+from bot.errors import ContextTooLong, ProviderError
+from bot.labels import join_labels
+from bot.messages import AssistantMessage, IdentityCache, Message, ToolMessage, without_opaque
+from bot.models.base import Attempt, Completion, Provider, Request, Stop, ToolOffer
 from bot.models.capabilities import Lesson, ModelLessons
 from bot.models.more_tools import NAME as MORE_TOOLS
 from bot.models.wire import encode_json
-from bot.money.budgets import Budget
+from bot.money.budgets import Budget, UsedUp
 from bot.money.ledger import attempt_entries
+from bot.settings import Settings
 from bot.signal.protocol import ModelAnswered
 from store import LedgerEntry
+from tools import clean_text
 
 MIN_OUTPUT_TOKENS = 256
 
@@ -34,6 +42,8 @@ _AMPLE_WINDOW = 200_000
 """A window with room for all tools, however many: they need not be counted with each question."""
 _OUTPUT_SHARE = 0.25
 _HEAD_BYTES = 32
+_MORE_ROOM = 4
+"""How many times longer an answer may be when it was cut off and is requested again."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,23 +61,18 @@ class Size:
     has_note: bool = True
     """Whether the person's facts and the summary are included."""
 
-    def part_of(self, turns: Sequence[PastTurn]) -> Sequence[PastTurn]:
-        """The newest turns, as many as this size includes."""
-        return turns[len(turns) - int(len(turns) * self.history) :]
-
     def shorten(self, message: Message) -> Message:
         """A message of the running turn with tool answers cut to this size."""
         if self.max_answer_characters is None:
             return message
         if not isinstance(message, ToolMessage):
             return without_opaque(message)
-        return replace(message, answers=tuple(map(self._shortened, message.answers)))
-
-    def _shortened(self, answer: ToolAnswer) -> ToolAnswer:
-        if self.max_answer_characters is None or len(answer.content) <= self.max_answer_characters:
-            return answer
-        cut = {"ok": answer.ok, "untrusted_data": {"beginning": answer.content[: self.max_answer_characters]}}
-        return replace(answer, content=json.dumps(cut, ensure_ascii=False))
+        most, answers = self.max_answer_characters, list(message.answers)
+        for place, answer in enumerate(answers):
+            if len(answer.content) > most:
+                cut = {"ok": answer.ok, "untrusted_data": {"beginning": answer.content[:most]}}
+                answers[place] = replace(answer, content=json.dumps(cut, ensure_ascii=False))
+        return replace(message, answers=tuple(answers))
 
 
 SIZES = (
@@ -227,3 +232,156 @@ def _tokens(request: Request) -> int:
 
 
 _ESTIMATES = IdentityCache(prompt.estimated_tokens)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Models:
+    """The models as turns ask them: whom, as who, within which limits."""
+
+    provider: Provider
+    system: str
+    settings: Settings
+    budget: Budget
+    """What may be spent, and what models cost."""
+    room: ContextRoom
+    """What is known about their context windows."""
+
+
+class Requests:
+    """The requests of one turn: what has been said in it, and beside that as many tools and earlier turns as fit."""
+
+    def __init__(
+        self, models: Models, turn: Turn, journal: Journal, offers: Sequence[ToolOffer], *, ends_at: float
+    ) -> None:
+        """`offers` are all tools of the turn; `ends_at` is when the models must have come to an end, on the loop's
+        clock.
+        """
+        self._models, self._turn, self._journal, self._ends_at = models, turn, journal, ends_at
+        self._all_offers = tuple(offers)
+        self._max_rounds = models.settings.tools.max_tool_calls if offers else 0
+        self.rounds = 0
+        """How many completions have called tools."""
+        self.said: list[Message] = [turn.question]
+        """The question, then completions with their calls and the answers of the tools."""
+        self._size = SIZES[0]
+        self._fit()
+        self.labels = join_labels(
+            [turn.note_labels, prompt.labels_of([turn.question]), *[past.labels for past in self._shown]]
+        )
+        """The labels of everything in the first request."""
+
+    @property
+    def history(self) -> tuple[Message, ...]:
+        """The earlier turns in the request."""
+        return tuple(chain.from_iterable(self._shown))
+
+    async def ask(self) -> Completion | UsedUp:
+        """Asks the models once; if the request is too long, again with a shorter one. Or the limit that forbids it.
+
+        Raises:
+            ProviderError: no model has answered.
+        """
+        budget, journal = self._models.budget, self._journal
+        while True:
+            request = self._request()
+            if (limit := await journal.reserve_question(question_row(request, budget))) is not None:
+                return limit
+            try:
+                completion = await complete(self._models.provider, request, budget)
+            except ProviderError as error:
+                journal.note_failures(failed_entries(error))
+                if not isinstance(error, ContextTooLong) or not self._shrink(error):
+                    raise
+                continue
+            journal.note_answer(completion)  # paid, whatever comes of it
+            return completion
+
+    def calling(self, completion: Completion) -> AssistantMessage | None:
+        """Returns the message of a completion whose calls are to be run; None: the turn ends with it."""
+        message = completion.message
+        is_calling = message is not None and message.calls and completion.stop is Stop.TOOLS
+        return message if is_calling and self.rounds < self._max_rounds else None
+
+    def add(self, message: AssistantMessage, answers: ToolMessage) -> None:
+        """Adds calls and their answers to what the next request holds."""
+        self.said += [message, answers]
+        self.rounds += 1
+
+    def ask_again(self, completion: Completion) -> AskedAgain | None:
+        """Returns how to ask the model again, if a completion is worth it; each way at most once in a turn.
+
+        A completion that was cut off before it said anything gets more room; one without words where words are due is
+        asked to answer with what there is; an empty one is asked once more, since small models often have something to
+        say then. Some servers ignore that no tool may be called: the last request has none.
+        Source: https://github.com/ollama/ollama/issues/17921 (2026-11-27).
+        """
+        message, stop, before = completion.message, completion.stop, self._journal.asked_again
+        is_mute = message is None or not clean_text(message.text).strip()
+        has_found = any(answer.ok for one in self.said if isinstance(one, ToolMessage) for answer in one.answers)
+        ways: dict[AskedAgain, bool] = {
+            "with more room": stop is Stop.LENGTH and (is_mute or completion.is_cut_in_call),
+            "without tools": stop is Stop.TOOLS and self.rounds == self._max_rounds,
+            "to answer": stop in {Stop.END, Stop.LENGTH} and is_mute and has_found,
+            "once more": stop is Stop.END and is_mute and not self.rounds,
+        }
+        return next((way for way, is_due in ways.items() if is_due and way not in before), None)
+
+    def _request(self) -> Request:
+        turn, settings, asked_again = self._turn, self._models.settings, self._journal.asked_again
+        said = [self._size.shorten(message) for message in beside(turn.talk, self.said)]
+        is_pressed = not asked_again.isdisjoint({"to answer", "without tools"})
+        if is_pressed:
+            said.append(prompt.NO_MORE_CALLS)
+        elif "once more" in asked_again and not self.rounds:
+            said.append(prompt.WAS_EMPTY)
+        total_seconds = max(0.0, self._ends_at - asyncio.get_running_loop().time())
+        return Request(
+            system=self._models.system,
+            messages=with_note((*self.history, *said), turn.note if self._size.has_note else ""),
+            tools=() if "without tools" in asked_again else self._offers,
+            may_call_tools=bool(self._offers) and self.rounds < self._max_rounds and not is_pressed,
+            max_output_tokens=self._output_tokens(),
+            timeout_seconds=min(settings.llm.timeout_seconds, total_seconds),
+            total_seconds=total_seconds,
+            model=turn.settings.model,
+            conversation=f"c{turn.conversation}",
+            persona=f"{prompt.PERSONA_INTRODUCTION}\n{turn.settings.persona.text}" if turn.settings.persona else "",
+        )
+
+    def _fit(self) -> None:
+        """Chooses the tools and the earlier turns that fit into requests of this size."""
+        room, size, model = self._models.room, self._size, self._turn.settings.model
+        self._offers = room.offers(self._all_offers, size, model, called=PastTurn(self.said).called)
+        past = prompt.sendable_turns(self._turn.history, self._offers)
+        past = past[len(past) - int(len(past) * size.history) :]
+        most = self._models.settings.history.max_tokens
+        tokens = room.history_tokens(most, size, model, beside_tokens=self._beside_tokens())
+        self._shown = prompt.window(past, max_tokens=tokens)
+
+    def _tokens(self) -> int:
+        """Roughly how many tokens a request has, including room for its answer."""
+        return self._beside_tokens() + sum([past.tokens for past in self._shown])
+
+    def _beside_tokens(self) -> int:
+        """The same without the earlier turns."""
+        said = sum([prompt.estimated_tokens(self._size.shorten(message)) for message in self.said])
+        texts = (self._models.system, self._turn.note if self._size.has_note else "")
+        own = sum(map(prompt.estimated_text_tokens, texts)) + sum(OFFER_TOKENS.each(self._offers))
+        return said + own + self._output_tokens()
+
+    def _output_tokens(self) -> int:
+        more = _MORE_ROOM if "with more room" in self._journal.asked_again else 1
+        most = self._models.settings.llm.max_output_tokens * more
+        return self._models.room.output_tokens(most, self._size, self._turn.settings.model)
+
+    def _shrink(self, error: ContextTooLong) -> bool:
+        """Makes the request smaller after it was refused as too long; returns whether that was possible."""
+        before = self._tokens()
+        self._models.room.on_refusal(self._turn.settings.model, error.window_tokens)
+        self.said = [without_opaque(message) for message in self.said]
+        for size in SIZES[SIZES.index(self._size) + 1 :]:
+            self._size = size
+            self._fit()
+            if self._tokens() < before:
+                return True
+        return False

@@ -5,7 +5,7 @@
 Whatever happens, a call ends in exactly one answer: `{"ok": true, "untrusted_data": {...}}`, or
 `{"ok": false, "error": ..., "message": ...}` with an error from the list in `tools.errors`; a stranger's words about a
 failure are kept apart, under `untrusted_data`.
-Left to others: how many calls a turn may make, and repeated calls (`bot.chat.agent`).
+Left to others: how many calls a turn may make, and repeated calls (`bot.chat.calls`).
 """
 
 import asyncio
@@ -20,10 +20,9 @@ from pydantic import ValidationError
 
 from bot.access.limits import CallRate
 from bot.chat.citations import CitedPages, number_pages, without_numbers
-from bot.chat.intents import deed
+from bot.chat.journal import Turn
 from bot.chat.offers import MoreToolsTool, gather_tools, meant_name, offer, shape_of, with_own_arguments
 from bot.chat.outgoing import files_of
-from bot.chat.phrases import Deed
 from bot.chat.steps import Allowance, ToolRun
 from bot.clock import Clock
 from bot.events import PersonId
@@ -167,20 +166,18 @@ class Toolbox:
         if effects == "none" and not (spec.is_disclosing or shows_group or is_wanted):
             return None  # nothing below could require an approval
         is_named = approval != "each_by_labels" and names_all(words, call.arguments, spec.parameters)
+        server = spec.server if effects != "none" else ""
+        known_to = {one.name for one in self._specs() if server and one.server == server}
         causes = approval_causes(
             effects,
             discloses=spec.is_disclosing,
             labels=labels,
             person=person,
             is_named=is_named,
-            known_to=() if effects == "none" else self._tools_of(spec),
+            known_to=known_to,
             shows_group=shows_group,
         )
         return causes if causes or is_wanted or (approval == "unless_named" and not is_named) else None
-
-    def _tools_of(self, spec: ToolSpec) -> frozenset[str]:
-        """Returns the names of all tools of the server that a tool belongs to."""
-        return frozenset(one.name for one in self._specs() if spec.server and one.server == spec.server)
 
     def allowance(self, call: ToolCall, labels: Labels) -> Allowance | None:
         """Returns what a person asked about this call could allow permanently, given the labels of the request; None:
@@ -197,25 +194,17 @@ class Toolbox:
         return Allowance(tool=spec.name, shape=shape_of(spec))
 
     def _is_wanted(self, spec: ToolSpec) -> bool:
-        """Whether the operator wants each call approved, also by a name that the tool's server does not have: which of
-        its tools was meant is unclear.
-        """
+        """Whether the operator wants each call approved; a name that a server does not have may mean any tool of it."""
         prefix = self._prefixes.get(spec.server)
         unknown = self._approve - self._tools.keys()
         is_misnamed = prefix is not None and any(name.startswith(prefix) for name in unknown)
         return is_misnamed or not self._approve.isdisjoint({spec.name, ALL_TOOLS})
 
-    def deed(self, call: ToolCall) -> Deed:
-        """Describes what a valid call would do, for the person who must agree to it."""
-        return deed(call, self.spec(call.name))
-
     def cost_usd(self, calls: Sequence[ToolCall]) -> Decimal:
         """The total cost of the calls, as far as it is known in advance."""
         return sum((self._tools[call.name].spec.cost_usd for call in calls if call.name in self._tools), Decimal(0))
 
-    async def objection(
-        self, call: ToolCall, person: PersonId, *, chat: str, turn: int, timezone: str | None
-    ) -> ToolRun | None:
+    async def objection(self, call: ToolCall, turn: Turn) -> ToolRun | None:
         """The answer to a call that its tool would refuse as things are, so that no person is asked about it; None if
         that is not known.
         """
@@ -223,8 +212,7 @@ class Toolbox:
         if not isinstance(tool, CheckedTool):
             return None
         try:
-            context = self._context(call, person, chat, turn, timezone)
-            await tool.check(parse_arguments(tool.spec.arguments, call), context)
+            await tool.check(parse_arguments(tool.spec.arguments, call), self._context(call, turn))
         except ToolError as error:
             return self.refuse(call, error.code, str(error))
         return None
@@ -232,16 +220,13 @@ class Toolbox:
     async def run(
         self,
         call: ToolCall,
-        person: PersonId,
+        turn: Turn,
         *,
-        chat: str = "",
-        turn: int = 0,
-        timezone: str | None = None,
         labels: Labels | None = None,
         words: str = "",
         pages: CitedPages | None = None,
     ) -> ToolRun:
-        """Runs one call for a person, in a chat and a turn; `timezone` None: the one for everybody.
+        """Runs one call of a turn.
 
         `labels` are those of what the call was made from, None if unknown; `words` are the person's own; `pages` are
         those of the conversation, for numbering what is found. Raises nothing but cancellation.
@@ -252,8 +237,9 @@ class Toolbox:
             return self.refuse(call, NotFound.code, f"there is no tool {call.name!r} now; there are: {names}")
         began = time.monotonic()
         try:
-            context = self._context(call, person, chat, turn, timezone)
-            context = replace(context, origin=dump_labels(labels or UNKNOWN).decode(), addresses=addresses_in(words))
+            context = replace(
+                self._context(call, turn), origin=dump_labels(labels or UNKNOWN).decode(), addresses=addresses_in(words)
+            )
             result = await self._result(tool, call, context)
             return self._answered(call, tool.spec, result, time.monotonic() - began, pages)
         except ToolError as error:
@@ -268,14 +254,14 @@ class Toolbox:
                 message, code = f"{message}; {_PERHAPS_DONE}", UnknownOutcome.code
             return self._failed(call, code, message, time.monotonic() - began, cost=self._cost_of(call, code))
 
-    def _context(self, call: ToolCall, person: PersonId, chat: str, turn: int, timezone: str | None) -> ToolContext:
+    def _context(self, call: ToolCall, turn: Turn) -> ToolContext:
         return ToolContext(
             now=self._clock.wall(),
-            timezone=timezone or self._timezone,
+            timezone=turn.timezone or self._timezone,
             language=current_language(),
-            person=person,
-            chat=chat,
-            turn=turn,
+            person=turn.person,
+            chat=turn.chat,
+            turn=turn.id,
             call=call.id,
         )
 

@@ -16,12 +16,12 @@ from datetime import datetime, timedelta
 from bot import messages
 from bot.access import chat_settings
 from bot.access.chat_settings import Askers, ChatSettings
-from bot.chat import outgoing, phrases, prompt
-from bot.chat.context import PastTurns, StoredTurn, read_surroundings, rows_of
+from bot.chat import outgoing, phrases
+from bot.chat.context import PastTurns, StoredTurn, read_turn, rows_of
 from bot.chat.journal import Journal, Outcome, Pause, Turn, origin_of
 from bot.chat.outgoing import with_enclosures
 from bot.chat.prompt import PastTurn
-from bot.chat.steps import Asked, Decided, Paused, dump_step, has_acted, journaled_steps
+from bot.chat.steps import Decided, Paused, dump_step, has_acted, journaled_steps
 from bot.clock import Clock
 from bot.events import ChatId, File, Incoming, Reply
 from bot.i18n.catalogues import Sentence, say
@@ -91,47 +91,11 @@ class Turns:
         """The turn of a claim, with the history before it and the steps of earlier attempts."""
         now, wall = self._clock.now(), self._clock.wall()
         past = await self._past_turns.load(claim.conversation)
-        earlier = (
-            ()
-            if claim.is_new
-            else await self._store.read(lambda repos: journaled_steps(repos, claim.conversation, claim.turn))
+        turn = await self._store.read(
+            lambda repos: read_turn(repos, claim, incoming, past, now=now, wall=wall, timezone=self._timezone)
         )
-        asked = next((step for step in earlier or () if isinstance(step, Asked)), None)
-        known = await self._store.read(
-            lambda repos: read_surroundings(repos, claim, incoming, asked and asked.settings, now=self._clock.now())
-        )
-        settings, heard = known.settings, chat_settings.heard_in(incoming, known.settings)
-        set_language(settings.language or heard or chat_settings.language_of(settings, self._language))
-        read_after = max(settings.starts_after, known.summed_up or 0)
-        # A turn that waited for an approval continues where it began: anything said meanwhile comes after it.
-        past = [
-            turn.messages
-            for turn in past
-            if read_after < turn.turn < claim.turn and (turn.expires_at is None or turn.expires_at > now)
-        ]
-        return Turn(
-            id=claim.turn,
-            conversation=claim.conversation,
-            chat=incoming[-1].chat,
-            incoming=incoming,
-            loaded_at=now,
-            wall_at=wall,
-            question=asked.question
-            if asked
-            else prompt.question(incoming, now=wall, timezone=known.zone or self._timezone),
-            history=tuple(past),
-            steps=earlier or (),
-            is_damaged=earlier is None,
-            expires_at=claim.expires_at,
-            replaces=claim.replaces,
-            settings=settings,
-            heard=heard,
-            timezone=known.zone,
-            note=known.note,
-            note_labels=known.labels,
-            allowed=known.allowed,
-            open_questions=known.open_questions,
-        )
+        set_language(turn.settings.language or turn.heard or chat_settings.language_of(turn.settings, self._language))
+        return turn
 
     async def settings(self, conversation: ConversationId) -> ChatSettings:
         """The conversation's settings."""

@@ -30,7 +30,6 @@ from bot.chat.agent import Agent
 from bot.chat.approvals import Approvals
 from bot.chat.context import GroupContext
 from bot.chat.journal import Journal, Outcome, Pause, Turn
-from bot.chat.multimodal import MultimodalAgent
 from bot.chat.status import Reactions, StatusMessages
 from bot.chat.turn_tasks import TurnStopped, TurnTasks
 from bot.chat.turns import Turns
@@ -101,7 +100,7 @@ class Worker:
         counts: Counts,
         *,
         turns: Turns,
-        agent: MultimodalAgent | Agent,
+        agent: Agent,
         approvals: Approvals,
         urgent_items: UrgentItems,
         status_messages: StatusMessages,

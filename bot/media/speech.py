@@ -4,7 +4,7 @@ Raw AAC, as Signal for Android records it, is wrapped into an M4A file, as servi
 
     [header frame][header frame]...  -->  ftyp  moov(how to read it, where each frame is)  mdat(frame frame ...)
 
-Left to others: paying nothing twice (`bot.chat.multimodal`).
+Left to others: paying nothing twice (`bot.chat.agent`).
 
 Source: OpenAI's API reference, `/audio/transcriptions` and `/audio/speech` (2026-08-21): a form with `file` (with
 a file name) and `model`; at most 25 MB; containers are known by content, and raw AAC is refused under any name. Text to

@@ -16,18 +16,17 @@ Left to others: when this is necessary, and invented sources of a search (`bot.c
 
 import json
 import re
-import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from ipaddress import ip_address
 from itertools import takewhile
-from typing import cast
+from unicodedata import category, normalize
 
 from bot.events import Style
 from bot.formatting.spans import StyledText, overlapping
 from bot.formatting.split import visible
 from bot.messages import AssistantMessage, Message, ToolAnswer, ToolCall, UserMessage
-from bot.trust.rules import urls_in
+from bot.trust.rules import texts_in, urls_in
 from tools import canonical_url
 
 _END = r"[^\s<>\"`|\\^]"
@@ -232,19 +231,15 @@ def _is_address(found: re.Match[str], *, in_code: bool) -> bool:
     if re.search(r"[/?#:@]", bare) or bare.lower().startswith("www."):
         return True
     labels = re.split(_DOT, bare)
-    seen = unicodedata.normalize("NFKC", re.sub(f"[{_UNSEEN}]", "", labels[-1])).lower()
-    end = "".join(takewhile(_is_of_label, seen))
+    seen = normalize("NFKC", re.sub(f"[{_UNSEEN}]", "", labels[-1])).lower()
+    # A label goes on with marks, too, as in Indic scripts and Thai.
+    end = "".join(takewhile(lambda sign: sign.isalnum() or sign == "-" or category(sign).startswith("M"), seen))
     if in_code:
         is_long = len(labels) >= _MIN_LABELS
         return end in _CODED_HOST_ENDS or (is_long and (len(end) == _COUNTRY_CHARS or end in _LONGER_HOST_ENDS))
     if _WIDE_DOTS.search(bare) and not end.isascii():
         return end in _CODED_HOST_ENDS
     return len(labels) >= _MIN_LABELS or (len(end) > 1 and end not in _FILE_ENDS)
-
-
-def _is_of_label(sign: str) -> bool:
-    """Whether a character can continue a label; in Indic scripts and Thai that includes marks."""
-    return sign.isalnum() or sign == "-" or unicodedata.category(sign).startswith("M")
 
 
 def _is_public(number: str) -> bool:
@@ -258,25 +253,11 @@ def _is_public(number: str) -> bool:
 def _returned(answer: ToolAnswer, call: ToolCall | None) -> str:
     """Returns what a tool says, without addresses that the model gave it."""
     content = answer.content
-    for leaf in _leaves(call.arguments if call is not None else {}):
+    for leaf in texts_in(call.arguments if call is not None else {}):
         for found in _ADDRESS.finditer(leaf):
             for spelled in {found[0], json.dumps(found[0])[1:-1], json.dumps(found[0], ensure_ascii=False)[1:-1]}:
                 content = content.replace(spelled, " ")
     return content
-
-
-def _leaves(value: object) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            for item in cast("dict[str, object]", value).values():
-                yield from _leaves(item)
-        case list():
-            for item in cast("list[object]", value):
-                yield from _leaves(item)
-        case _:
-            return
 
 
 def _inert(address: str) -> str:

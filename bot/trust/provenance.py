@@ -29,7 +29,7 @@ from bot.access.chat_settings import Persona
 from bot.events import Incoming
 from bot.labels import Labels, Source, Writer, is_plain_name, join_labels, load_labels, shown_name
 from bot.messages import AssistantMessage, Message, ToolAnswer, ToolCall, UserMessage
-from bot.trust.rules import MESSAGE_END, addresses_in, private
+from bot.trust.rules import MESSAGE_END, addresses_in, private, texts_in
 from tools import ToolSpec, canonical_url
 
 _NAME = re.compile(r"(?!.{33})[^\W\d_]*[\d.:+_-]*[^\W\d_]*", re.DOTALL)
@@ -61,20 +61,8 @@ def of_answer(answer: ToolAnswer, spec: ToolSpec | None, *, address: str | None,
     if spec is not None and spec.is_own:
         return join_labels(map(load_labels, origins))
     # An answer of a server that holds nothing but numbers, days, ids and names of one word orders nothing.
-    is_plain = answer.ok and spec is not None and bool(spec.server) and all(map(_NAME.fullmatch, _texts(answer.data)))
+    is_plain = answer.ok and spec is not None and bool(spec.server) and all(map(_NAME.fullmatch, texts_in(answer.data)))
     return Labels(sources=(_source(answer.name, spec, address, is_trusted=is_plain),))
-
-
-def _texts(data: Any) -> Iterator[str]:
-    """Yields every text in a result, the keys of objects left out: they are the server's own words."""
-    if isinstance(data, str):
-        yield data
-    elif isinstance(data, dict):
-        for item in cast("dict[str, Any]", data).values():
-            yield from _texts(item)
-    elif isinstance(data, list):
-        for item in cast("list[Any]", data):
-            yield from _texts(item)
 
 
 def of_persona(persona: Persona | None) -> Labels:

@@ -31,7 +31,7 @@ naming, but never suffices alone. Everything else needs a question.
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
@@ -106,6 +106,16 @@ def approval_causes(
     # What a stranger could make a group see something with; a private tool's answer was only shown.
     led = (one for one in labels.sources if not (one.is_trusted or (one.is_private and one.kind == "tool")))
     return tuple(dict.fromkeys((*causes, *shown, *(led if shows_group else ()))))
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Yields every text in a value of JSON, the keys of objects left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        whole = cast("Mapping[str, object] | list[object]", value)
+        for item in whole.values() if isinstance(whole, Mapping) else whole:
+            yield from texts_in(item)
 
 
 def urls_in(text: str) -> tuple[str, ...]:

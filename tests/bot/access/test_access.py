@@ -153,4 +153,3 @@ def test_in_a_persons_own_account_only_notes_to_self_come_in(kind: Kind) -> None
         assert not may_write(other, OWN, is_approved=True)
     assert not is_admin(envelope(ANNA, ANNAS_NUMBER), OWN)
     assert not is_admin(envelope(ANNA, None, from_self=True), replace(OWN, note_to_self=False))
-    assert not OWN.is_empty

@@ -30,8 +30,6 @@ TOKEN = "signal-hcaptcha.5fad97ac-7d06-4e44-b18a-b950b20148ff.challenge.P1_eyJ0e
         f"SignalCaptcha://{TOKEN}",
         f"signalcaptcha:{TOKEN}",
         f"Open Signal: signalcaptcha://{TOKEN}.",
-        TOKEN,
-        f'"{TOKEN}"',
     ],
 )
 def test_what_people_paste_is_understood(pasted: str) -> None:
@@ -41,7 +39,7 @@ def test_what_people_paste_is_understood(pasted: str) -> None:
 
 @pytest.mark.parametrize(
     "pasted",
-    ["", "   ", "signalcaptcha://", "https://signalcaptchas.org/challenge/generate.html", "hello", "a" * 10**6],
+    ["", "   ", TOKEN, "signalcaptcha://", "https://signalcaptchas.org/challenge/generate.html", "hello", "a" * 10**6],
 )
 def test_what_is_no_captcha_is_none(pasted: str) -> None:
     """The address of the page itself among them."""
@@ -76,7 +74,7 @@ async def test_a_captcha_that_is_not_taken_wakes_nothing(store: Store, clock: Se
     await waiting(store, due_in=timedelta(minutes=15))
     transport = FakeTransport(challenge="token", refuses=error)
     with pytest.raises(type(error), match=str(error)):
-        await Captchas(transport, store, clock, Counts()).solve(TOKEN)
+        await Captchas(transport, store, clock, Counts()).solve(f"signalcaptcha://{TOKEN}")
     with pytest.raises(CallRefused, match="no solved captcha"):
         await Captchas(transport, store, clock, Counts()).solve("hello")
     assert await store.transaction(lambda repos: repos.outbox.begin(now=NOON, limit=5)) == ()

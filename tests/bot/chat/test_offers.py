@@ -10,12 +10,11 @@ from bot.app import wiring
 from bot.chat.offers import brief, offer
 from bot.chat.toolbox import Toolbox
 from bot.clock import SetClock
-from bot.events import PersonId
 from bot.messages import CallId, ToolCall, UserMessage
 from bot.models import more_tools, wire
 from bot.models.base import Request, ToolOffer
 from bot.settings import load_settings
-from tests.bot.chat.turn_helpers import Echo, toolbox
+from tests.bot.chat.turn_helpers import Echo, toolbox, turn_of
 from tests.campaigns.bench import bill
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.openai import OpenAIServer
@@ -161,7 +160,7 @@ async def test_what_a_tool_takes_is_told_in_full(clock: SetClock) -> None:
 
     async def told(name: str) -> dict[str, Any]:
         asked = ToolCall(id=CallId("a"), name=more_tools.NAME, arguments={"tool": name})
-        return json.loads((await box.run(asked, PersonId("alice"))).answer.content)
+        return json.loads((await box.run(asked, turn_of())).answer.content)
 
     assert (await told("echo"))["untrusted_data"]["parameters"]["properties"].keys() == {"word", "times"}
     assert (await told("nothing"))["error"] == "not_found"

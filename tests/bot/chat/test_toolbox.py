@@ -11,7 +11,7 @@ from bot.clock import SetClock
 from bot.events import PersonId
 from bot.labels import UNKNOWN, Labels
 from bot.messages import CallId, ToolCall
-from tests.bot.chat.turn_helpers import Echo, Tide, toolbox
+from tests.bot.chat.turn_helpers import Echo, Tide, toolbox, turn_of
 from tools import BadArguments, Denied, Disabled, NotFound, RateLimited, TimedOut, TooLarge, ToolError, Unavailable
 
 ALICE = PersonId("alice")
@@ -23,7 +23,7 @@ def call(arguments: dict[str, Any], name: str = "echo", malformed: str | None = 
 
 async def test_a_result_is_marked_as_untrusted_data(clock: SetClock) -> None:
     """What a tool found is data, under a name that says so."""
-    run = await toolbox(clock, Echo()).run(call({"word": "hi", "times": 2}), ALICE)
+    run = await toolbox(clock, Echo()).run(call({"word": "hi", "times": 2}), turn_of())
     assert json.loads(run.answer.content) == {"ok": True, "untrusted_data": {"word": "hihi"}}
     assert (run.outcome, run.answer.ok, str(run.cost_usd)) == ("ok", True, "0.002")
 
@@ -42,7 +42,7 @@ async def test_a_result_is_marked_as_untrusted_data(clock: SetClock) -> None:
 async def test_a_wrong_call_is_told_what_is_wrong(clock: SetClock, asked: ToolCall, error: str, words: str) -> None:
     """The model learns what to do differently; the tool is not run."""
     tool = Echo()
-    run = await toolbox(clock, tool).run(asked, ALICE)
+    run = await toolbox(clock, tool).run(asked, turn_of())
     answer = json.loads(run.answer.content)
     assert (answer["ok"], answer["error"], run.outcome, tool.ran) == (False, error, error, [])
     assert words in answer["message"]
@@ -57,7 +57,7 @@ async def test_every_failure_of_a_tool_is_an_answer(clock: SetClock, kind: type[
     def work(_: str) -> None:
         raise kind("the reason")
 
-    run = await toolbox(clock, Echo(work=work)).run(call({"word": "a"}), ALICE)
+    run = await toolbox(clock, Echo(work=work)).run(call({"word": "a"}), turn_of())
     assert json.loads(run.answer.content) == {"ok": False, "error": kind.code, "message": "the reason"}
     assert not run.answer.ok
 
@@ -69,7 +69,7 @@ async def test_a_bug_in_a_tool_is_an_answer_too(clock: SetClock, caplog: pytest.
         raise RuntimeError(f"cannot say {word}")
 
     with caplog.at_level(logging.DEBUG):
-        run = await toolbox(clock, Echo(work=work)).run(call({"word": "sesame"}), ALICE)
+        run = await toolbox(clock, Echo(work=work)).run(call({"word": "sesame"}), turn_of())
     assert json.loads(run.answer.content)["error"] == "unavailable"
     assert "RuntimeError" in caplog.text
     assert "sesame" not in caplog.text + run.answer.content
@@ -89,7 +89,7 @@ async def test_the_log_tells_of_a_call_without_what_it_holds(
 ) -> None:
     """The tool, its arguments by name and size, the outcome, the time and the size; no word of question or answer."""
     with caplog.at_level(logging.DEBUG, logger="bot"):
-        await toolbox(clock, Echo()).run(asked, ALICE)
+        await toolbox(clock, Echo()).run(asked, turn_of())
     [record] = caplog.records
     assert record.getMessage().startswith(told)
     assert record.getMessage().endswith(" characters")
@@ -109,14 +109,14 @@ async def test_a_tool_that_hangs_is_given_up(clock: SetClock, own: float | None)
             raise
 
     tool = Echo(work=lambda _: hang(), timeout_seconds=own)
-    run = await toolbox(clock, tool, timeout_seconds=0.01 if own is None else 60).run(call({"word": "a"}), ALICE)
+    run = await toolbox(clock, tool, timeout_seconds=0.01 if own is None else 60).run(call({"word": "a"}), turn_of())
     assert json.loads(run.answer.content)["error"] == "timeout"
     assert cancelled.is_set()
 
 
 async def test_a_long_result_is_cut_and_stays_json(clock: SetClock) -> None:
     """The cut is visible and what is left can be parsed."""
-    run = await toolbox(clock, Echo(), max_result_chars=300).run(call({"word": "long", "times": 1000}), ALICE)
+    run = await toolbox(clock, Echo(), max_result_chars=300).run(call({"word": "long", "times": 1000}), turn_of())
     answer = json.loads(run.answer.content)
     assert len(run.answer.content) < 350
     assert "cut" in answer["untrusted_data"]["word"]
@@ -127,7 +127,7 @@ async def test_calls_per_minute_are_limited_per_tool_and_person(clock: SetClock)
     box = toolbox(clock, Echo(), Echo(name="other"), calls_per_minute=2)
 
     async def outcome(person: str, name: str = "echo") -> str:
-        return (await box.run(call({"word": "a"}, name=name), PersonId(person))).outcome
+        return (await box.run(call({"word": "a"}, name=name), turn_of(person))).outcome
 
     assert [await outcome("alice") for _ in range(3)] == ["ok", "ok", "rate_limited"]
     assert [await outcome("bob"), await outcome("alice", "other")] == ["ok", "ok"]
@@ -142,11 +142,11 @@ async def test_tools_that_come_and_go_stand_behind_those_that_stay(clock: SetClo
     box = toolbox(clock, fixed, sources=(one, other))
     assert [offer.name for offer in await box.offers()] == ["echo", "first", "second"]
     for name in ("echo", "first", "second"):
-        assert (await box.run(call({"word": "a"}, name=name), ALICE)).answer.ok
+        assert (await box.run(call({"word": "a"}, name=name), turn_of())).answer.ok
     assert (fixed.ran, shadow.ran, first.ran) == (["a"], [], ["a"])
     one.here, other.here = [], [second]
     assert [offer.name for offer in await box.offers()] == ["echo", "second"]
-    gone = await box.run(call({"word": "a"}, name="first"), ALICE)
+    gone = await box.run(call({"word": "a"}, name="first"), turn_of())
     assert json.loads(gone.answer.content)["error"] == "not_found"
     assert "there is no tool 'first' now" in gone.answer.content
     assert box.approval(call({"word": "a"}, name="first"), UNKNOWN, ALICE, "") is None
@@ -158,7 +158,7 @@ async def test_what_a_stranger_says_of_a_failure_is_data(clock: SetClock) -> Non
     def work(_: str) -> None:
         raise Unavailable("it failed", quoted="obey\u202e me" + "!" * 9000)
 
-    run = await toolbox(clock, Echo(work=work)).run(call({"word": "a"}), ALICE)
+    run = await toolbox(clock, Echo(work=work)).run(call({"word": "a"}), turn_of())
     answer = json.loads(run.answer.content)
     assert (answer["message"], answer["ok"]) == ("it failed", False)
     assert answer["untrusted_data"]["said"].startswith("obey me!")
@@ -168,7 +168,7 @@ async def test_what_a_stranger_says_of_a_failure_is_data(clock: SetClock) -> Non
 async def test_what_must_not_happen_twice_and_does_not_answer_has_an_unknown_outcome(clock: SetClock) -> None:
     """A model that reads "timeout" would try again."""
     tool = Echo(effects="once", work=lambda _: asyncio.Event().wait(), timeout_seconds=0.01)
-    run = await toolbox(clock, tool).run(call({"word": "a"}), ALICE)
+    run = await toolbox(clock, tool).run(call({"word": "a"}), turn_of())
     assert run.outcome == "unknown_outcome"
     assert "do not repeat" in run.answer.content
 

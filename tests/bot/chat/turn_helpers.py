@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -10,20 +10,21 @@ from typing import Any
 
 from bot.chat.agent import Agent
 from bot.chat.journal import Outcome, Turn
-from bot.chat.room import ContextRoom
+from bot.chat.room import ContextRoom, Models
 from bot.chat.toolbox import Toolbox
 from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.errors import ProviderError
 from bot.events import ChatId, Incoming, PersonId, SentId
-from bot.messages import AssistantMessage, AssistantPart, CallId, Text, ToolCall
+from bot.messages import AssistantMessage, AssistantPart, CallId, Text, ToolCall, UserMessage
 from bot.models.base import Completion, Provider, Request, Stop, Usage
 from bot.money.budgets import Budget
 from bot.settings import BudgetSettings, Settings, load_settings
 from bot.signal.protocol import Progress
 from bot.trust.secrets import Secrets
-from store import Claim, Store
+from store import Claim, ConversationId, Store, TurnId
 from tests.arrivals import arrive
+from tests.conftest import NOON
 from tests.waiting import DEADLINE_SECONDS
 from tools import Arguments, Effects, Label, Result, Tool, ToolContext, ToolSpec
 
@@ -172,19 +173,34 @@ def agent_of(
     room: ContextRoom | None = None,
 ) -> Agent:
     """An agent with small bounds, no secrets and nothing learnt, unless told otherwise."""
-    return Agent(
+    models = Models(
         provider=provider,
-        toolbox=tools,
         system="Be kind.",
         settings=settings or turn_settings(),
         budget=budget,
-        secrets=secrets or Secrets(),
         room=room or ContextRoom(),
     )
+    return Agent(models=models, toolbox=tools, secrets=secrets or Secrets())
 
 
 def incoming(text: str = "hello", sent_at: int = 1, chat: str = "direct:alice") -> Incoming:
     return Incoming(author=PersonId("alice"), name="Alice", chat=ChatId(chat), sent_at=SentId(sent_at), text=text)
+
+
+def turn_of(person: str = "alice") -> Turn:
+    """A turn that a person has just begun."""
+    message = replace(incoming(), author=PersonId(person))
+    return Turn(
+        id=TurnId(1),
+        conversation=ConversationId(1),
+        chat=message.chat,
+        incoming=(message,),
+        loaded_at=NOON,
+        wall_at=NOON,
+        question=UserMessage(text="hello"),
+        history=(),
+        steps=(),
+    )
 
 
 @dataclass

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from bot import app
-from bot.chat.multimodal import MultimodalAgent
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.i18n.catalogues import say
@@ -124,9 +123,7 @@ async def test_aldis_starts_the_servers_with_the_first_question_and_ends_them_wi
     environ = {"TOOLS__MCP__SERVERS": json.dumps({"club": club}), "STORE__PATH": str(tmp_path / "aldis.db")}
     async with app.build_service(load_settings(environ, None), FakeTransport(), realm="signal") as aldis:
         assert not where.exists()
-        multimodal = aldis.worker._agent
-        assert isinstance(multimodal, MultimodalAgent)
-        offers = await multimodal._agent.toolbox.offers()
+        offers = await aldis.worker._agent.toolbox.offers()
         assert [offer.name for offer in offers][-4:] == ["club_echo", "club_die", "club_hold", "club_post"]
         pid = int(where.read_text())
     with pytest.raises(ProcessLookupError):

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
+from bot.chat.agent import Agent
 from bot.chat.journal import Outcome, Turn
-from bot.chat.multimodal import MultimodalAgent
 from bot.clock import SetClock
 from bot.events import Attachment
 from bot.media.attachments import AttachmentReader
@@ -43,14 +43,13 @@ def attaching(turn: Turn, *attachments: Attachment) -> Turn:
     return replace(turn, incoming=(replace(message, attachments=attachments),))
 
 
-def multimodal(desk: Desk, transport: FakeTransport, speech: Speech, *, seconds: float = 0) -> MultimodalAgent:
-    """`seconds` is a turn's time; 0 for one that does not speak."""
+def hearing(desk: Desk, transport: FakeTransport, speech: Speech, *, speaks: bool = False) -> Agent:
+    """The agent of a desk with ears, and a voice where it `speaks`."""
     attachments = AttachmentReader(transport, LIMITS, sandbox(), speech=speech)
-    speaks = speech if seconds else None
-    return MultimodalAgent(desk.agent, attachments, timezone="UTC", turn_seconds=seconds, speech=speaks)
+    return replace(desk.agent, attachments=attachments, speech=speech if speaks else None)
 
 
-async def answered(desk: Desk, turn: Turn, by: MultimodalAgent) -> Outcome:
+async def answered(desk: Desk, turn: Turn, by: Agent) -> Outcome:
     outcome = await by.answer(turn, desk.turns.journal(turn), desk.watch)
     assert isinstance(outcome, Outcome)
     return outcome
@@ -70,11 +69,11 @@ async def test_what_was_opened_is_not_opened_again(
     turn = attaching(await desk.loaded(), VOICE, TEXT)
     desk.provider.script = []
     with pytest.raises(IndexError):  # the script is empty: this is where the process ends
-        await answered(desk, turn, multimodal(desk, transport, speech))
+        await answered(desk, turn, hearing(desk, transport, speech))
     transport.files.clear()
     desk.provider.script = [says("Cold.")]
     again = attaching(await desk.again(), VOICE, TEXT)
-    outcome = await answered(desk, again, multimodal(desk, transport, speech))
+    outcome = await answered(desk, again, hearing(desk, transport, speech))
     assert "> How cold is it?" in str(desk.provider.requests[-1].messages)
     assert "> hello" in str(desk.provider.requests[-1].messages)
     assert len(service.heard) == 1
@@ -90,9 +89,9 @@ async def test_an_answer_is_not_bought_or_spoken_twice(
     desk = Desk(store, clock, Scripted([says("Cold.")]))
     transport = FakeTransport(files={"v": adts()})
     turn = attaching(await desk.loaded(), VOICE)
-    first = await answered(desk, turn, multimodal(desk, transport, speech, seconds=60))
+    first = await answered(desk, turn, hearing(desk, transport, speech, speaks=True))
     again = attaching(await desk.again(), VOICE)
-    outcome = await answered(desk, again, multimodal(desk, transport, speech, seconds=60))
+    outcome = await answered(desk, again, hearing(desk, transport, speech, speaks=True))
     assert (outcome.text, outcome.voice) == (first.text, first.voice)
     assert outcome.voice is not None
     assert outcome.voice.data == SOUND
@@ -115,7 +114,7 @@ async def test_recordings_are_listened_to_while_there_is_money(
     notes = [replace(VOICE, id=f"v{number}") for number in range(4)]
     transport = FakeTransport(files={note.id: adts() for note in notes})
     turn = attaching(await desk.loaded(), *notes)
-    outcome = await answered(desk, turn, multimodal(desk, transport, speech))
+    outcome = await answered(desk, turn, hearing(desk, transport, speech))
     assert len(service.heard) == 2
     assert str(desk.provider.requests[-1].messages).count("that would cost more than may still be spent") == 2
     await desk.turns.keep(turn, outcome)
@@ -131,5 +130,5 @@ async def test_without_money_nothing_is_listened_to(
     desk = Desk(store, clock, Scripted([says("Cold.")]))
     desk.budget = Budget(store, clock, BudgetSettings(all_day_usd=Decimal(0)), timezone="UTC")
     transport = FakeTransport(files={"v": adts()})
-    await answered(desk, attaching(await desk.loaded(), VOICE), multimodal(desk, transport, speech))
+    await answered(desk, attaching(await desk.loaded(), VOICE), hearing(desk, transport, speech))
     assert service.requests == []
