@@ -25,6 +25,7 @@ from bot.models.more_tools import MoreTools
 from bot.models.prices import PricedModel, Prices, published_prices, unknown_price
 from bot.money.budgets import limits_anything
 from bot.settings import BudgetSettings, Settings
+from bot.settings.values import model_price_of
 from tools import Http, ImagesOptions
 
 
@@ -129,7 +130,7 @@ def priced_models(settings: Settings, lessons: ModelLessons) -> Callable[[str | 
 
 def prices(settings: Settings) -> Prices:
     """The known prices: those vendors publish, and the operator's own."""
-    return published_prices().with_own(settings.budget.own_prices)
+    return published_prices().with_own(map(model_price_of, settings.budget.prices))
 
 
 def budgets(settings: Settings) -> BudgetSettings:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, create_model
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, create_model
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 import store  # whose modules are loaded when a name is used
@@ -27,7 +27,6 @@ from bot.settings.values import (
     PersonOrAll,
     Zone,
     master_key_of,
-    model_price_of,
 )
 from tools import CATALOG, FIXED, BaseUrl, CommaList, Key, Lowered, Options
 
@@ -94,8 +93,8 @@ class AudioSettings(SettingsGroup):
 
     @property
     def is_openai_itself(self) -> bool:
-        """Whether the address is OpenAI's own rather than a compatible server's."""
-        return self.base_url is not None and urlsplit(self.base_url).hostname == "api.openai.com"
+        """Whether OpenAI's own service listens and speaks."""
+        return _is_openai(self.base_url)
 
     @property
     def listening_model(self) -> str:
@@ -126,11 +125,6 @@ class BudgetSettings(SettingsGroup):
     prices: Annotated[tuple[ModelPrice, ...], CommaList] = ()
     """Prices of models that Aldis does not know, or that cost you something else: model=input/output in dollars per
     million tokens, separated by commas."""
-
-    @property
-    def own_prices(self) -> tuple[tuple[str, Decimal, Decimal], ...]:
-        """Each price as the model, and the dollars per million tokens in and out."""
-        return tuple(model_price_of(price) for price in self.prices)
 
 
 class GroupsSettings(SettingsGroup):
@@ -183,10 +177,9 @@ Source: the model list of the openai SDK 3.54.0, 2026-11-21.
 ProviderName = Literal["anthropic", "openai", "offline"]
 
 
-def _each_once(names: tuple[ProviderName, ...]) -> tuple[ProviderName, ...]:
-    if len(set(names)) != len(names):
-        raise ValueError("must name each provider at most once")
-    return names
+def _is_openai(address: str | None) -> bool:
+    """Whether the address is OpenAI's own rather than a compatible server's."""
+    return address is not None and urlsplit(address).hostname == "api.openai.com"
 
 
 class AnthropicSettings(SettingsGroup):
@@ -221,8 +214,8 @@ class OpenAISettings(SettingsGroup):
 
     @property
     def is_openai_itself(self) -> bool:
-        """Whether the address is OpenAI's own rather than a compatible server's."""
-        return self.base_url is None or urlsplit(self.base_url).hostname == "api.openai.com"
+        """Whether OpenAI itself answers, rather than a compatible server."""
+        return self.base_url is None or _is_openai(self.base_url)
 
     @property
     def chosen_model(self) -> str | None:
@@ -238,7 +231,7 @@ class OpenAISettings(SettingsGroup):
 class LlmSettings(SettingsGroup):
     """The models that answer."""
 
-    providers: Annotated[tuple[ProviderName, ...], CommaList, Lowered, AfterValidator(_each_once)] = ()
+    providers: Annotated[tuple[ProviderName, ...], CommaList, Lowered] = ()
     """The providers to ask, in order, of anthropic, openai and offline; unset means all with a key, or else offline."""
     choices: Annotated[tuple[ModelName, ...], CommaList] = ()
     """Models that people can choose with /model besides the first: a comma-separated list of provider/model."""
@@ -261,7 +254,9 @@ class LlmSettings(SettingsGroup):
     @property
     def providers_in_order(self) -> tuple[ProviderName, ...]:
         """The providers to ask, in order; never empty."""
-        return self.providers or tuple(name for name in self.usable if name != "offline") or ("offline",)
+        with_key: tuple[ProviderName, ...] = tuple(name for name in self.usable if name != "offline")
+        names: tuple[ProviderName, ...] = self.providers or with_key or self.usable
+        return tuple(name for number, name in enumerate(names) if name not in names[:number])
 
     @property
     def models_to_choose(self) -> tuple[str, ...]:
@@ -453,16 +448,11 @@ class Settings(BaseSettings):
 
     @classmethod
     def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic-settings passes its sources by name
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        cls, settings_cls: type[BaseSettings], *_: PydanticBaseSettingsSource, **sources: PydanticBaseSettingsSource
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Returns the only source: the variables that `load_settings` has chosen, exploded into groups."""
         source = EnvSettingsSource(settings_cls)
-        source.env_vars = {name.lower(): value for name, value in init_settings()["variables"].items()}
+        source.env_vars = {name.lower(): text for name, text in sources["init_settings"]()["variables"].items()}
         return (source,)
 
     @property

@@ -70,18 +70,8 @@ _OTHERS = re.compile(
     r"TZ|LANG|LC_\w+|EXTRAS|(HTTPS?|ALL|NO|FTP)_PROXY|(COMPOSE|DOCKER|PYTHON|SSL_CERT|PIP|MAKE|MFLAGS)_?\w*"
 )
 """What a `.env` file can also hold, for the container, its engine and Python."""
-_COMMON = {
-    "LOG_LEVEL",
-    "LOG_FORMAT",
-    "WEB_HOST",
-    "WEB_PORT",
-    "ANTHROPIC_MODEL",
-    "ANTHROPIC_BASE_URL",
-    "TWITTER_API_KEY",
-}
+_COMMON = re.compile("LOG_(LEVEL|FORMAT)|WEB_(HOST|PORT)|ANTHROPIC_(MODEL|BASE_URL)|TWITTER_API_KEY")
 """Names so common in an environment that they are probably meant for another program."""
-_FORMER_GROUPS = {"ANSWERS", "ATTESTATION", "MEDIA"}
-"""Groups of which no setting is left."""
 _LIKENESS, _LIKENESS_OF_WORD = 0.84, 0.8
 """How alike (difflib's ratio) a name must be to ours, and its first word; this keeps `OPENAI_API_TYPE` apart."""
 
@@ -95,12 +85,11 @@ _COMPOSE = (
     "is read differently by docker compose ($ begins a variable there, and backslashes count otherwise); write it in"
     " single quotes, or without these characters"
 )
-_NUMBER = "must be a number"
 _WANTED = {
     "bool_parsing": "must be true or false",
     "int_parsing": "must be a whole number",
-    "float_parsing": _NUMBER,
-    "decimal_parsing": _NUMBER,
+    "float_parsing": "must be a number",
+    "decimal_parsing": "must be a number",
 }
 """What is wanted in place of text, where pydantic's own words are for programmers."""
 _HEAD = "# Settings of Aldis, written by its pages. The environment and .env win over these.\n"
@@ -159,7 +148,8 @@ KNOWN = tuple(variables_of(USUAL))
 """Every setting."""
 NAMES: Mapping[str, Variable] = {name: variable for variable in KNOWN for name in variable.names}
 """Every setting by each of its names."""
-_GROUPS = {*map(str.upper, Settings.model_fields), *_FORMER_GROUPS}
+_GROUPS = {*map(str.upper, Settings.model_fields), "ANSWERS", "ATTESTATION"}
+"""How our names begin; of the last two groups no setting is left."""
 
 
 def _closest(name: str) -> str:
@@ -190,7 +180,7 @@ def _is_meant_for_us(name: str, *, is_in_file: bool) -> bool:
     if name.startswith("DEEP_ANALYSIS_") or (SEPARATOR in name and first in words):
         return True
     is_near = name.startswith(tuple(_ELSEWHERE)) or get_close_matches(first, words, 1, _LIKENESS_OF_WORD)
-    return bool(is_near and name not in _COMMON and _closest(name))
+    return bool(is_near and not _COMMON.fullmatch(name) and _closest(name))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -339,9 +329,7 @@ def entries(text: str, where: str, *, is_shared: bool = False) -> dict[str, str]
         # The parser counts blank lines before a setting as part of it.
         line = binding.original.line + written[: len(written) - len(written.lstrip())].count("\n")
         if binding.error or (binding.key is not None and binding.value is None):
-            is_open = re.match(r"\s*(export\s+)?\w+\s*=\s*['\"]", written)
-            what = "has a quote around its value that is not closed" if is_open else "is not NAME=value"
-            raise ConfigError(f"{where}: line {line} {what}")
+            raise ConfigError(f"{where}: line {line} is not NAME=value, or a quote in it is not closed")
         if binding.key is None or binding.value is None:
             continue
         name = binding.key.upper()
