@@ -56,7 +56,7 @@ _PUBLIC, _CODE = ("/static/", "/enter/"), "/code"
 
 LINK_SECONDS, SESSION_SECONDS = 600.0, 8 * 3600.0
 _TOKEN_BYTES = 32
-_MAX_LINKS, _MAX_SESSIONS = 4, 8
+_MAX_SESSIONS = 8
 """Open at a time; another one closes the oldest."""
 _MAX_TRIES = 5
 """How many wrong codes close a session."""
@@ -90,7 +90,7 @@ class BrowserSession:
 
 
 class Sessions:
-    """The open links and sessions of one listener, and the codes that confirm sessions.
+    """The open link and the sessions of one listener, and the codes that confirm sessions.
 
     `secret` returns what the codes of an authenticator app are made of, at least 128 bits; None: no code is needed.
     `seconds` is a clock that never goes back, `wall` the machine's.
@@ -104,30 +104,28 @@ class Sessions:
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._secret, self._seconds, self._wall = secret, seconds, wall
-        self._links: dict[bytes, float] = {}
+        self._link = b"", 0.0
+        """The newest link, as a digest, and when it was made."""
         self._sessions: dict[bytes, BrowserSession] = {}
         self._last: tuple[bytes, int] = b"", 0
         """The last code that was used: its secret and its step."""
 
     def new_link(self) -> str:
-        """Returns the token of a link that opens one session."""
-        self._forget()
-        while len(self._links) >= _MAX_LINKS:
-            del self._links[next(iter(self._links))]
+        """Returns the token of a link that opens one session; earlier links open nothing any more."""
         token = secrets.token_urlsafe(_TOKEN_BYTES)
-        self._links[_digest(token)] = self._seconds()
+        self._link = _digest(token), self._seconds()
         return token
 
     def is_open(self, token: str) -> bool:
         """Whether a link would still open a session."""
-        self._forget()
-        return _digest(token) in self._links
+        digest, at = self._link
+        return hmac.compare_digest(_digest(token), digest) and self._seconds() - at < LINK_SECONDS
 
     def enter(self, token: str) -> tuple[str, BrowserSession] | None:
         """Returns a new session and the value of its cookie; None if the link is used up, too old, or unknown."""
-        self._forget()
-        if self._links.pop(_digest(token), None) is None:
+        if not self.is_open(token):
             return None
+        self._link = b"", 0.0
         while len(self._sessions) >= _MAX_SESSIONS:
             del self._sessions[next(iter(self._sessions))]
         cookie, form_token, now = *(secrets.token_urlsafe(_TOKEN_BYTES) for _ in range(2)), self._seconds()
@@ -162,7 +160,6 @@ class Sessions:
 
     def _forget(self) -> None:
         now = self._seconds()
-        self._links = {digest: at for digest, at in self._links.items() if now - at < LINK_SECONDS}
         self._sessions = {
             digest: one
             for digest, one in self._sessions.items()

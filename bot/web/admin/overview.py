@@ -43,13 +43,9 @@ async def _values(ask: Ask) -> dict[str, object]:
             suspects = await running.identities.look()
         except (Disconnected, StoreError) as error:
             tasks.insert(0, Task("problem", f"Something does not answer: {error}"))
-    wants_captcha = running is not None and _wants_captcha(running)
+    wants_captcha = running is not None and running.health.watchdog.challenge is not None
     boxes = {"suspects": suspects, "wants_captcha": wants_captcha, "captcha_page": CAPTCHA_PAGE}
     return {"tasks": tasks, "today": today, **boxes}
-
-
-def _wants_captcha(running: RunningParts) -> bool:
-    return getattr(running.transport, "challenge", None) is not None
 
 
 async def _tasks(ask: Ask) -> AsyncIterator[Task]:
@@ -63,7 +59,7 @@ async def _tasks(ask: Ask) -> AsyncIterator[Task]:
             path, button = ("", "") if world.has_account else ("/setup/account", "The account")
             yield Task("warning", f"Aldis does not answer yet: {world.waits.words}.", path=path, button=button)
         return
-    if _wants_captcha(running):
+    if running.health.watchdog.challenge is not None:
         what = "Signal wants a captcha solved before it sends anything."
         yield Task("problem", what, path="#captcha-title", button="Solve it")
     for words in await running.health.problems():

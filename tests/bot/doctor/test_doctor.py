@@ -98,27 +98,16 @@ async def test_everything_is_well(practice: Practice) -> None:
     assert not practice.path.parent.exists()
 
 
-# The machine
-
-
-async def test_a_clock_from_another_year_is_a_problem(practice: Practice) -> None:
-    """Machines without a battery begin in 1970."""
+async def test_what_a_machine_lacks_is_said(practice: Practice) -> None:
+    """A clock from 1970, as machines without a battery have; layers of the cells; little room."""
     found = await practice.examine(SetClock(datetime(1970, 1, 2, tzinfo=UTC)))
     assert (about(found, "clock: it is off").level, exit_status(found)) == ("problem", 1)
-
-
-def test_how_well_cells_hold_and_how_much_room_is_left_is_said() -> None:
-    """Which of the layers there are; little room is worth a warning, next to none is a problem."""
     for landlock, seccomp, verdict in ((7, True, "ok"), (0, True, "ok"), (5, False, "warning"), (0, False, "warning")):
-        found = check_cell_level(Level(landlock=landlock, seccomp=seccomp))
-        assert found.level == verdict
-        assert (f"Landlock {landlock}" in found.what) == bool(landlock)
-        assert ("no seccomp" in found.what) == (not seccomp)
-    levels = [check_disk(free_bytes).level for free_bytes in (10**9, 10**8, 10**7)]
-    assert levels == ["ok", "warning", "problem"]
-
-
-# The store
+        cells = check_cell_level(Level(landlock=landlock, seccomp=seccomp))
+        assert cells.level == verdict
+        assert (f"Landlock {landlock}" in cells.what) == bool(landlock)
+        assert ("no seccomp" in cells.what) == (not seccomp)
+    assert [check_disk(free_bytes).level for free_bytes in (10**9, 10**8, 10**7)] == ["ok", "warning", "problem"]
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
@@ -148,11 +137,14 @@ async def test_a_store_that_opens_or_not(practice: Practice) -> None:
     assert exit_status(found) == 1
 
 
-# The bridge
-
-
 async def test_no_bridge(practice: Practice) -> None:
-    """What needs it is not looked up, and the rest is looked at all the same."""
+    """What needs it is not looked up, and the rest is looked at all the same; it is asked for no message before."""
+    await practice.signal.deliver(message("wait for Aldis"))
+    ways: tuple[Way, ...] = ("unix", "tcp")
+    for way in ways:
+        practice.signal.way = way
+        assert about(await practice.examine(), "lets Aldis receive").level == "ok"
+    assert (practice.signal.streams_opened, practice.signal.lost, practice.signal.waiting) == (0, [], 1)
     await practice.signal.stop()
     found = await practice.examine()
     assert about(found, "nothing answers at SIGNAL__URL").level == "problem"
@@ -160,33 +152,18 @@ async def test_no_bridge(practice: Practice) -> None:
     assert about(found, "models: anthropic", "accepts the key").level == "ok"
 
 
-async def test_the_doctor_fetches_no_message(practice: Practice) -> None:
-    """What it fetched nobody would have: messages stay with Signal, whichever way it looks at the stream."""
-    await practice.signal.deliver(message("wait for Aldis"))
-    ways: tuple[Way, ...] = ("unix", "tcp")
-    for way in ways:
-        practice.signal.way = way
-        assert about(await practice.examine(), "lets Aldis receive").level == "ok"
-    assert (practice.signal.streams_opened, practice.signal.lost) == (0, [])
-    assert practice.signal.waiting == 1
-
-
-async def test_signal_cli_rest_api_is_known_for_what_it_drops(practice: Practice) -> None:
-    """With its version, and its lists."""
+async def test_what_is_known_of_a_bridge(practice: Practice) -> None:
+    """An old one costs messages or the account itself, signal-cli-rest-api drops some: said while there is time."""
+    for version, level in (("0.14.0", "problem"), ("0.14.3", "problem"), ("", "warning")):
+        practice.signal.version = version
+        [found] = [one for one in await practice.examine() if one.what.startswith("bridge: signal-cli") and one.advice]
+        assert found.level == level
     async with SignalRestApi() as signal:
         practice.given = {"SIGNAL__URL": signal.url, "ACCESS__GROUPS": GROUP}
         found = await practice.examine()
     assert about(found, "bridge: it is signal-cli-rest-api 0.999").level == "ok"
     assert about(found, "drops what comes while").level == "warning"
     assert about(found, GROUP).level == "ok"
-
-
-async def test_a_bridge_that_is_old_or_bad_or_does_not_know(practice: Practice) -> None:
-    """It costs messages or the account itself, so the operator hears of it while there is time."""
-    for version, level in (("0.14.0", "problem"), ("0.14.3", "problem"), ("", "warning")):
-        practice.signal.version = version
-        [found] = [one for one in await practice.examine() if one.what.startswith("bridge: signal-cli") and one.advice]
-        assert found.level == level
 
 
 async def test_no_account_to_answer_for(practice: Practice) -> None:
@@ -204,9 +181,6 @@ async def test_no_account_to_answer_for(practice: Practice) -> None:
         assert found.advice
 
 
-# Who may write
-
-
 async def test_who_may_write_is_looked_up(practice: Practice) -> None:
     """A typing error shows; that no one may write is a mistake."""
     wrong = GROUP.swapcase()
@@ -219,9 +193,6 @@ async def test_who_may_write_is_looked_up(practice: Practice) -> None:
     found = await practice.examine()
     assert about(found, "no one may write").level == "problem"
     assert about(found, "there is no admin").level == "warning"
-
-
-# What answers
 
 
 async def test_a_model_is_asked_where_that_is_wanted(practice: Practice) -> None:
@@ -245,9 +216,6 @@ async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
     assert about(found, "tools: mcp is not offered").advice == "it needs TOOLS__MCP__SERVERS"
     practice.given = {"TOOLS__ENABLED": "false"}
     assert about(await practice.examine(), "tools: all are switched off").advice
-
-
-# A running Aldis
 
 
 @dataclass
@@ -318,8 +286,6 @@ async def test_a_check_that_takes_too_long_is_a_finding() -> None:
     [found] = await checkup._in_time("models", asyncio.Event().wait(), 0.01)  # pyright: ignore[reportArgumentType]
     assert (found.level, "models: not finished" in found.what) == ("warning", True)
 
-
-# The pages
 
 SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
 PUBLIC = {"WEB__ADMIN_URL": "https://aldis.example.org"}

@@ -23,22 +23,31 @@ from tests.variables import known_names
 KEY = "test-key"
 
 
-async def test_a_wrong_key_is_found_for_nothing(tmp_path: Path) -> None:
-    """At either vendor, without asking a model; neither key is shown."""
+async def test_a_wrong_key_or_name_is_found_for_nothing(tmp_path: Path) -> None:
+    """At either vendor, of the first model and of one that people may choose; neither key is shown, no model asked."""
+    slip = "claude-hiaku-5-5"
     async with AnthropicServer() as anthropic, OpenAIServer() as openai:
         given = {
             "ANTHROPIC_API_KEY": "wrong-canary",
             "LLM__ANTHROPIC__BASE_URL": anthropic.url,
+            "LLM__ANTHROPIC__MODEL": slip,
+            "LLM__CHOICES": "openai/gpt-6-lunar",
             "OPENAI_API_KEY": "wrong-canary",
             "OPENAI_BASE_URL": openai.base_url,
+            "LLM__OPENAI__MODEL": "gpt-6-sol",
         }
-        found = await examined(tmp_path, given)
+        ill = await examined(tmp_path, given)
+        named = wrong(await examined(tmp_path, given | {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}))
         assert anthropic.requests + openai.requests == []
-    assert wrong(found) == [
+    assert wrong(ill) == [
         "models: anthropic refuses the key -> correct LLM__ANTHROPIC__API_KEY or ANTHROPIC_API_KEY",
         "models: openai refuses the key -> correct LLM__OPENAI__API_KEY or OPENAI_API_KEY",
     ]
-    assert "canary" not in format_findings(found)
+    assert "canary" not in format_findings(ill)
+    assert named == [
+        f"models: anthropic has no model {slip}; did you mean claude-haiku-5-5? -> correct LLM__ANTHROPIC__MODEL",
+        "models: openai does not list the model gpt-6-lunar; did you mean gpt-6-luna? -> correct LLM__CHOICES",
+    ]
 
 
 async def test_an_address_without_v1_is_told(tmp_path: Path) -> None:
@@ -54,26 +63,6 @@ async def test_an_address_without_v1_is_told(tmp_path: Path) -> None:
     assert found == [
         f"models: anthropic at {anthropic.url}/v1 {unlisted} -> does LLM__ANTHROPIC__BASE_URL end without /v1?",
         f"models: openai at {openai.url} {unlisted} -> does LLM__OPENAI__BASE_URL or OPENAI_BASE_URL end with /v1?",
-    ]
-
-
-async def test_an_unknown_model_is_told_with_the_one_that_was_meant(tmp_path: Path) -> None:
-    """Whoever names it: the first model, and one that people may choose."""
-    slip = "claude-hiaku-5-5"
-    async with AnthropicServer() as anthropic, OpenAIServer() as openai:
-        given = {
-            "ANTHROPIC_API_KEY": KEY,
-            "LLM__ANTHROPIC__BASE_URL": anthropic.url,
-            "LLM__ANTHROPIC__MODEL": slip,
-            "LLM__CHOICES": "openai/gpt-6-lunar",
-            "OPENAI_API_KEY": KEY,
-            "OPENAI_BASE_URL": openai.base_url,
-            "LLM__OPENAI__MODEL": "gpt-6-sol",
-        }
-        found = wrong(await examined(tmp_path, given))
-    assert found == [
-        f"models: anthropic has no model {slip}; did you mean claude-haiku-5-5? -> correct LLM__ANTHROPIC__MODEL",
-        "models: openai does not list the model gpt-6-lunar; did you mean gpt-6-luna? -> correct LLM__CHOICES",
     ]
 
 
@@ -189,29 +178,20 @@ async def test_a_server_without_a_parser_of_calls_is_named(tmp_path: Path) -> No
         assert (well.level, "at an unknown cost" in well.what) == ("ok", True)
 
 
-async def test_a_small_window_is_named(tmp_path: Path) -> None:
-    """As its server gives it now: Ollama's own setting is what it begins with."""
+async def test_what_a_server_says_of_a_model_is_named(tmp_path: Path) -> None:
+    """A window as Ollama's own setting gives it at first; the end of a model, with the day if one is planned."""
     host = ModelHost("ollama", is_loaded=False, num_ctx=4096)
     async with OpenAIServer(local=True, models=("home-8b",), host=host) as server:
         given = {"OPENAI_BASE_URL": server.base_url, "LLM__OPENAI__MODEL": "home-8b"}
         [line] = wrong(await examined(tmp_path, given))
         assert line.startswith("models: openai gives home-8b a window of only 4,096 tokens, so it soon forgets -> give")
-
-
-async def test_a_model_that_ends_is_named_before(tmp_path: Path) -> None:
-    """By the vendor's own list, with the day if one is planned."""
     async with AnthropicServer(retires={"claude-opus-4-5": "", "claude-sonnet-4-5": "2026-11-30T00:00:00Z"}) as server:
         given = {"ANTHROPIC_API_KEY": KEY, "LLM__ANTHROPIC__BASE_URL": server.url}
-        for model, when in (
-            ("claude-sonnet-4-5", "on 2026-11-30"),
-            ("claude-opus-4-5", "soon (no day is given yet)"),
-        ):
+        for model, when in (("claude-sonnet-4-5", "on 2026-11-30"), ("claude-opus-4-5", "soon (no day is given yet)")):
             [line] = wrong(await examined(tmp_path, {**given, "LLM__ANTHROPIC__MODEL": model}))
             assert f"{model} is deprecated; it stops answering {when} -> set LLM__ANTHROPIC__MODEL" in line
         assert wrong(await examined(tmp_path, {**given, "LLM__ANTHROPIC__MODEL": "claude-haiku-5-5"})) == []
 
-
-# Search services
 
 GROUP = "TOOLS__WEB_SEARCH__"
 SERVICES = {

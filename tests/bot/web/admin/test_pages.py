@@ -15,6 +15,7 @@ from bot.events import Account
 from bot.settings.load import SettingsFile
 from bot.signal.signal_cli.transport import SignalCli as SignalCliTransport
 from bot.web.admin.forms import Form
+from bot.web.admin.guard import LIVE
 from bot.web.admin.world import Wait
 from tests.bot.loops.fake_transport import envelope
 from tests.bot.web.admin.browsers import NOTHING, Visitor, settings_of, visited
@@ -40,7 +41,9 @@ async def test_a_change_is_kept_and_taken_up(tmp_path: Path) -> None:
         assert 'value="77"' in page.text
         assert kept(visitor) == {DAYS: "77"}
         assert "Saved." not in (await visitor.get("/setup/tools")).text
-        await visitor.do("/setup/tools", "retention", **{DAYS: "", f"was:{DAYS}": "77"})
+        await visitor.post("/setup/tools", {"do": "retention", DAYS: "", f"was:{DAYS}": "77"})
+        assert "Saved." not in (await visitor.get("/setup/tools", {LIVE: "yes"})).text  # a page that was left open
+        assert "Saved." in (await visitor.get("/setup/tools")).text
         assert kept(visitor) == {}
 
 

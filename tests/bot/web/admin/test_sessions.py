@@ -21,16 +21,18 @@ def code_at(seconds: float) -> str:
 
 
 def test_links_and_sessions_end_by_themselves() -> None:
-    """A link after ten minutes, a session after eight hours: to the second before, and not a second longer."""
+    """A link after ten minutes or with the next one, a session after eight hours, and not a second longer."""
     watch = Watch()
     sessions = Sessions(seconds=watch)
-    early, late = sessions.new_link(), sessions.new_link()
+    former, link = sessions.new_link(), sessions.new_link()
     watch.now += LINK_SECONDS - 1
-    entered = sessions.enter(early)
-    watch.now += 1
+    assert (sessions.enter(former), sessions.is_open(link)) == (None, True)
+    entered = sessions.enter(link)
+    late = sessions.new_link()
+    watch.now += LINK_SECONDS
     assert sessions.enter(late) is None
     assert entered is not None
-    watch.now += SESSION_SECONDS - 2
+    watch.now += SESSION_SECONDS - LINK_SECONDS - 1
     assert sessions.find(entered[0]) is entered[1]
     watch.now += 1
     assert sessions.find(entered[0]) is None
