@@ -36,7 +36,7 @@ from bot.logs import describe_error
 from bot.media.cell import FileRefused
 from bot.media.sandbox import Sandbox, check_facts
 from bot.metrics import Counts
-from store import Article, Feed, FoundArticle, Repositories, Store, StoreError
+from store import Article, Feed, FoundArticle, Repositories, Store
 from tools import (
     MAX_DAYS,
     Arguments,
@@ -110,12 +110,7 @@ class FeedService:
 
     async def tools(self) -> Sequence[Tool]:
         """See `tools.ToolSource`."""
-        try:
-            are_read = await self._store.read(lambda repos: bool(repos.feeds.all()))
-        except StoreError as error:
-            _log.error("unknown whether there are feeds: %s", error)
-            are_read = False
-        return self._tools if are_read else ()
+        return self._tools if await self._store.read(lambda repos: repos.feeds.all()) else ()
 
     @property
     def absent(self) -> Mapping[str, str]:
