@@ -21,7 +21,7 @@ MAX_JPEG_PIXELS = 50_000_000
 """Phones take up to 50 megapixels; a JPEG is scaled down while it is decoded and takes a tenth of the others."""
 _JPEGS = frozenset({"JPEG", "MPO"})
 """MPO: a JPEG followed by further pictures, which phones use for brightness; not an animation."""
-_QUALITY: dict[str, int] = {"quality": 90, "subsampling": 0}
+_QUALITY: dict[str, int] = {"quality": 85, "subsampling": 0}
 """The letters of a screenshot stay sharp."""
 _FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 
