@@ -31,7 +31,6 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Na
             return None, found
         transport = deps.transport(bridge, account)
         try:
-            await transport.check_receiving()  # fetches nothing
             found += _check_release(await transport.release(), clock)
             return await _names(transport), found
         finally:

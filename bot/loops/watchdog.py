@@ -21,7 +21,7 @@ from bot.chat.captchas import PAGE
 from bot.chat.notices import Notices
 from bot.clock import Clock, is_set_within
 from bot.doctor.findings import Finding, wanting
-from bot.errors import Disconnected
+from bot.errors import ConfigError, Disconnected
 from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.signal.bridges import Concern, age_days, warnings
@@ -95,7 +95,7 @@ class Watchdog:
                 self._linked_problem = None if self.is_linked else UNLINKED
             except Disconnected:
                 self._linked_problem = UNREACHABLE
-            with suppress(Disconnected):
+            with suppress(Disconnected, ConfigError):
                 self.release = await self._transport.release()
         problems = self.problems()
         can_send = self._linked_problem is None and self.is_linked is True

@@ -283,14 +283,10 @@ class Identities(Protocol):
         ...
 
     async def release(self) -> Release:
-        """Returns the bridge and its version."""
-        ...
-
-    async def check_receiving(self) -> None:
-        """Checks that `envelopes` would open a stream, without opening one: what arrives over it would be lost.
+        """Returns the bridge and its version.
 
         Raises:
-            ConfigError: as `Transport.envelopes`.
+            ConfigError: it cannot be used as it runs.
         """
         ...
 

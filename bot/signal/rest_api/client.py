@@ -10,7 +10,6 @@ of a signal-cli that was killed (2026-11-26).
 import asyncio
 import json
 import logging
-import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Literal
@@ -19,7 +18,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from bot.errors import ConfigError, NetworkFailed, NotSent, NotUploaded, SendUnknown, TransportError, Unfetchable
-from bot.signal.json import Json, items_in, parse_frame, text_in
+from bot.signal.json import items_in, parse_frame, text_in
 from bot.signal.send_errors import RefusedCall, asking, failure_told, rate_limited, token_in
 from tools import trusted_certificates
 
@@ -29,8 +28,6 @@ Aldis is not loses messages."""
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 """For an answer that is no file: the list of all groups with all their members is long, and so is a refusal of files,
 which repeats them."""
-MIN_VERSION = (0, 101)
-"""From this version on `/v2/send` returns a result for each recipient."""
 _REACHED_NONE = "Failed to send message"
 """All that is left of signal-cli's results if no recipient got it; most often they are network failures."""
 
@@ -121,24 +118,6 @@ class Client:
     async def aclose(self) -> None:
         """Closes the connections."""
         await self._http.aclose()
-
-
-def check_about(about: Json) -> None:
-    """Checks that a signal-cli-rest-api runs in the right mode and a recent enough version.
-
-    `about` is what it reports at `/v1/about`.
-
-    Raises:
-        ConfigError: it does not; the message says what to change.
-    """
-    mode, version = text_in(about, "mode"), text_in(about, "version")
-    if mode != "json-rpc":
-        raise ConfigError(
-            f"SIGNAL__URL: signal-cli-rest-api runs in mode {mode or 'unknown'}; start it with MODE=json-rpc"
-        )
-    numbers = re.match(r"v?(\d+)\.(\d+)", version)
-    if version != "unset" and (not numbers or (int(numbers[1]), int(numbers[2])) < MIN_VERSION):
-        raise ConfigError("SIGNAL__URL: signal-cli-rest-api is too old; use version 0.101 or later")
 
 
 def not_sent(error: BridgeRefusal, *, is_group: bool) -> TransportError:

@@ -38,12 +38,11 @@ from bot.events import (
     Styled,
     utf16_offsets,
 )
-from bot.invocation import command_line
 from bot.signal.directory import accounts_in, with_id
 from bot.signal.files import data_uri
 from bot.signal.json import Json, as_object, items_in, parse_frame, person_in, text_in
 from bot.signal.protocol import Release, StreamState
-from bot.signal.rest_api.client import CONNECT_SECONDS, BridgeRefusal, Client, Method, check_about, not_sent
+from bot.signal.rest_api.client import CONNECT_SECONDS, BridgeRefusal, Client, Method, not_sent
 from bot.signal.send_errors import doing, failure
 from bot.signal.signal_bridge import Listed, SignalBridge
 
@@ -57,6 +56,8 @@ _MAX_FRAMES_AHEAD = 1024
 """How many frames are taken off the socket before they are asked for: the bridge drops what stays there too long."""
 _PINGS_IN_SILENCE = 20
 """How many times the bridge is asked for a sign of life in the time after which a silent websocket is given up."""
+_MIN_VERSION = (0, 101)
+"""From this version on `/v2/send` returns a result for each recipient."""
 _MARKERS = {
     Style.BOLD: "**",
     Style.ITALIC: "*",
@@ -110,7 +111,7 @@ class RestApi(SignalBridge):
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         """Yields the frames of one connection; see `Transport.envelopes`."""
-        await self._check_mode()
+        await self.release()
         try:
             async with connect(
                 f"ws{self._client.url.removeprefix('http')}/v1/receive/{self._name}",
@@ -133,9 +134,6 @@ class RestApi(SignalBridge):
             raise Disconnected(f"no connection to signal-cli-rest-api: {type(error).__name__}") from error
         finally:
             self.stream.is_open = False
-
-    async def _check_mode(self) -> None:
-        check_about(as_object(await self._client.ask("/v1/about", timeout_seconds=self._call_seconds)))
 
     async def _frame(self, websocket: ClientConnection) -> bytes | None:
         """The next frame; None if none has come for a while, and the bridge has given another sign of life.
@@ -243,15 +241,6 @@ class RestApi(SignalBridge):
 
     # The account
 
-    async def check_receiving(self) -> None:
-        """Checks that the bridge has the right mode and the account; see `Identities.check_receiving`."""
-        await self._check_mode()
-        if not await self.is_linked():
-            raise ConfigError(
-                "SIGNAL__ACCOUNT: signal-cli-rest-api does not know this account;"
-                f" link it with `{command_line('link')}`"
-            )
-
     async def is_linked(self) -> bool:
         """Returns whether the bridge still has the account; see `Identities.is_linked`."""
         accounts = accounts_in(await self._ask("/v1/accounts"))
@@ -260,7 +249,14 @@ class RestApi(SignalBridge):
 
     async def release(self) -> Release:
         """Returns the bridge's version, not that of the signal-cli in it; see `Identities.release`."""
-        return Release(bridge="rest_api", version=text_in(as_object(await self._ask("/v1/about")), "version"))
+        about = as_object(await self._ask("/v1/about"))
+        mode, version = text_in(about, "mode") or "unknown", text_in(about, "version")
+        if mode != "json-rpc":
+            raise ConfigError(f"SIGNAL__URL: signal-cli-rest-api runs in mode {mode}; start it with MODE=json-rpc")
+        numbers = re.match(r"v?(\d+)\.(\d+)", version)
+        if version != "unset" and (not numbers or (int(numbers[1]), int(numbers[2])) < _MIN_VERSION):
+            raise ConfigError("SIGNAL__URL: signal-cli-rest-api is too old; use version 0.101 or later")
+        return Release(bridge="rest_api", version=version)
 
     async def join(self, group: str) -> None:
         """Accepts an invitation; see `Groups.join`."""

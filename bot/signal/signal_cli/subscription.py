@@ -187,7 +187,8 @@ class _Conversation:
             self._params["subscription"] = result_in(await self._answer(_SUBSCRIBE))
         except RpcError as error:
             if error.code == _INVALID_PARAMETERS:
-                raise ConfigError(unknown_account()) from error
+                words = f"SIGNAL__ACCOUNT: signal-cli does not know this account; link it with `{command_line('link')}`"
+                raise ConfigError(words) from error
             raise
 
     async def check_life(self, seconds: float) -> None:
@@ -266,11 +267,6 @@ class _Conversation:
             self._answers[said["id"]] = said
         elif not {"id", "method"} & said.keys():
             self._frames.append(line)
-
-
-def unknown_account() -> str:
-    """Returns what the operator reads where signal-cli does not have the account."""
-    return f"SIGNAL__ACCOUNT: signal-cli does not know this account; link it with `{command_line('link')}`"
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Literal
 
 from bot.errors import (
-    ConfigError,
     Disconnected,
     LinkRefused,
     NotScanned,
@@ -40,7 +39,7 @@ from bot.signal.send_errors import (
 )
 from bot.signal.signal_bridge import Listed, SignalBridge
 from bot.signal.signal_cli.rpc import CONNECT_SECONDS, Rpc, RpcError
-from bot.signal.signal_cli.subscription import Deadlines, Subscription, unknown_account
+from bot.signal.signal_cli.subscription import Deadlines, Subscription
 
 _log = logging.getLogger(__name__)
 
@@ -192,12 +191,6 @@ class SignalCli(SignalBridge):
         await asyncio.to_thread(self._folder.delete, attachment.id)
 
     # The account
-
-    async def check_receiving(self) -> None:
-        """Checks that signal-cli answers and has the account; see `Identities.check_receiving`."""
-        accounts = await self._rpc.accounts(timeout_seconds=self._call_seconds)
-        if not any(one.is_called(self._account.name) for one in accounts):
-            raise ConfigError(unknown_account())
 
     async def is_linked(self) -> bool:
         """Returns whether the daemon still has the account, and Signal's server still lets it in.

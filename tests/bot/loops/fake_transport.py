@@ -123,9 +123,6 @@ class FakeTransport:
             self.closed += 1
             self.stream.is_open = False
 
-    async def check_receiving(self) -> None:
-        pass
-
     def stop_receiving(self) -> None:
         self.stopping.set()
 

@@ -190,12 +190,10 @@ async def test_however_a_stream_ends_the_intake_can_connect_again(bridge: Bridge
 async def test_an_unknown_account_will_never_work(bridge: Bridge) -> None:
     """The operator is told which variable is wrong; the number itself is in no message."""
     transport = bridge.transport(Account(id=None, number="+15550109999"))
-    with pytest.raises(ConfigError, match="SIGNAL__ACCOUNT") as told:
-        await transport.check_receiving()
-    assert "5550109999" not in str(told.value)
     if transport.stream.keeps_messages:  # the other takes any name, and stays silent
-        with pytest.raises(ConfigError, match="SIGNAL__ACCOUNT"):
+        with pytest.raises(ConfigError, match="SIGNAL__ACCOUNT") as told:
             await received(transport, 1)
+        assert "5550109999" not in str(told.value)
 
 
 async def test_a_reply_goes_out_whole(bridge: Bridge) -> None:
@@ -600,13 +598,10 @@ async def test_an_account_without_a_number(bridge: Bridge) -> None:
 
 
 async def test_which_bridge_it_is(bridge: Bridge) -> None:
-    """With its version, which may be missing."""
-    transport = bridge.transport()
+    """With its version."""
     kind = "signal_cli" if bridge.build is SignalCli else "rest_api"
-    release = await transport.release()
+    release = await bridge.transport().release()
     assert release == Release(bridge=kind, version=bridge.server.version)  # type: ignore[attr-defined]
-    bridge.server.faults.append(answer_json({"result": {}}))
-    assert await transport.release() == Release(bridge=kind, version="")
 
 
 async def test_the_groups_that_the_account_is_in(bridge: Bridge) -> None:
