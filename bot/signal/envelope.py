@@ -12,8 +12,8 @@ Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonMessageEnvelope` and its n
 import json
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Literal
 
 from bot.errors import NotSent, Undeliverable
@@ -87,19 +87,6 @@ _KEPT_OF_VIEW_ONCE = (
 content. Mentions and the quote tell whether a group's message is for Aldis."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Opened:
-    """An envelope that is being read: `source` is its JSON, `data` the data message in it (empty if there is none)."""
-
-    envelope: Envelope
-    author: PersonId
-    chat: ChatId
-    source: Json
-    data: Json
-    own: Account
-    own_name: str
-
-
 class FrameReader:
     """Reads the frames of one account; `name` is how Aldis's own mention is spelled out in a text.
 
@@ -167,21 +154,73 @@ class FrameReader:
         if envelope.from_self:
             source = _note_in(source, replace(self.own, id=None))
         if envelope.kind is Kind.UNDECRYPTABLE:
-            name = text_in(object_in(frame, "exception"), "type")
-            return Undecryptable(author=envelope.author, reason=name)
-        read = _READERS.get(envelope.kind)
-        if read is None or envelope.author is None or envelope.chat is None:
+            return Undecryptable(author=envelope.author, reason=text_in(object_in(frame, "exception"), "type"))
+        if envelope.author is None or envelope.chat is None:
             return None
-        return read(
-            _Opened(
-                envelope=envelope,
-                author=envelope.author,
-                chat=envelope.chat,
-                source=source,
-                data=_data(source),
-                own=self.own,
-                own_name=self.name,
-            )
+        return self._content(envelope, envelope.author, envelope.chat, source)
+
+    def _content(self, envelope: Envelope, author: PersonId, chat: ChatId, source: Json) -> Event | None:
+        data = _data(source)
+        found: Event | None = None
+        match envelope.kind:
+            case Kind.MESSAGE:
+                found = self._message(envelope, author, chat, source)
+            case Kind.EDIT:
+                target = whole_in(object_in(source, "editMessage"), "targetSentTimestamp")
+                if target is not None and data:
+                    found = Edited(target=SentId(target), message=self._message(envelope, author, chat, source))
+            case Kind.DELETE:
+                found = _deleted(author, chat, data)
+            case Kind.REACTION:
+                found = self._reacted(author, chat, data)
+            case Kind.TIMER:
+                found = TimerChanged(author=author, chat=chat, expires_in_seconds=_timer_seconds(data))
+            case Kind.RECEIPT:
+                found = _confirmed_by(author, source)
+            case _:
+                pass
+        return found
+
+    def _message(self, envelope: Envelope, author: PersonId, chat: ChatId, source: Json) -> Incoming:
+        data, own = _data(source), self.own
+        text, quote = _words(data), object_in(data, "quote")
+        mentions = mentions_in(data, own, self.name)
+        view_once = data.get("viewOnce") is True
+        files = () if view_once else attachments_in(data)
+        return Incoming(
+            author=author,
+            name=name_of(text_in(source, "sourceName"), envelope.number or ""),
+            chat=chat,
+            sent_at=envelope.sent_at,
+            text=with_names(text, mentions),
+            mentions_me=any(mention.is_me for mention in mentions),
+            mentioned=tuple(named for mention in mentions for named in mention.others),
+            quote=quote_in(data, own, self.name),
+            quotes_me=own.is_called(person_in(quote, "authorUuid"), text_in(quote, "authorNumber")),
+            attachments=tuple(file for file in files if not repeats_text(file, text)),
+            text_files=tuple(file for file in files if repeats_text(file, text)),
+            sticker=bool(data.get("sticker")),
+            extras=extras_in(data, text),
+            view_once=view_once,
+            expires_in_seconds=_timer_seconds(data),
+            group_name=name_of(text_in(object_in(data, "groupInfo"), "groupName")),
+        )
+
+    def _reacted(self, author: PersonId, chat: ChatId, data: Json) -> Reacted | None:
+        reaction = object_in(data, "reaction")
+        target, emoji = whole_in(reaction, "targetSentTimestamp"), text_in(reaction, "emoji")
+        if target is None or not emoji:
+            return None
+        target_author, number = person_in(reaction, "targetAuthorUuid"), text_in(reaction, "targetAuthorNumber")
+        is_mine = self.own.is_called(target_author, number)
+        return Reacted(
+            author=author,
+            chat=chat,
+            emoji=emoji,
+            target_author=target_author or (self.own.id if is_mine else None),
+            target=SentId(target),
+            removed=reaction.get("isRemove") is True,
+            is_on_mine=is_mine or not (target_author or number),
         )
 
     def _peek(self, raw: str) -> Envelope | None:
@@ -314,69 +353,12 @@ def _group(source: Json) -> str | None:
 # The content
 
 
-def _message(opened: _Opened) -> Incoming:
-    data, own = opened.data, opened.own
-    text = _words(data)
-    mentions = mentions_in(data, own, opened.own_name)
-    view_once = data.get("viewOnce") is True
-    quote = object_in(data, "quote")
-    files = () if view_once else attachments_in(data)
-    return Incoming(
-        author=opened.author,
-        name=name_of(text_in(opened.source, "sourceName"), opened.envelope.number or ""),
-        chat=opened.chat,
-        sent_at=opened.envelope.sent_at,
-        text=with_names(text, mentions),
-        mentions_me=any(mention.is_me for mention in mentions),
-        mentioned=tuple(named for mention in mentions for named in mention.others),
-        quote=quote_in(data, own, opened.own_name),
-        quotes_me=bool(quote) and own.is_called(person_in(quote, "authorUuid"), text_in(quote, "authorNumber")),
-        attachments=tuple(file for file in files if not repeats_text(file, text)),
-        text_files=tuple(file for file in files if repeats_text(file, text)),
-        sticker=bool(data.get("sticker")),
-        extras=extras_in(data, text),
-        view_once=view_once,
-        expires_in_seconds=_timer_seconds(data),
-        group_name=name_of(text_in(object_in(data, "groupInfo"), "groupName")),
-    )
-
-
-def _edited(opened: _Opened) -> Edited | None:
-    target = whole_in(object_in(opened.source, "editMessage"), "targetSentTimestamp")
-    if target is None or not opened.data:
-        return None
-    return Edited(target=SentId(target), message=_message(opened))
-
-
-def _deleted(opened: _Opened) -> Deleted | None:
+def _deleted(author: PersonId, chat: ChatId, data: Json) -> Deleted | None:
     """`author` is who wrote the deleted message, even if an admin deleted it; others cannot delete it."""
-    by_admin = object_in(opened.data, "adminDelete")
-    author = person_in(by_admin, "targetAuthorUuid") if by_admin else opened.author
-    remote = object_in(opened.data, "remoteDelete")
+    by_admin, remote = object_in(data, "adminDelete"), object_in(data, "remoteDelete")
+    writer = person_in(by_admin, "targetAuthorUuid") if by_admin else author
     target = whole_in(by_admin, "targetSentTimestamp") if by_admin else whole_in(remote, "timestamp")
-    if target is None or author is None:
-        return None
-    return Deleted(author=author, chat=opened.chat, target=SentId(target))
-
-
-def _reacted(opened: _Opened) -> Reacted | None:
-    reaction = object_in(opened.data, "reaction")
-    target, emoji = whole_in(reaction, "targetSentTimestamp"), text_in(reaction, "emoji")
-    if target is None or not emoji:
-        return None
-    target_author, number = person_in(reaction, "targetAuthorUuid"), text_in(reaction, "targetAuthorNumber")
-    is_mine = opened.own.is_called(target_author, number)
-    if target_author is None and is_mine:
-        target_author = opened.own.id
-    return Reacted(
-        author=opened.author,
-        chat=opened.chat,
-        emoji=emoji,
-        target_author=target_author,
-        target=SentId(target),
-        removed=reaction.get("isRemove") is True,
-        is_on_mine=is_mine or not (target_author or number),
-    )
+    return None if target is None or writer is None else Deleted(author=writer, chat=chat, target=SentId(target))
 
 
 def _confirmed_by(author: PersonId, source: Json) -> Receipt | None:
@@ -408,15 +390,3 @@ def _own_receipt(envelope: Envelope, source: Json, own: Account) -> Receipt | No
 def _timer_seconds(data: Json) -> int:
     """The disappearing-message timer in seconds; Signal keeps it in 32 bits."""
     return min(whole_in(data, "expiresInSeconds") or 0, 2**32 - 1)
-
-
-_READERS: Mapping[Kind, Callable[[_Opened], Event | None]] = {
-    Kind.MESSAGE: _message,
-    Kind.EDIT: _edited,
-    Kind.DELETE: _deleted,
-    Kind.REACTION: _reacted,
-    Kind.TIMER: lambda opened: TimerChanged(
-        author=opened.author, chat=opened.chat, expires_in_seconds=_timer_seconds(opened.data)
-    ),
-    Kind.RECEIPT: lambda opened: _confirmed_by(opened.author, opened.source),
-}
