@@ -7,11 +7,12 @@ Source: signal-cli 0.14.6, `ListGroupsCommand`, `ListContactsCommand` and `ListI
 `org.asamk.signal.commands`; signal-cli-rest-api, commit a08db23, `src/client/client.go` (2026-11-21).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import cast
 
 from bot.errors import Disconnected
-from bot.events import Account
+from bot.events import Account, PersonId
 from bot.invocation import command_line
 from bot.signal.json import Json, as_object, items_in, name_of, object_in, person_in, text_in
 from bot.signal.protocol import Contact, Group, Identity, Linking
@@ -48,8 +49,11 @@ def invitations_in(answer: object, *, account: Account) -> tuple[Group, ...]:
 
 def contacts_in(answer: object, *, account: Account) -> tuple[Contact, ...]:
     """Returns the people of a list, without the account itself and without people whose UUID is unknown."""
-    found = (_contact(entry) for entry in _entries(answer) if not _is_own(entry, account))
-    return tuple(contact for contact in found if contact is not None)
+    return tuple(
+        _contact(entry, person)
+        for entry in _entries(answer)
+        if not _is_own(entry, account) and (person := person_in(entry, "uuid")) is not None
+    )
 
 
 def identities_in(answer: object) -> tuple[Identity, ...]:
@@ -90,8 +94,8 @@ def with_id(account: Account, contacts: object) -> Account:
     return replace(account, id=next(filter(None, own), account.id))
 
 
-def _entries(answer: object) -> tuple[Json, ...]:
-    return tuple(map(as_object, _items(answer)))
+def _entries(answer: object) -> Iterator[Json]:
+    return map(as_object, _items(answer))
 
 
 def _items(answer: object) -> list[object]:
@@ -125,10 +129,8 @@ def _is_member(entry: Json) -> bool:
     return entry.get("isMember") is not False and entry.get("member") is not False
 
 
-def _contact(entry: Json) -> Contact | None:
-    person, number = person_in(entry, "uuid"), text_in(entry, "number")
-    if person is None:
-        return None
+def _contact(entry: Json, person: PersonId) -> Contact:
+    number = text_in(entry, "number")
     profile = object_in(entry, "profile")  # signal-cli and signal-cli-rest-api name its fields differently
     given = text_in(profile, "givenName") or text_in(profile, "given_name")
     family = text_in(profile, "familyName") or text_in(profile, "lastname")

@@ -312,6 +312,8 @@ class SignalTransport(Transport, Receipts, Groups, Identities, Protocol):
     """A transport with all that Signal has."""
 
 
+DEVICE_NAME = "Aldis"
+"""What people read about it among their linked devices."""
 MAX_LINK_CODES = 15
 """How many codes are shown, each good for about a minute: a person who has scanned none of them has gone away."""
 
@@ -330,11 +332,11 @@ class Linking(Protocol):
         """Returns one of these accounts with its id; unchanged if the bridge answers but does not give it."""
         ...
 
-    async def start_link(self, device_name: str) -> str:
+    async def start_link(self) -> str:
         """Returns the address (`sgnl://linkdevice?...`) for the QR code; good for about a minute."""
         ...
 
-    async def finish_link(self, uri: str, device_name: str) -> str:
+    async def finish_link(self, uri: str) -> str:
         """Waits until the phone has scanned the code; returns the account's number, or its id if it has none; empty
         if the bridge gives neither.
 

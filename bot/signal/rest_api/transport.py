@@ -17,7 +17,6 @@ import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Mapping
 from contextlib import suppress
-from urllib.parse import quote
 
 import aiohttp
 import signalbot
@@ -41,7 +40,7 @@ from bot.events import (
 from bot.signal.directory import accounts_in, with_id
 from bot.signal.files import data_uri
 from bot.signal.json import Json, as_object, items_in, parse_frame, person_in, text_in
-from bot.signal.protocol import Release, StreamState
+from bot.signal.protocol import DEVICE_NAME, Release, StreamState
 from bot.signal.rest_api.client import CONNECT_SECONDS, BridgeRefusal, Client, Method, not_sent
 from bot.signal.send_errors import doing, failure
 from bot.signal.signal_bridge import Listed, SignalBridge
@@ -176,7 +175,7 @@ class RestApi(SignalBridge):
         A successful answer is a list with one entry, or for a removal the entry alone, which lists each recipient who
         was missed.
         """
-        answer = await self._post(method, path, body, timeout_seconds=self._send_seconds, is_group=is_group)
+        answer = await self._post(method, path, body, seconds=self._send_seconds, is_group=is_group)
         listed = parse_frame('{"sent": ' + answer.decode("utf-8", "replace") + "}")
         sent = as_object(next(iter(items_in(listed, "sent")), listed.get("sent")))
         errors = [as_object(error) for error in items_in(as_object(sent.get("errors")), "recipients")]
@@ -189,10 +188,10 @@ class RestApi(SignalBridge):
         self.challenge = None
         return SentId(int(found[0]))
 
-    async def _post(self, method: Method, path: str, body: Json, *, timeout_seconds: float, is_group: bool) -> bytes:
+    async def _post(self, method: Method, path: str, body: Json, *, seconds: float, is_group: bool) -> bytes:
         """Makes a request that people notice. Raises as `Transport.send`."""
         try:
-            return await self._client.call(method, path, body, timeout_seconds=timeout_seconds)
+            return await self._client.call(method, path, body, timeout_seconds=seconds)
         except BridgeRefusal as error:
             self.challenge = error.challenge or self.challenge
             raise not_sent(error, is_group=is_group) from error
@@ -215,10 +214,10 @@ class RestApi(SignalBridge):
     async def _react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
-        target = {"target_author": author, "timestamp": sent_at, "reaction": emoji}
+        place = {"recipient": self._recipient(chat), "target_author": author, "timestamp": sent_at}
         method, path = "DELETE" if removed else "POST", f"/v1/reactions/{self._name}"
-        body, seconds = {"recipient": self._recipient(chat), **target}, self._call_seconds
-        await self._post(method, path, body, timeout_seconds=seconds, is_group=chat.is_group)
+        seconds, body = self._call_seconds, place | {"reaction": emoji}
+        await self._post(method, path, body, seconds=seconds, is_group=chat.is_group)
         return None
 
     async def _confirm(self, author: PersonId, names: tuple[SentId, ...]) -> None:
@@ -260,8 +259,7 @@ class RestApi(SignalBridge):
 
     async def join(self, group: str) -> None:
         """Accepts an invitation; see `Groups.join`."""
-        path = f"/v1/groups/{self._name}/{self._recipient(ChatId.group(group))}/join"
-        await self._do("POST", path, {})
+        await self._do("POST", f"/v1/groups/{self._name}/{self._recipient(ChatId.group(group))}/join", {})
 
     async def trust(self, person: PersonId) -> None:
         """Trusts the key that this person has now; see `Identities.trust`."""
@@ -277,9 +275,8 @@ class RestApi(SignalBridge):
     # Requests
 
     async def _solve(self, challenge: str, captcha: str) -> None:
-        path = f"/v1/accounts/{self._name}/rate-limit-challenge"
         body = {"challenge_token": challenge, "captcha": captcha}
-        await self._do("POST", path, body)
+        await self._do("POST", f"/v1/accounts/{self._name}/rate-limit-challenge", body)
 
     async def _list(self, what: Listed) -> object:
         more = {"groups": "?expand=true", "contacts": "?all_recipients=true", "identities": ""}[what]
@@ -398,17 +395,17 @@ class RestApiLinking:
         path = f"/v1/contacts/{account.name}?all_recipients=true"
         return with_id(account, await self._client.ask(path, timeout_seconds=_LINKING_SECONDS))
 
-    async def start_link(self, device_name: str) -> str:
+    async def start_link(self) -> str:
         """Returns the address for the QR code; see `Linking.start_link`."""
         if self._before is None:
             self._before = await self.accounts()
-        path = f"/v1/qrcodelink/raw?device_name={quote(device_name, safe='')}"
+        path = f"/v1/qrcodelink/raw?device_name={DEVICE_NAME}"
         uri = text_in(as_object(await self._client.ask(path, timeout_seconds=_LINKING_SECONDS)), "device_link_uri")
         if not uri:
             raise Disconnected("signal-cli-rest-api gave no address to link by; try again")
         return uri
 
-    async def finish_link(self, uri: str, device_name: str) -> str:  # noqa: ARG002 - the other bridge wants both
+    async def finish_link(self, uri: str) -> str:  # noqa: ARG002 - the other bridge wants it
         """Waits for the phone and returns its account, polling the list of accounts; see `Linking.finish_link`.
 
         While it links, signal-cli may answer nothing else for seconds, and the code that is shown stays good.

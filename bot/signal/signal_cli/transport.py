@@ -27,7 +27,7 @@ from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal,
 from bot.signal.directory import account_in, with_id
 from bot.signal.files import Folder, data_uri, decode_file
 from bot.signal.json import Json, as_object, items_in, object_in, parse_frame, person_in, text_in, whole_in
-from bot.signal.protocol import Release, StreamState
+from bot.signal.protocol import DEVICE_NAME, Release, StreamState
 from bot.signal.send_errors import (
     SUCCESS,
     doing,
@@ -201,12 +201,11 @@ class SignalCli(SignalBridge):
         accounts = await self._rpc.accounts(timeout_seconds=self._call_seconds)
         if not any(one.is_called(self._account.name) for one in accounts):
             return False
-        try:
-            await self._call("listDevices", {})
-        except RpcError as error:
-            return not _UNAUTHORIZED.search(error.words)
-        except TransportError:
-            pass  # it said nothing about the account
+        with suppress(TransportError):  # others say nothing about the account
+            try:
+                await self._call("listDevices", {})
+            except RpcError as error:
+                return not _UNAUTHORIZED.search(error.words)
         return True
 
     async def release(self) -> Release:
@@ -337,7 +336,7 @@ class SignalCliLinking:
         params = {"account": account.name, "recipient": [account.name], "allRecipients": True}
         return with_id(account, await self._rpc.ask("listContacts", params, timeout_seconds=_LINKING_SECONDS))
 
-    async def start_link(self, device_name: str) -> str:  # noqa: ARG002 - only the other bridge wants it now
+    async def start_link(self) -> str:
         """Returns the address for the QR code; see `Linking.start_link`."""
         started = await self._rpc.ask("startLink", {}, timeout_seconds=_LINKING_SECONDS)
         uri = text_in(as_object(started), "deviceLinkUri")
@@ -345,10 +344,10 @@ class SignalCliLinking:
             raise Disconnected("signal-cli gave no address to link by; try again")
         return uri
 
-    async def finish_link(self, uri: str, device_name: str) -> str:
+    async def finish_link(self, uri: str) -> str:
         """Waits for the phone and returns its account; see `Linking.finish_link`."""
         before = await self.accounts()  # because the answer need not name one without a number
-        params = {"deviceLinkUri": uri, "deviceName": device_name}
+        params = {"deviceLinkUri": uri, "deviceName": DEVICE_NAME}
         try:
             finished = account_in(await self._rpc.call("finishLink", params, timeout_seconds=self._scan_seconds))
         except RpcError as error:

@@ -24,8 +24,6 @@ from bot.signal.protocol import BRIDGE_NAMES, MAX_LINK_CODES, Linking
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 from bot.web.admin.world import World
 
-_DEVICE_NAME = "Aldis"
-"""The name in Signal's list of linked devices."""
 _PAUSE_SECONDS = 1.0
 _ANSWER_SECONDS = 5.0
 _SILENT = (Disconnected, ConfigError, TimeoutError)
@@ -82,9 +80,9 @@ async def show_codes(
         try:
             async with open_linking() as linking:
                 number += 1
-                uri = await linking.start_link(_DEVICE_NAME)
+                uri = await linking.start_link()
                 on_code(uri, number)
-                return await linking.finish_link(uri, _DEVICE_NAME)
+                return await linking.finish_link(uri)
         except Disconnected as error:
             on_trouble(error)
             if not isinstance(error, NotScanned):

@@ -181,10 +181,10 @@ async def test_linking_an_account(server: SignalRestApi) -> None:
     """The bridge links in the background: the new number in its list tells that it is done."""
     server.accounts = ["+15550109998"]
     linking: Linking = RestApiLinking(server.url, poll_seconds=0.01)
-    uri = await linking.start_link("Aldis & friends+")
+    uri = await linking.start_link()
     assert uri == server.link_uri
-    assert server.requests[-1].query == {"device_name": "Aldis & friends+"}
-    finishing = asyncio.ensure_future(linking.finish_link(uri, "Aldis"))
+    assert server.requests[-1].query == {"device_name": "Aldis"}
+    finishing = asyncio.ensure_future(linking.finish_link(uri))
     await server.scan(ACCOUNT)
     assert await finishing == ACCOUNT
     accounts = await linking.accounts()
@@ -197,7 +197,7 @@ async def test_linking_an_account_without_a_phone_number(server: SignalRestApi) 
     """The bridge lists it without a name; by its uuid it can be used."""
     server.accounts.clear()
     linking: Linking = RestApiLinking(server.url, poll_seconds=0.01)
-    finishing = asyncio.ensure_future(linking.finish_link(await linking.start_link("Aldis"), "Aldis"))
+    finishing = asyncio.ensure_future(linking.finish_link(await linking.start_link()))
     await server.scan(ALDIS.uuid)
     assert await finishing == ""
     [account] = (await choice_of(linking, ALDIS.uuid)).meant
@@ -211,9 +211,9 @@ async def test_a_bridge_that_is_silent_while_it_links_needs_no_new_code(server: 
     """As the real one is, for as long as its signal-cli takes to link (observed on 2026-11-26)."""
     server.accounts.clear()
     linking = RestApiLinking(server.url, poll_seconds=0.01, accounts_seconds=1)
-    uri = await linking.start_link("Aldis")
+    uri = await linking.start_link()
     server.faults += [hang, hang]
-    finishing = asyncio.ensure_future(linking.finish_link(uri, "Aldis"))
+    finishing = asyncio.ensure_future(linking.finish_link(uri))
     await eventually(lambda: not server.faults)
     await server.scan(ACCOUNT)
     assert await finishing == ACCOUNT
@@ -224,10 +224,10 @@ async def test_linking_that_does_not_succeed(server: SignalRestApi) -> None:
     """A phone that never comes, an answer without the address, and no server: again."""
     linking = RestApiLinking(server.url, poll_seconds=0.01, scan_seconds=0.1)
     with pytest.raises(Disconnected, match="not scanned in time"):
-        await linking.finish_link(await linking.start_link("Aldis"), "Aldis")
+        await linking.finish_link(await linking.start_link())
     server.faults += [answer_json([]), answer_json({})]
     with pytest.raises(Disconnected):
-        await linking.start_link("Aldis")
+        await linking.start_link()
     await server.stop()
     with pytest.raises(Disconnected):
         await linking.accounts()

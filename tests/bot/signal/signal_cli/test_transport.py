@@ -102,9 +102,9 @@ async def test_linking_an_account(server: signal_cli.SignalCli, scanned: str, ac
     server.accounts.clear()
     linking: Linking = SignalCliLinking(server.url)
     assert await linking.accounts() == ()
-    uri = await linking.start_link("Aldis")
+    uri = await linking.start_link()
     assert uri == server.link_uri
-    finishing = asyncio.ensure_future(linking.finish_link(uri, "Aldis"))
+    finishing = asyncio.ensure_future(linking.finish_link(uri))
     await server.scan(scanned)
     assert await finishing == scanned
     assert await linking.accounts() == (account,)
@@ -116,14 +116,14 @@ async def test_linking_that_does_not_succeed(server: signal_cli.SignalCli) -> No
     """A wrong code, a phone that never comes, an answer without the address or the number, and no server: again."""
     linking = SignalCliLinking(server.url, scan_seconds=0.2)
     with pytest.raises(Disconnected):
-        await linking.finish_link("sgnl://other", "Aldis")
+        await linking.finish_link("sgnl://other")
     with pytest.raises(Disconnected):
-        await linking.finish_link(server.link_uri, "Aldis")
+        await linking.finish_link(server.link_uri)
     server.faults += [answer_json({"result": {}}), answer_json({"result": {}})]
     with pytest.raises(Disconnected):
-        await linking.start_link("Aldis")
+        await linking.start_link()
     with pytest.raises(Disconnected):
-        await linking.finish_link(server.link_uri, "Aldis")
+        await linking.finish_link(server.link_uri)
     await server.stop()
     with pytest.raises(Disconnected):
         await linking.accounts()
@@ -137,9 +137,9 @@ async def test_a_code_expires_and_an_account_is_linked_once(server: signal_cli.S
     linking = SignalCliLinking(server.url)
     server.link_seconds = 0.01
     with pytest.raises(Disconnected, match="not scanned in time"):
-        await linking.finish_link(await linking.start_link("Aldis"), "Aldis")
+        await linking.finish_link(await linking.start_link())
     server.link_seconds = WAIT_SECONDS
-    finishing = asyncio.ensure_future(linking.finish_link(await linking.start_link("Aldis"), "Aldis"))
+    finishing = asyncio.ensure_future(linking.finish_link(await linking.start_link()))
     await server.scan(ACCOUNT)
     with pytest.raises(
         LinkRefused, match=r'The user \+\d+ already exists Delete "account.d/\d+" before trying again\.'
