@@ -1,26 +1,20 @@
-"""Time that passes evenly, whatever happens to the machine's clock: people set it, the network corrects it, it pauses.
+"""The time of day: the machine's clock, and what happens when it is set.
 
-    now      own time: passes evenly and never goes back; used for everything that waits, expires or is counted
-    wall     the machine's clock: for people, for calendars, and to compare with timestamps that others made
-    settled  the wall clock, but a step counts only once it has settled: for effects that cannot be undone
+People set it, the network corrects it, a virtual machine is paused. The clock notices that by what the machine has
+counted since boot, asleep or awake, also across a restart of Aldis; across a reboot it only knows that time does not
+go back (a machine without a battery does not).
 
-Own time starts at the wall clock and advances by the seconds the machine has counted since boot, asleep or awake; it
-continues across restarts (`KeptTime`). No program can know what a step of the clock means, so these are the rules:
+ * `now` takes a step over only when `follow` is called, together with the deadlines of the queues, which move by as
+   much (`bot.loops.maintenance`, within seconds). So nothing that is to be tried again waits for the old time.
+ * A step of more than a day is in doubt (`doubt`) until it is undone or has stood for an hour. As long as it is,
+   nothing is expired or deleted by the clock, and no reminder comes.
+ * A smaller one is believed at once: what disappears may do so earlier or later by as much.
 
- * A step back does not change own time: nothing waits longer, and what disappears after five minutes does so.
- * A step ahead counts after it has stood for five minutes, during which it may be a mistake that gets corrected. After
-   that it is taken for time that passed while the machine did not count (a virtual machine that was paused): messages
-   that expired meanwhile go then, and whatever Aldis itself waits for is extended by as much.
- * The machine's count continues across a restart of Aldis, so a step in between is noticed at the start like any other.
-   Across a reboot own time advances by what the clock shows, or not at all if that is before the last known time (a
-   machine without a battery). A time before this module was written is never believed.
-
-Daylight saving does not move a machine's clock, which runs in UTC; see `bot.features.reminders.schedules`.
-Left to others: believing a settled step and storing own time (`bot.loops.maintenance`).
+Waits within the process use the event loop's time. Daylight saving does not move a machine's clock, which runs in UTC;
+see `bot.features.reminders.schedules`.
 """
 
 import asyncio
-import threading
 import time
 import zoneinfo
 from collections.abc import Callable
@@ -32,17 +26,18 @@ import tzdata
 
 from store import KeptTime
 
-STANDS_AFTER = timedelta(minutes=5)
-"""How long a step of the clock must stand before it counts; network time corrects a wrong one within that."""
+MAX_STEP = timedelta(days=1)
+"""A longer step is in doubt."""
+STANDS_AFTER = timedelta(hours=1)
+"""How long a step has to stand to be believed in any case: perhaps a virtual machine was paused."""
 _STEP_NS = 1_000_000_000
 """Anything smaller is drift between two clocks, not a step."""
-_WRITTEN = datetime(2026, 11, 1, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Clock:
-    """Tells the time by the machine's clock, aware and in UTC; safe to use from several threads."""
+    """Tells the time, aware and in UTC."""
 
     def __init__(
         self,
@@ -51,82 +46,73 @@ class Clock:
         counted_ns: Callable[[], int] | None = None,
         boot: str | None = None,
     ) -> None:
-        """The arguments are for tests: the wall clock, the counted time, and the name of this boot."""
+        """The arguments are for tests: the machine's clock, the counted time, and the name of this boot."""
         self._wall_ns = wall_ns
         self._counted_ns = counted_ns or _machine_counted_ns
         self._boot = _machine_boot() if boot is None else boot
-        self._lock = threading.Lock()
-        # Offsets to the counted time.
-        self._to_own = self._to_settled = self._wall_ns() - self._counted_ns()
-        self._step: tuple[int, int] | None = None
-        """A step that does not count yet: its offset, and the counted time since which it has stood."""
+        # By how much each is ahead of the counted time.
+        self._followed_ns = self._believed_ns = wall_ns() - self._counted_ns()
+        self._since_ns = self._counted_ns()
+        """Since when `_followed_ns` has been what it is, in counted time."""
 
     def now(self) -> datetime:
-        """Own time: even, never back."""
-        return _moment(self._looked() + self._to_own)
+        """The machine's clock, without a step that is not followed yet."""
+        wall_ns, even_ns = self._wall_ns(), self._counted_ns() + self._followed_ns
+        return _moment(wall_ns if abs(wall_ns - even_ns) <= _STEP_NS else even_ns)
 
-    def wall(self) -> datetime:
-        """The time the machine's clock shows."""
-        return _moment(self._wall_ns())
+    def new_step(self) -> timedelta:
+        """How far the clock was set since the last step that was followed; zero: it was not."""
+        step_ns = self._wall_ns() - self._counted_ns() - self._followed_ns
+        return _duration(step_ns) if abs(step_ns) > _STEP_NS else timedelta(0)
 
-    def settled_now(self) -> datetime:
-        """The wall clock, ignoring a step that has not settled yet."""
-        counted_ns = self._looked()
-        return self.wall() if self._step is None else _moment(counted_ns + self._to_settled)
+    def follow(self, step: timedelta) -> None:
+        """Takes a step over."""
+        self._followed_ns += _ns(step)
+        self._since_ns = self._counted_ns()
 
-    def snapshot(self, step: timedelta = timedelta(0)) -> KeptTime:
-        """All of these times at this moment, to be stored, as they are once `step` is believed."""
-        counted_ns = self._looked()
+    def doubt(self) -> timedelta:
+        """How far the clock is from where it was believed last, if that is too far to be believed now; else zero."""
+        if self._counted_ns() - self._since_ns >= _ns(STANDS_AFTER):
+            self._believed_ns = self._followed_ns
+        away = _duration(self._followed_ns - self._believed_ns)
+        return away if abs(away) > MAX_STEP else timedelta(0)
+
+    def doubt_in_words(self) -> str | None:
+        """Says that the clock is in doubt, what that means, and what to do; None: it is not."""
+        if not (away := self.doubt()):
+            return None
+        way = "ahead" if away > timedelta(0) else "back"
+        return (
+            f"the machine's clock was set {way} by more than a day: until it is right again, or has shown that for an "
+            "hour, nothing is deleted by its time and no reminder comes; set it right if it is wrong (`timedatectl`)"
+        )
+
+    def snapshot(self) -> KeptTime:
+        """What has to be stored for `resume`."""
+        counted_ns = self._counted_ns()
         return KeptTime(
             boot=self._boot,
             counted_ns=counted_ns,
-            wall_ns=counted_ns + self._to_settled + _duration_ns(step),
-            own_ns=counted_ns + self._to_own + max(0, _duration_ns(step)),
+            wall_ns=counted_ns + self._followed_ns,
+            believed_ns=counted_ns + self._believed_ns,
         )
 
     def resume(self, kept: KeptTime) -> None:
-        """Continues from where an earlier process stopped."""
-        with self._lock:
-            counted_ns, wall_ns = self._counted_ns(), self._wall_ns()
-            if kept.boot and kept.boot == self._boot and counted_ns >= kept.counted_ns:
-                self._to_own, self._to_settled = kept.own_ns - kept.counted_ns, kept.wall_ns - kept.counted_ns
-            else:
-                wall_ns = max(wall_ns, kept.wall_ns)
-                self._to_own = kept.own_ns + wall_ns - kept.wall_ns - counted_ns
-                self._to_settled = wall_ns - counted_ns
-            self._step = None
-
-    def standing(self) -> timedelta | None:
-        """How far the machine's clock was moved, once the step has settled; None without a settled step."""
-        counted_ns, step = self._looked(), self._step
-        if step is None or counted_ns - step[1] < _duration_ns(STANDS_AFTER) or self.wall() < _WRITTEN:
-            return None
-        return self.wall() - _moment(counted_ns + self._to_settled)
-
-    def believe(self, step: timedelta) -> None:
-        """Accepts a step: own time advances by it if it is ahead."""
-        with self._lock:
-            self._to_settled += _duration_ns(step)
-            self._to_own += max(0, _duration_ns(step))
-            self._step = None
-
-    def _looked(self) -> int:
-        """Checks whether the clock was set; returns the counted time."""
-        with self._lock:
-            counted_ns = self._counted_ns()
-            to_wall = self._wall_ns() - counted_ns
-            if abs(to_wall - self._to_settled) <= _STEP_NS:
-                self._step = None
-            elif self._step is None or abs(to_wall - self._step[0]) > _STEP_NS:
-                self._step = to_wall, counted_ns
-            return counted_ns
+        """Continues from what an earlier process stored."""
+        counted_ns = self._counted_ns()
+        if kept.boot and kept.boot == self._boot and counted_ns >= kept.counted_ns:
+            self._followed_ns = kept.wall_ns - kept.counted_ns
+        else:
+            self._followed_ns = max(self._wall_ns(), kept.wall_ns) - counted_ns
+        self._believed_ns = self._followed_ns + kept.believed_ns - kept.wall_ns
+        self._since_ns = counted_ns
 
 
 class _SetHands:
     """The wall clock and the counted time of a machine where time passes only when a test moves it."""
 
     def __init__(self, at: datetime) -> None:
-        self.at_ns = _ns(at)
+        self.at_ns = _ns(at - _EPOCH)
         self.passed_ns = 0
 
 
@@ -139,7 +125,7 @@ class SetClock(Clock):
 
     def another(self) -> "SetClock":
         """The clock of another process on the same machine."""
-        return SetClock(self.wall(), self._hands)
+        return SetClock(self.now(), self._hands)
 
     def move(self, seconds: float) -> None:
         """Lets this many seconds pass."""
@@ -171,15 +157,15 @@ def _machine_boot() -> str:
 
 
 def _moment(ns: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=ns // 1000)
+    return _EPOCH + _duration(ns)
 
 
-def _ns(at: datetime) -> int:
-    return _duration_ns(at - _EPOCH)
-
-
-def _duration_ns(duration: timedelta) -> int:
+def _ns(duration: timedelta) -> int:
     return duration // timedelta(microseconds=1) * 1000
+
+
+def _duration(ns: int) -> timedelta:
+    return timedelta(microseconds=ns // 1000)
 
 
 def use_newest_time_zones() -> None:

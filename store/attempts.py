@@ -29,6 +29,8 @@ _UNANSWERED = 2**62
 """The `open_until` of an attempt that the bridge has not answered yet."""
 _MAX_RECEIPTS = 32
 """How many receipts that prove nothing yet are kept per person: no more sends than that are in doubt."""
+_RECENT_MS = 60_000
+"""An attempt that has ended within that time may have got its name since the clock was set: steps are seen before."""
 _REACTIONS_KEPT = timedelta(hours=1)
 """Longer than any send waits for its receipt."""
 
@@ -45,9 +47,6 @@ class Confirmation:
     names: Collection[int]
     """The timestamps by which Signal names our messages."""
     came_at: datetime
-    """In own time."""
-    stamped_at: datetime | None = None
-    """The same moment by the machine's clock, by which the bridge names what it sends; None: equal to `came_at`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,6 @@ class _Receipt:
     name: int
     person: bytes
     """The handle of their direct chat."""
-    ahead_ms: int
     came_at: int
 
 
@@ -75,44 +73,36 @@ class _Send:
     handle: bytes
     in_group: bool
     begun_at: int
-    """In own time."""
     until: int | None
     """When it can have got its name at the latest; None: it still can."""
     listed_at: int | None
     """When the bridge last listed the members of its group; None: never."""
-    ahead_ms: int
-    """How far own time was ahead of the machine's clock, which names messages."""
+    set_back_ms: int
+    """How far the clock was set back while it could get its name: it may have got that by either time."""
 
-    def may_be(self, receipt: _Receipt, *, latest_at: int | None = None) -> bool:
-        """Whether it can have got the name of the receipt, by `latest_at` if set."""
-        earliest, latest = self._span(receipt)
-        began_before = self.begun_at <= receipt.came_at and self.begun_at - _BEHIND_MS <= latest
-        is_in_time = latest_at is None or earliest <= latest_at
-        return began_before and is_in_time and (self.until is None or earliest <= self.until)
+    def may_be(self, receipt: _Receipt) -> bool:
+        """Whether it can have got the name of the receipt."""
+        begun_at = self.begun_at - self.set_back_ms
+        is_in_time = self.until is None or receipt.name <= self.until + self.set_back_ms
+        return begun_at <= receipt.came_at and begun_at - _BEHIND_MS <= receipt.name and is_in_time
 
     def reaches(self, receipt: _Receipt, left_at: _LeftAt) -> bool | None:
         """Whether the author of the receipt received it, if the receipt means it; None: unknown."""
         if not self.in_group:
             return self.handle == receipt.person
-        earliest, latest = self._span(receipt)
         here = self.conversation, receipt.person
-        if here in left_at and ((left := left_at[here]) is None or left >= earliest):
+        if here in left_at and ((left := left_at[here]) is None or left >= receipt.name):
             return True
         # A person missing from an earlier list may have joined since.
-        return None if self.listed_at is None or self.listed_at < latest else False
-
-    def _span(self, receipt: _Receipt) -> tuple[int, int]:
-        """Returns when the message was named if this is it: earliest and latest, as the clock may have been set."""
-        by = self.ahead_ms, receipt.ahead_ms
-        return receipt.name + min(by), receipt.name + max(by)
+        return None if self.listed_at is None or self.listed_at < receipt.name else False
 
 
 class Attempts(Repository):
     """The repository of sends and receipts. All methods run inside a transaction."""
 
-    def begin(self, item: int, *, now: datetime, stamped_at: datetime) -> None:
-        """Notes that an item is about to be sent; `stamped_at` is the machine's clock, which names what is sent."""
-        self.insert("attempts", outbox_id=item, begun_at=millis(now), ahead_ms=millis(now) - millis(stamped_at))
+    def begin(self, item: int, *, now: datetime) -> None:
+        """Notes that an item is about to be sent."""
+        self.insert("attempts", outbox_id=item, begun_at=millis(now))
 
     def interrupt(self, *, until: datetime) -> None:
         """At start: notes that interrupted attempts may go out until `until`, whatever becomes of their items."""
@@ -124,14 +114,19 @@ class Attempts(Repository):
         )
         self.execute("UPDATE reactions SET ended_at = ? WHERE ended_at IS NULL", (millis(until),))
 
-    def put_off(self, seconds: float) -> None:
-        """Handles a jump of own time: attempts in doubt stay open as long as before, settled ones close as planned."""
+    def put_off(self, step_ms: int, now: datetime) -> None:
+        """Handles a step of the clock: attempts in doubt stay open as long as before.
+
+        The bridge may have named those that are open, or were a minute ago, before the step or after.
+        """
         self.execute(
-            "UPDATE attempts SET open_until = ?1 + max(coalesce(open_until, 0), "
-            "coalesce((SELECT settled_at FROM outbox WHERE id = outbox_id), 0)) WHERE sent_at IS NULL AND ?1 > 0 "
-            "AND coalesce(open_until, 0) < ?2 AND (open_until IS NOT NULL OR EXISTS "
-            "(SELECT 1 FROM outbox WHERE id = outbox_id AND settled_at IS NOT NULL))",
-            (round(seconds * 1000), _UNANSWERED),
+            "UPDATE attempts SET set_back_ms = set_back_ms + max(-?1, 0), "
+            "open_until = iif(open_until < ?2, open_until + ?1, open_until) WHERE sent_at IS NULL AND coalesce("
+            "max((SELECT settled_at FROM outbox WHERE id = outbox_id), coalesce(open_until, 0)) > ?3, TRUE)",
+            (step_ms, _UNANSWERED, millis(now) - _RECENT_MS),
+        )
+        self.execute(
+            "UPDATE reactions SET set_back_ms = set_back_ms + max(-?1, 0), ended_at = ended_at + ?1", (step_ms,)
         )
 
     def is_ours(self, conversation: ConversationId, sent_at: int) -> bool:
@@ -198,7 +193,7 @@ class Attempts(Repository):
         if not fitting:
             return 0
         self.execute_many(
-            "INSERT INTO receipts (target, person, ahead_ms, came_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            "INSERT INTO receipts (target, person, came_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             [astuple(receipt) for receipt in fitting],
         )
         count = self.reconcile(now=now)
@@ -218,7 +213,7 @@ class Attempts(Repository):
         """
         named = self.execute(
             "UPDATE attempts SET sent_at = ?1 WHERE id = (SELECT max(id) FROM attempts "
-            "WHERE outbox_id = ?2 AND sent_at IS NULL AND begun_at - ahead_ms - ?3 <= ?1)",
+            "WHERE outbox_id = ?2 AND sent_at IS NULL AND begun_at - set_back_ms - ?3 <= ?1)",
             (name, item, _BEHIND_MS),
         )
         if named.rowcount:
@@ -249,7 +244,7 @@ class Attempts(Repository):
             "DELETE FROM receipts WHERE EXISTS (SELECT 1 FROM attempts WHERE attempts.sent_at = receipts.target) "
             "OR target IN (SELECT name FROM reactions WHERE name IS NOT NULL)"
         )
-        kept = self.rows("SELECT target, person, ahead_ms, came_at FROM receipts ORDER BY target")
+        kept = self.rows("SELECT target, person, came_at FROM receipts ORDER BY target")
         receipts, unnamed = [_Receipt(*row) for row in kept], self._unnamed(now)
         left_at = self._left_at({one.person for one in receipts})
         spent: list[tuple[int, bytes]] = []
@@ -278,8 +273,8 @@ class Attempts(Repository):
             self.notify("outbox")
         return was_open
 
-    def begin_reaction(self, address: str, *, in_group: bool, now: datetime, stamped_at: datetime) -> int | None:
-        """Notes that a reaction is about to be sent; returns its number. `stamped_at` as in `begin`.
+    def begin_reaction(self, address: str, *, in_group: bool, now: datetime) -> int | None:
+        """Notes that a reaction is about to be sent; returns its number.
 
         None: it must not be sent now, because something else is being sent to this chat or is in doubt, and receipts
         could mean either.
@@ -292,8 +287,7 @@ class Attempts(Repository):
         ):
             return None
         self.execute("DELETE FROM reactions WHERE ended_at < ?", (millis(now - _REACTIONS_KEPT),))
-        at, ahead_ms = millis(now), millis(now) - millis(stamped_at)
-        return self.insert("reactions", chat=chat, in_group=in_group, begun_at=at, ahead_ms=ahead_ms)
+        return self.insert("reactions", chat=chat, in_group=in_group, begun_at=millis(now))
 
     def end_reaction(self, number: int, name: int | None, *, now: datetime, until: datetime | None = None) -> None:
         """Notes that the reaction was sent, under this name if the bridge gave one, or may go out until `until`."""
@@ -320,7 +314,7 @@ class Attempts(Repository):
                 "coalesce(max(settled_at, coalesce(open_until, 0)) > ?, TRUE) "
                 "OR (state = 'sent' AND outbox.sent_at IS NULL) AS is_pending, "
                 "outbox.conversation_id AS conversation, handle, in_group, begun_at, "
-                "max(settled_at, coalesce(open_until, 0)) AS until, listed_at, ahead_ms "
+                "max(settled_at, coalesce(open_until, 0)) AS until, listed_at, set_back_ms "
                 "FROM attempts INDEXED BY attempts_open JOIN outbox ON outbox.id = outbox_id "
                 "JOIN conversations ON conversations.id = outbox.conversation_id "
                 "LEFT JOIN rosters ON rosters.conversation_id = outbox.conversation_id "
@@ -331,7 +325,7 @@ class Attempts(Repository):
                 _Send,
                 "SELECT -reactions.id AS id, -reactions.id AS item, coalesce(ended_at > ?, TRUE) AS is_pending, "
                 "conversations.id AS conversation, chat AS handle, in_group, begun_at, ended_at + ? AS until, "
-                "listed_at, ahead_ms FROM reactions JOIN conversations ON handle = chat "
+                "listed_at, set_back_ms FROM reactions JOIN conversations ON handle = chat "
                 "LEFT JOIN rosters ON rosters.conversation_id = conversations.id WHERE name IS NULL",
                 (millis(now), _BEHIND_MS),
             ),
@@ -342,7 +336,6 @@ class Attempts(Repository):
         if not unnamed or not confirmation.names:
             return []
         person, came_at = self.chat_handle(confirmation.address), millis(confirmation.came_at)
-        ahead_ms = came_at - millis(confirmation.stamped_at or confirmation.came_at)
         left_at = self._left_at((person,))
         known = self.column(
             "SELECT sent_at FROM attempts WHERE sent_at IN (SELECT value FROM json_each(?1)) "
@@ -350,14 +343,11 @@ class Attempts(Repository):
             (_as_json(confirmation.names),),
         )
         new = sorted(set(confirmation.names).difference(known))[-_MAX_RECEIPTS:]
-        receipts = [_Receipt(name, person, ahead_ms, came_at) for name in new]
+        receipts = [_Receipt(name, person, came_at) for name in new if name <= came_at + _AHEAD_MS]
         return [
             receipt
             for receipt in receipts
-            if any(
-                one.may_be(receipt, latest_at=came_at + _AHEAD_MS) and one.reaches(receipt, left_at) is not False
-                for one in unnamed
-            )
+            if any(one.may_be(receipt) and one.reaches(receipt, left_at) is not False for one in unnamed)
         ]
 
     def prune(self, *, before: datetime) -> int:

@@ -382,13 +382,13 @@ class Summaries(Repository):
         )
 
 
-class OwnTime(Repository):
-    """The repository of own time, a single row. All methods run inside a transaction."""
+class LastTime(Repository):
+    """The repository of the last known time, a single row. All methods run inside a transaction."""
 
     def last(self) -> KeptTime | None:
-        """Returns the times as last kept; None: never."""
-        return self.record(KeptTime, "SELECT boot, counted_ns, wall_ns, own_ns FROM own_time")
+        """Returns the time as last kept; None: never."""
+        return self.record(KeptTime, "SELECT boot, counted_ns, wall_ns, believed_ns FROM last_time")
 
     def keep(self, time: KeptTime) -> None:
-        """Keeps the present times."""
-        self.put_row("own_time", id=1, **asdict(time))
+        """Keeps the present time."""
+        self.put_row("last_time", id=1, **asdict(time))

@@ -26,7 +26,7 @@ Left to others: what an envelope means, and what to tell the person when an item
 import json
 import logging
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import takewhile
 from typing import Any
 
@@ -160,12 +160,12 @@ class Inbox(Repository):
         condition = "NOT urgent AND put_off_until IS NULL AND realm = ? LIMIT 1"
         return self.exists("SELECT 1 " + _FROM_WAITING + condition, (self.realm,))
 
-    def put_off_all(self, seconds: float) -> None:
-        """Moves deadlines by a jump of own time, so that turns wait and claims hold as long as they would have."""
+    def put_off_all(self, step: timedelta) -> None:
+        """Handles a step of the clock: turns wait and claims hold as long as ever, and no message grows older."""
         self.execute(
-            "UPDATE inbox SET put_off_until = put_off_until + ?1, claimed_until = claimed_until + ?1 "
-            "WHERE state IN ('waiting', 'claimed')",
-            (round(seconds * 1000),),
+            "UPDATE inbox SET put_off_until = put_off_until + ?1, claimed_until = claimed_until + ?1, "
+            "received_at = received_at + ?1 WHERE state IN ('waiting', 'claimed')",
+            (step // timedelta(milliseconds=1),),
         )
 
     def take_up(self, turn: TurnId) -> None:

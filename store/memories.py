@@ -159,7 +159,7 @@ class Reminders(_Memories):
             words=self.seal(conversation, f"reminders.words|{origin}", words),
             due_at=millis(due_at),
             expires_at=self._end_of(turn) if expires_at is None else millis(expires_at),
-            set_back_ms=0 if is_delay else None,
+            is_delay=is_delay,
         )
         self.notify("reminders")
         [kept] = self._read("origin = ?", (origin,))
@@ -280,7 +280,7 @@ class Reminders(_Memories):
         """Returns the reminders of these rows. Damaged ones are skipped, and deleted if `discards` is set."""
         columns = (
             "id, conversation_id AS conversation, origin, number, plan, words, due_at, expires_at, "
-            "set_back_ms IS NOT NULL AS is_delay, settled_at IS NOT NULL AS is_over"
+            "is_delay, settled_at IS NOT NULL AS is_over"
         )
         sealed = ("plan", "words")
         return self.open_records(Reminder, "reminders", columns, condition, values, sealed=sealed, discards=discards)

@@ -4,6 +4,7 @@ A store of an earlier schema is carried over in one step, one transaction:
 
     tables ---------------------------> made anew, their rows copied, with what the columns have in common
     rows that decide access ----------> sealed, up to schema 35
+    own time, which was even ---------> the last known time: the machine's clock counts as set since, if it differs
 """
 
 import re
@@ -26,8 +27,18 @@ _DECIDING = {
 }
 """The key columns of each table that decides access, then the others, as schemas up to 35 have them."""
 
-_GONE = ("guard", "tool_shapes", "openings", "copies", "lessons")
+_GONE = ("guard", "tool_shapes", "openings", "copies", "lessons", "own_time")
 """Tables of earlier schemas that nothing reads any more."""
+
+_DELAYS = (
+    "UPDATE main.reminders SET is_delay = 1 FROM main.former_reminders AS former "
+    "WHERE former.id = reminders.id AND former.set_back_ms IS NOT NULL"
+)
+_BECAME = (
+    ("own_time", "own_ns", "INSERT INTO main.last_time SELECT id, boot, counted_ns, own_ns, own_ns FROM main.own_time"),
+    ("former_reminders", "set_back_ms", _DELAYS),
+)
+"""Columns that became others: their table, their name, and what takes them over."""
 
 
 def _newest() -> tuple[int, str]:
@@ -115,14 +126,21 @@ def _rebuild(connection: sqlite3.Connection, keyring: Keyring, version: int, scr
         if version >= _SEALED or table not in {*_DECIDING, "quotas"}:
             columns = ", ".join(_columns(connection, table) & _columns(connection, f"former_{table}"))
             connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM main.former_{table}")  # noqa: S608
-        connection.execute(f"DROP TABLE main.former_{table}")
-    for table in _GONE:
-        connection.execute(f"DROP TABLE IF EXISTS main.{table}")
+    _drop(connection, *(f"former_{table}" for table in former), *_GONE)
     for table, row in sealed:
         connection.execute(f"INSERT INTO main.{table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
     for table, last in ids:  # no number is used twice
         connection.execute("DELETE FROM main.sqlite_sequence WHERE name = ?", (table,))
         connection.execute("INSERT INTO main.sqlite_sequence (name, seq) VALUES (?, ?)", (table, last))
+
+
+def _drop(connection: sqlite3.Connection, *tables: str) -> None:
+    """Drops earlier tables, once what became of their columns is taken over."""
+    for table, column, statement in _BECAME:
+        if column in _columns(connection, table):
+            connection.execute(statement)
+    for table in tables:
+        connection.execute(f"DROP TABLE IF EXISTS main.{table}")
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> set[str]:

@@ -144,15 +144,12 @@ class Outbox(Repository):
         """Whether any item is waiting, being sent or in doubt."""
         return self.exists("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1")
 
-    def begin(
-        self, *, now: datetime, limit: int, stamped_at: datetime | None = None, unheard: timedelta | None = None
-    ) -> tuple[OutboxItem, ...]:
+    def begin(self, *, now: datetime, limit: int, unheard: timedelta | None = None) -> tuple[OutboxItem, ...]:
         """Marks the items to send now as `sending` and returns them: the first open one of each conversation, if due.
 
-        Returns at most `limit`, statuses last. Notes that receipts are being received until now. `stamped_at` is the
-        machine's clock, by which the bridge names what it sends; None: equal to `now`. `unheard` is the grace period if
-        no receipt can come at the moment: items in doubt then wait longer by the time since the last call, but not
-        beyond that grace from now, and ten minutes in all.
+        Returns at most `limit`, statuses last. Notes that receipts are being received until now. `unheard` is the grace
+        period if no receipt can come at the moment: items in doubt then wait longer by the time since the last call,
+        but not beyond that grace from now, and ten minutes in all.
         """
         if unheard is not None:
             self._put_off_unknown(millis(now), millis(now + unheard))
@@ -176,7 +173,7 @@ class Outbox(Repository):
             "ORDER BY this.position < 0, this.due_at, this.id LIMIT ?",
             (millis(now), self.realm, limit),
         )
-        begun = (self._begin_item(row, now, stamped_at or now) for row in rows)
+        begun = (self._begin_item(row, now) for row in rows)
         return tuple(item for item in begun if item is not None)
 
     def _put_off_unknown(self, at: int, until: int) -> None:
@@ -190,7 +187,7 @@ class Outbox(Repository):
             (at, self.realm, until, _MAX_UNHEARD_MS),
         )
 
-    def _begin_item(self, row: tuple[Any, ...], now: datetime, stamped_at: datetime) -> OutboxItem | None:
+    def _begin_item(self, row: tuple[Any, ...], now: datetime) -> OutboxItem | None:
         """Marks the item of a row as `sending` and returns it. A damaged one is marked as dead and gives None."""
         item, conversation, turn, position, reply, attempts, state, replaces, doubts, *former = row
         try:
@@ -199,7 +196,7 @@ class Outbox(Repository):
             _log.error("reply %d of the outbox is lost: %s", item, error)
             self._attempts.settle(item, "dead", None, now)
             return None
-        self._attempts.begin(item, now=now, stamped_at=stamped_at)
+        self._attempts.begin(item, now=now)
         self.execute(
             "UPDATE outbox SET state = 'sending', attempted_at = ?, attempts = attempts + 1 WHERE id = ?",
             (millis(now), item),
@@ -310,13 +307,16 @@ class Outbox(Repository):
             values,
         ).rowcount
 
-    def put_off_all(self, seconds: float) -> None:
-        """Moves due times by a jump of own time."""
+    def put_off_all(self, step: timedelta, *, now: datetime) -> None:
+        """Moves due times by a step of the clock, so that items wait as long as they would have."""
+        step_ms = step // timedelta(milliseconds=1)
         self.execute(
-            "UPDATE outbox SET due_at = due_at + ? WHERE state IN ('waiting', 'sending', 'unknown')",
-            (round(seconds * 1000),),
+            "UPDATE outbox SET due_at = due_at + ?1, attempted_at = attempted_at + ?1 "
+            "WHERE state IN ('waiting', 'sending', 'unknown')",
+            (step_ms,),
         )
-        self._attempts.put_off(seconds)
+        self.execute("UPDATE listening SET until = until + ?", (step_ms,))
+        self._attempts.put_off(step_ms, now)
 
     def give_up(self, item: OutboxId, *, now: datetime, doubted_until: datetime | None = None) -> None:
         """Marks an item as dead and deletes its words: it will never go out.

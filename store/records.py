@@ -131,13 +131,13 @@ class Waiting:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeptTime:
-    """The clocks at one moment (see `bot.clock`), in nanoseconds, the last two since 1970."""
+    """The clock at one moment (see `bot.clock`), in nanoseconds, the last two since 1970."""
 
     boot: str
     """The boot id of the machine; empty where there is none."""
     counted_ns: int
     """The time since the machine was started."""
     wall_ns: int
-    """The machine's clock, without a step that was not confirmed yet."""
-    own_ns: int
-    """Aldis's own time."""
+    """What Aldis took the time to be, as it had followed the machine's clock."""
+    believed_ns: int
+    """The same without a step that was still in doubt."""

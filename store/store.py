@@ -25,7 +25,7 @@ from store.database import Database, beside, master_key_path
 from store.erasure import Erasure, Forgetting
 from store.errors import DatabaseGone, StoreError
 from store.feeds import Feeds
-from store.history import Chats, Conversations, History, Journal, OwnTime, Summaries, Turns
+from store.history import Chats, Conversations, History, Journal, LastTime, Summaries, Turns
 from store.inbox import Inbox, Revisions
 from store.ledger import Ledger, Quotas
 from store.memories import Facts, Predictions, Reminders
@@ -74,7 +74,7 @@ class Repositories:
         self.notices = Notices(context)
         self.feeds = Feeds(context)
         self.restored = backup.Restored(context)
-        self.own_time = OwnTime(context)
+        self.last_time = LastTime(context)
         self.forgetting = Forgetting(context)
 
 

@@ -233,7 +233,7 @@ class TestImage:
         copied = [path for line in lines for path in line.split()]
         locks = {"requirements.lock", "docker/build.lock", "docker/mcp.lock", "docker/postgres.lock"}
         assert set(copied) == {*locks, "pyproject.toml", "README.md", "LICENSE", "bot", "store", "tools"}
-        assert all(self.is_sent(path) for path in [*copied, "bot/settings/__init__.py", "store/schema/038_base.sql"])
+        assert all(self.is_sent(path) for path in [*copied, "bot/settings/__init__.py", "store/schema/039_base.sql"])
 
     def test_is_sent_no_data_and_no_key(self) -> None:
         """Neither from their own folders nor from where somebody left them."""

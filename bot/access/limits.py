@@ -37,7 +37,7 @@ class CallRate:
         self._calls.move_to_end(key)
         while len(self._calls) > _MAX_KEYS:
             self._calls.popitem(last=False)
-        while calls and now - calls[0] >= _MINUTE:
+        while calls and abs(now - calls[0]) >= _MINUTE:  # later than now: the clock was set back since
             calls.popleft()
         return len(calls) + beside < self._most
 

@@ -232,7 +232,7 @@ class Callers(WaitingRoom):
         if envelope.author is None or not self._is_listening:
             return
         self._callers.pop(envelope.author, None)
-        self._callers[envelope.author] = Caller(person=envelope.author, number=envelope.number, at=self._clock.wall())
+        self._callers[envelope.author] = Caller(person=envelope.author, number=envelope.number, at=self._clock.now())
         while len(self._callers) > _MAX_CALLERS:
             person, _ = self._callers.popitem(last=False)
             self._held.pop(person, None)

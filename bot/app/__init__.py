@@ -93,7 +93,7 @@ async def build_service(
         stack.push_async_callback(_close, transport)
         sandbox, store = Sandbox(), await stack.enter_async_context(opened_store(settings, realm))
         await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
-        clock = await own_clock(store)
+        clock = await resumed_clock(store)
         shared = wiring.Services(settings, transport, store, realm, clock=clock, sandbox=sandbox, process=process)
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
@@ -189,14 +189,14 @@ async def _prepare(sandbox: Sandbox) -> None:
         await sandbox.level()
 
 
-async def own_clock(store: Store, clock: Clock | None = None) -> Clock:
-    """The machine's clock, with own time continuing from where the last process with this store stopped.
+async def resumed_clock(store: Store, clock: Clock | None = None) -> Clock:
+    """The machine's clock, which knows the time that the last process with this store had.
 
     Raises:
         StoreError: the store cannot be read.
     """
     clock = clock or Clock()
-    kept = await store.read(lambda repos: repos.own_time.last())
+    kept = await store.read(lambda repos: repos.last_time.last())
     if kept is not None:
         clock.resume(kept)
     return clock

@@ -349,7 +349,7 @@ def _nightly(shared: Services) -> Callable[[], Awaitable[None]] | None:
     if given.backup_days is None:
         return None
     folder, kept = given.path.absolute().parent / "backups" / "nightly", timedelta(days=given.backup_days)
-    return lambda: shared.store.back_up_nightly(folder, now=shared.clock.wall(), timezone=zone, kept=kept)
+    return lambda: shared.store.back_up_nightly(folder, now=shared.clock.now(), timezone=zone, kept=kept)
 
 
 def access_list(settings: Settings, realm: str) -> AccessList:

@@ -117,7 +117,7 @@ class Agent:
             if attachment.id not in journal.opened
         )
         zone = turn.timezone or self.models.settings.locale.timezone
-        found = prompt.question(turn.incoming, now=turn.wall_at, timezone=zone, findings=journal.opened)
+        found = prompt.question(turn.incoming, now=turn.loaded_at, timezone=zone, findings=journal.opened)
         return replace(turn, question=found)
 
 

@@ -168,7 +168,6 @@ def read_turn(
     past: Iterable["StoredTurn"],
     *,
     now: datetime,
-    wall: datetime,
     timezone: str,
 ) -> Turn:
     """The turn of a claim with all that surrounds its messages, within one transaction: each trip to the store costs a
@@ -198,8 +197,7 @@ def read_turn(
         chat=incoming[-1].chat,
         incoming=incoming,
         loaded_at=now,
-        wall_at=wall,
-        question=asked.question if asked else prompt.question(incoming, now=wall, timezone=zone or timezone),
+        question=asked.question if asked else prompt.question(incoming, now=now, timezone=zone or timezone),
         # A turn that waited for an approval continues where it began: anything said meanwhile comes after it.
         history=tuple(
             turn.messages

@@ -97,9 +97,6 @@ class Turn:
     incoming: tuple[Incoming, ...]
     """The messages it answers, oldest first; at least one."""
     loaded_at: datetime
-    """In own time."""
-    wall_at: datetime
-    """The machine's clock at that moment, which people and models read."""
     question: UserMessage
     history: tuple[PastTurn, ...]
     """The last turns of the conversation, oldest first, each complete."""

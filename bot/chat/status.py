@@ -229,8 +229,7 @@ class Reactions:
         """Sends the reaction once its chat is quiet, unless it is obsolete by then; returns whether it was sent."""
 
         def begin(repos: Repositories) -> int | None:
-            now, stamped_at, chat = self._clock.now(), self._clock.wall(), place[0]
-            return repos.attempts.begin_reaction(chat, in_group=chat.is_group, now=now, stamped_at=stamped_at)
+            return repos.attempts.begin_reaction(place[0], in_group=place[0].is_group, now=self._clock.now())
 
         try:
             pause_seconds = _MIN_PAUSE_SECONDS

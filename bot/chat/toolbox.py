@@ -256,7 +256,7 @@ class Toolbox:
 
     def _context(self, call: ToolCall, turn: Turn) -> ToolContext:
         return ToolContext(
-            now=self._clock.wall(),
+            now=self._clock.now(),
             timezone=turn.timezone or self._timezone,
             language=current_language(),
             person=turn.person,

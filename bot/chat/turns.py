@@ -89,10 +89,10 @@ class Turns:
 
     async def load(self, claim: Claim, incoming: tuple[Incoming, ...]) -> Turn:
         """The turn of a claim, with the history before it and the steps of earlier attempts."""
-        now, wall = self._clock.now(), self._clock.wall()
+        now = self._clock.now()
         past = await self._past_turns.load(claim.conversation)
         turn = await self._store.read(
-            lambda repos: read_turn(repos, claim, incoming, past, now=now, wall=wall, timezone=self._timezone)
+            lambda repos: read_turn(repos, claim, incoming, past, now=now, timezone=self._timezone)
         )
         set_language(turn.settings.language or turn.heard or chat_settings.language_of(turn.settings, self._language))
         return turn

@@ -43,7 +43,7 @@ def back_up(given: Settings, options: argparse.Namespace) -> int:
     folder = Path(options.folder).absolute()
 
     async def copied(store: Store) -> Mapping[str, Any]:
-        return {"file": str(await store.backup(folder, now=Clock().wall()))}
+        return {"file": str(await store.backup(folder, now=Clock().now()))}
 
     answer = asyncio.run(_done(given, "backup", {"folder": str(folder)}, copied))
     print(answer["file"], flush=True)
@@ -70,7 +70,7 @@ def replace_store(given: Settings, copy: Path) -> Path | None:
     Raises:
         StoreError: the copy is refused, and the store is as before.
     """
-    return restore(copy, given.store.path, now=Clock().wall(), key=given.store.master_key)
+    return restore(copy, given.store.path, now=Clock().now(), key=given.store.master_key)
 
 
 def export(given: Settings, options: argparse.Namespace) -> int:
@@ -80,7 +80,7 @@ def export(given: Settings, options: argparse.Namespace) -> int:
         person = uuid_of(options.person)
         if person is None:
             raise ConfigError("export: name the person by UUID, or do this while Aldis runs, which knows other names")
-        now = (await app.own_clock(store)).now()
+        now = (await app.resumed_clock(store)).now()
         return {"json": (await gather_export(store, person, ChatId.direct(person), now=now)).as_json()}
 
     answer = asyncio.run(_done(given, "export", {"person": options.person}, exported))
@@ -158,6 +158,6 @@ async def _back_up(path: Path, folder: Path) -> tuple[Path, Mapping[str, Any]]:
     """Returns a backup, and the build of the running Aldis; an empty one if none runs."""
     answer = await ask_running(path, "backup", {"folder": str(folder)})
     if answer is None:
-        return await asyncio.to_thread(copy_closed, path, folder, now=Clock().wall()), {}
+        return await asyncio.to_thread(copy_closed, path, folder, now=Clock().now()), {}
     state = await ask_running(path, "state") or {}
     return Path(answer["file"]), state.get("build", {})

@@ -199,7 +199,7 @@ class AdminCommands(CommandGroup):
 
         def allow(repos: Repositories) -> str:
             account = self._audience.transport.account
-            repos.people.allow(person, account=account, by=call.message.author, now=clock.wall())
+            repos.people.allow(person, account=account, by=call.message.author, now=clock.now())
             names, label = self._names(repos, contacts), self._audience.label(repos, person)
             return say(phrases.LET_IN, name=plain_name(names.entry(label)), word=names.word(label))
 

@@ -43,7 +43,7 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Na
 def _check_release(release: Release, clock: Clock) -> list[Finding]:
     """What is known of the bridge's version."""
     found = [ok("bridge", f"it is {release.name}, and lets Aldis receive")]
-    concerns = warnings(release, clock.wall().date())
+    concerns = warnings(release, clock.now().date())
     found += [(problem if one.is_urgent else warning)("bridge", one.words, one.advice) for one in concerns]
     if release.bridge == "rest_api":
         what = "it drops what comes while Aldis is not connected, and some of a burst"

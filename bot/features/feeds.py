@@ -176,7 +176,7 @@ class IntelSearch:
         if not any(map(str.isalnum, query)):
             raise BadArguments("The query contains no words.")
         since = context.now - timedelta(days=arguments.from_days)
-        limit, now = arguments.limit, self._clock.wall()
+        limit, now = arguments.limit, self._clock.now()
         found, has_all_words = await self._store.read(
             lambda repos: repos.feeds.search(query, since=since, now=now, limit=limit)
         )
@@ -429,9 +429,9 @@ class FeedPoller:
             await self._attend(reader, feed)
 
         def prune(repos: Repositories) -> int:
-            return repos.feeds.prune(before=self._clock.settled_now() - self._kept, limit=self._news.max_entries)
+            return repos.feeds.prune(before=self._clock.now() - self._kept, limit=self._news.max_entries)
 
-        while await self._store.transaction(prune):
+        while not self._clock.doubt() and await self._store.transaction(prune):
             continue
         next_at = await self._store.read(lambda repos: repos.feeds.next_due_at())
         if next_at is None:
@@ -455,7 +455,7 @@ class FeedPoller:
         await self._store.transaction(lambda repos: self._keep(repos, reading))
 
     def _keep(self, repos: Repositories, reading: Reading) -> None:
-        now, feed = self._clock.wall(), reading.feed
+        now, feed = self._clock.now(), reading.feed
         if feed.trouble is None:
             feed = replace(feed, read_at=now, failures=0)
         else:

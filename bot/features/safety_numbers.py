@@ -253,7 +253,7 @@ class SafetyNumbers:
         """Records who is not trusted, tells the admins about new ones, releases what need not be held."""
         account, untrusted = self._account, known.untrusted - accepted
         for person in people:
-            repos.people.suspect(person, known.keys[person].key, account=account, now=self._clock.wall())
+            repos.people.suspect(person, known.keys[person].key, account=account, now=self._clock.now())
         by_label = {repos.people.label(person, account=account): person for person in known.keys}
         suspects: list[Suspect] = []
         is_any_trusted = bool(accepted)

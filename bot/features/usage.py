@@ -49,7 +49,7 @@ class UsageCommands(CommandGroup):
         """Shows what was spent for the person and for the group, today and this month, the limits and what is left of
         them; admins also see the total for everybody.
         """
-        periods = ledger.periods(self._context.clock.settled_now(), self._timezone)
+        periods = ledger.periods(self._context.clock.now(), self._timezone)
 
         def reply(repos: Repositories) -> str:
             group = call.message.chat if call.is_in_group else None

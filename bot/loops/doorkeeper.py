@@ -127,7 +127,7 @@ class Doorkeeper:
 
     async def _pin(self, claims: Sequence[tuple[str, str]]) -> None:
         """Pins listed numbers to those who write under them, where they are free or their UUID is listed, too."""
-        sure, now = self.access.persons | self.access.admins, self._clock.wall()
+        sure, now = self.access.persons | self.access.admins, self._clock.now()
         refused = await self._store.transaction(
             lambda repos: {
                 number

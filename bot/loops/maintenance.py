@@ -3,8 +3,8 @@
 Clean-up removes what has expired, puts abandoned claims back, deletes settled rows and old turns, and folds the
 write-ahead log into the database, so that what was removed has left the disk.
 
-It also stores the state of the clocks, so that own time continues after a restart; a step of the machine's clock is
-logged when it counts (`bot.clock`).
+It also follows the machine's clock where that was set, and stores the time, so that the next start notices it, too
+(`bot.clock`). As long as the clock is in doubt, nothing is removed by it.
 Left to others: the daily work of the queues (`bot.loops.worker`, `bot.loops.sender`), what belongs to a turn
 (`bot.chat.edits`), what is due to be said (`bot.features.reminders.service`).
 """
@@ -65,7 +65,7 @@ class Maintenance:
         await self.expire()
 
         def transact(repos: Repositories) -> int:
-            repos.own_time.keep(self._clock.snapshot())
+            repos.last_time.keep(self._clock.snapshot())
             return repos.inbox.recover()
 
         count = await self._store.transaction(transact)
@@ -84,42 +84,43 @@ class Maintenance:
         Raises:
             StoreError: it failed and is tried again the next time.
         """
-        await self._believe_clock()
-        now = self._clock.now()
-        count = await self._store.transaction(lambda repos: repos.forgetting.expire(now))
-        while some := await self._revisions.expire():
-            count += some
+        await self._follow_clock()
+        now, count = self._clock.now(), 0
+        if not self._clock.doubt():
+            count = await self._store.transaction(lambda repos: repos.forgetting.expire(now))
+            while some := await self._revisions.expire():
+                count += some
         if count:
             _log.info("%d turns and what came of them have disappeared: their timers ran out", count)
         try:
-            await self._store.transaction(lambda repos: repos.inbox.take_up_overdue(self._clock.now()))
+            await self._store.transaction(lambda repos: repos.inbox.take_up_overdue(now))
         finally:
             if count:
                 await self._checkpoint()
 
-    async def _believe_clock(self) -> None:
-        """Makes a step of the machine's clock count once it has stood long enough.
+    async def _follow_clock(self) -> None:
+        """Takes a step of the machine's clock over.
 
-        Deadlines are extended by as much as own time moves ahead, in the transaction that also stores the new time: a
-        process that ends right after it would else go back in time and extend them again.
+        The deadlines of the queues move by as much in the transaction that stores the new time: a process that ends
+        right after it would else move them again. What is written after that is written by the new time.
         """
-        step = self._clock.standing()
-        if step is None:
-            return
-        ahead_seconds = max(0.0, step.total_seconds())
+        step, now = self._clock.new_step(), self._clock.now()
 
-        def put_off(repos: Repositories) -> None:
-            repos.outbox.put_off_all(ahead_seconds)
-            repos.inbox.put_off_all(ahead_seconds)
-            repos.own_time.keep(self._clock.snapshot(step))
+        def follow(repos: Repositories) -> None:
+            self._clock.follow(step)
+            repos.outbox.put_off_all(step, now=now)
+            repos.inbox.put_off_all(step)
+            repos.last_time.keep(self._clock.snapshot())
 
         try:
-            await self._store.transaction(put_off)
+            if step:
+                await self._store.transaction(follow)
+                words = f"the machine's clock was set by {step.total_seconds():+.0f} s"
+                _log.warning("%s", self._clock.doubt_in_words() or words)
         except StoreError as error:
-            _log.error("a jump of the machine's clock is ignored for now: %s", error)
-            return
-        self._clock.believe(step)
-        _log.warning("the machine's clock was changed by %+.0f s", step.total_seconds())
+            if not self._clock.new_step():
+                self._clock.follow(-step)
+            _log.error("that the machine's clock was set is ignored for now: %s", error)
 
     async def tidy(self) -> None:
         """Cleans up once.
@@ -127,23 +128,24 @@ class Maintenance:
         Raises:
             StoreError: something could not be written; it is done the next time.
         """
-        now = self._clock.now()
-        while self._retention is not None and await self._revisions.retain(now - self._retention) > 0:
+        now, is_sure = self._clock.now(), not self._clock.doubt()
+        while is_sure and self._retention and await self._revisions.retain(now - self._retention) > 0:
             _log.info("turns older than the retention period were destroyed")
 
         old = now - _REMEMBERED
-        while await self._store.transaction(
+        while is_sure and await self._store.transaction(
             lambda repos: repos.inbox.prune(before=old) + repos.outbox.prune(before=old)
         ):
             pass
 
         def transact(repos: Repositories) -> int:
-            repos.own_time.keep(self._clock.snapshot())
-            repos.people.prune(before=old)
-            repos.forgetting.prune(before=old)
-            if held := repos.holds.give_up_items(before=now - _HELD, now=now):
+            repos.last_time.keep(self._clock.snapshot())
+            if is_sure:
+                repos.people.prune(before=old)
+                repos.forgetting.prune(before=old)
+                repos.ledger.prune(now=now)
+            if is_sure and (held := repos.holds.give_up_items(before=now - _HELD, now=now)):
                 _log.error("%d answers were held too long for a safety number that no one trusted", held)
-            repos.ledger.prune(now=self._clock.settled_now())
             return repos.inbox.requeue(now=now)
 
         count = await self._store.transaction(transact)
@@ -158,7 +160,7 @@ class Maintenance:
             self._hindered.end()
         except StoreInUse as error:
             self._hindered.tell(str(error))
-        if self._nightly is not None:
+        if self._nightly is not None and not self._clock.doubt():
             await self._nightly()
 
     async def _again_and_again(self, work: Callable[[], Awaitable[None]], every_seconds: float) -> None:

@@ -155,7 +155,7 @@ class Sender:
         # While the stream is closed no receipt can arrive, so that time does not count.
         unheard = self._grace if self._grace and not self._transport.stream.is_open else None
         room = MAX_SENDING - len(self._sending)
-        items = repos.outbox.begin(now=now, limit=room, stamped_at=self._clock.wall(), unheard=unheard)
+        items = repos.outbox.begin(now=now, limit=room, unheard=unheard)
         for item in items:
             if item.was_unknown:
                 resent = LedgerEntry(kind="send", name="message", outcome="resent", latency_seconds=0)
@@ -202,7 +202,7 @@ class Sender:
 
     async def _try(self, item: OutboxItem, whole: Outgoing, outgoing: Outgoing) -> Outcome:
         """Tries to send an item, or what can be sent of the `whole`."""
-        edits = editable(item, self._clock.wall()) if isinstance(outgoing, Reply) and not outgoing.files else None
+        edits = editable(item, self._clock.now()) if isinstance(outgoing, Reply) and not outgoing.files else None
         began, failed, sent = time.monotonic(), None, None
         try:
             sent = await self._send(outgoing, edits)
@@ -288,11 +288,11 @@ class Sender:
         """It went out, perhaps without its files; a status that must not stay beside it is removed next."""
 
         def record(repos: Repositories) -> None:
-            now, wall = self._clock.now(), self._clock.wall()
+            now = self._clock.now()
             targets = [sent_at] if repos.outbox.mark_sent(item.id, sent_at, now=now, edited=edits) else []
             if item.status is not None and edits is None and isinstance(outgoing, Reply):
                 targets.append(SentId(item.status.sent_at))
-            elif isinstance(outgoing, Reply) and outgoing.files and (old := editable(item, wall)) is not None:
+            elif isinstance(outgoing, Reply) and outgoing.files and (old := editable(item, now)) is not None:
                 targets.append(SentId(old.sent_at))
             self._add(repos, item, *(Removal(chat=outgoing.chat, target=target) for target in targets))
             # People whom something has not reached hear so now that something else has.

@@ -129,12 +129,12 @@ class Watchdog:
     @property
     def concerns(self) -> tuple[Concern, ...]:
         """Remarks about the bridge's version; nothing that keeps Aldis from hearing now."""
-        return warnings(self.release, self._clock.wall().date()) if self.release else ()
+        return warnings(self.release, self._clock.now().date()) if self.release else ()
 
     @property
     def release_age_days(self) -> int | None:
         """The minimum age of the bridge's version; None if unknown."""
-        return age_days(self.release, self._clock.wall().date()) if self.release else None
+        return age_days(self.release, self._clock.now().date()) if self.release else None
 
     @property
     def is_open(self) -> bool:

@@ -356,10 +356,10 @@ class Worker:
         item, envelope = opened.item, opened.envelope
         if item.refusal is not None:
             return _REFUSALS.get(item.refusal, phrases.FAILED)
-        if item.expires_at is not None and item.expires_at <= now:
+        if item.expires_at is not None and item.expires_at <= now and not self._clock.doubt():
             self._unanswered.note("expired")
             return phrases.MESSAGE_EXPIRED
-        # At Signal by the server's clock, since the sender's and ours may be days off; here in own time.
+        # At Signal by the server's clock, since the sender's and ours may be days off; here by ours.
         waited_seconds = (envelope.waited_ms or 0) / 1000 + (now - item.received_at).total_seconds()
         if waited_seconds <= self._settings.intake.max_age:
             return None

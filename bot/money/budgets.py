@@ -123,7 +123,7 @@ class Budget:
             if reserved is None:
                 self._add(repos, payer, bill.entries, self._periods().day)
             else:
-                group, now = reserved.payer.group, self._clock.settled_now()
+                group, now = reserved.payer.group, self._clock.now()
                 repos.ledger.settle(reserved.row, bill.entries, now=now, group=group, day=reserved.day)
 
     def used_up(self, repos: Repositories, payer: Payer, more_usd: Decimal = Decimal(0)) -> UsedUp | None:
@@ -189,13 +189,13 @@ class Budget:
             payer.turn,
             payer.person,
             entries,
-            now=self._clock.settled_now(),
+            now=self._clock.now(),
             group=payer.group,
             day=day,
         )
 
     def _periods(self) -> Periods:
-        return periods(self._clock.settled_now(), self._timezone)
+        return periods(self._clock.now(), self._timezone)
 
 
 def _span(period: str, now: Periods) -> Span:

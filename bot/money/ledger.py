@@ -120,5 +120,5 @@ class Quotas:
         Raises:
             StoreError: it could not be stored.
         """
-        day = f"{self._clock.settled_now():%Y-%m-%d}"
+        day = f"{self._clock.now():%Y-%m-%d}"
         return await self._store.transaction(lambda repos: repos.quotas.take(service, day, amount=amount, limit=limit))

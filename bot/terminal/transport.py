@@ -241,7 +241,7 @@ class Terminal:
 
     def _next_sent_at(self) -> SentId:
         """The time in milliseconds, later than all before: an id must not be given twice."""
-        self._last_sent_at = max(self._last_sent_at + 1, int(self._clock.wall().timestamp() * 1000))
+        self._last_sent_at = max(self._last_sent_at + 1, int(self._clock.now().timestamp() * 1000))
         return SentId(self._last_sent_at)
 
     async def _hand_over(self, file: File) -> None:

@@ -78,7 +78,7 @@ class Control:
 
     async def _backup(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         # The folder is a whole path, because the running Aldis can have another working directory than the caller.
-        copy = await self.store.backup(Path(given["folder"]), now=self.clock.wall())
+        copy = await self.store.backup(Path(given["folder"]), now=self.clock.now())
         return {"file": str(copy), "note": NOT_INCLUDED}
 
     async def _export(self, given: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -121,14 +121,14 @@ class HealthPage:
         return (*problems, *own), backlogs
 
     def _overdue(self, repos: Repositories) -> list[str]:
-        """What should have been done by now, a sentence each."""
+        """What should have been done by now, a sentence each; or that the clock does not tell."""
+        if (words := self.clock.doubt_in_words()) is not None:
+            return [words]
         reminded_at = repos.reminders.next_due_at()
         waiting = {
             "a message has been waiting for too long": self._seconds_since(repos.inbox.backlog().oldest_at),
             "an answer has been due to be sent for too long": self._seconds_since(repos.outbox.next_due_at()),
-            "a reminder has been due for too long": (
-                0.0 if reminded_at is None else (self.clock.settled_now() - reminded_at).total_seconds()
-            ),
+            "a reminder has been due for too long": self._seconds_since(reminded_at),
         }
         return [words for words, seconds in waiting.items() if seconds > _MAX_WAIT_SECONDS]
 

@@ -1,21 +1,21 @@
-"""The clocks: own time is even whatever is done to the machine's clock, which counts when it has stood."""
+"""The clock: a step of the machine's counts once it is followed, and one of more than a day is doubted for a while."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
-from bot.clock import STANDS_AFTER, Clock
+from bot.clock import STANDS_AFTER, Clock, SetClock
 from tests.conftest import NOON
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
-STOOD = STANDS_AFTER.total_seconds() + 1
+NONE = timedelta(0)
 
 
 class Machine:
     """What a machine shows and counts; several processes may live on it, one after the other."""
 
-    def __init__(self, at: datetime = NOON) -> None:
-        self.wall_seconds = at.timestamp()
+    def __init__(self) -> None:
+        self.wall_seconds = NOON.timestamp()
         self.counted_seconds = 1000.0
         self.boot = "first"
 
@@ -24,9 +24,9 @@ class Machine:
         self.wall_seconds += seconds
 
     def restarts(self, seconds: float) -> None:
-        """It was off for so long, and its clock went on meanwhile."""
+        """By its clock it was off for so long."""
         self.wall_seconds += seconds
-        self.counted_seconds, self.boot = 10.0, f"{self.boot}, again"
+        self.counted_seconds, self.boot = 10.0, self.boot and f"{self.boot}, again"
 
     def clock(self) -> Clock:
         return Clock(
@@ -36,91 +36,87 @@ class Machine:
         )
 
 
-def believed(clock: Clock) -> timedelta | None:
-    """What maintenance does."""
-    step = clock.standing()
-    if step is not None:
-        clock.believe(step)
-    return step
+@pytest.mark.parametrize("seconds", [-400 * DAY, -20 * MINUTE, 20 * MINUTE, 400 * DAY])
+def test_a_step_counts_once_it_is_followed(seconds: float) -> None:
+    """Until then time passes evenly; a step that is undone has never been."""
+    clock = SetClock(NOON)
+    clock.step(seconds)
+    clock.move(3)
+    assert clock.new_step() == timedelta(seconds=seconds)
+    assert clock.now() == NOON + timedelta(seconds=3)
+    clock.step(-seconds)
+    assert (clock.new_step(), clock.now()) == (NONE, NOON + timedelta(seconds=3))
+    clock.step(seconds)
+    clock.follow(clock.new_step())
+    assert (clock.new_step(), clock.now()) == (NONE, NOON + timedelta(seconds=3 + seconds))
 
 
-@pytest.mark.parametrize("seconds", [-400 * DAY, 20 * MINUTE])
-def test_own_time_passes_evenly_over_a_step(seconds: float) -> None:
-    """Ahead or back: what waits is neither due at once nor muted; and a step that is undone soon has never been."""
+def test_small_differences_between_two_clocks_are_no_step() -> None:
+    """The time is what the machine's clock shows."""
+    clock = SetClock(NOON)
+    for seconds in (0.9, -1.8):
+        clock.step(seconds)
+        assert clock.new_step() == NONE
+    assert clock.now() == NOON - timedelta(seconds=0.9)
+
+
+@pytest.mark.parametrize("seconds", [-DAY - 1, DAY + 1])
+def test_a_step_of_more_than_a_day_is_doubted(seconds: float) -> None:
+    """Until it has stood for an hour, or is undone; smaller ones are believed, but not a day by bits."""
+    clock = SetClock(NOON)
+
+    def steps(by_seconds: float) -> bool:
+        clock.step(by_seconds)
+        clock.follow(clock.new_step())
+        return clock.doubt_in_words() is not None
+
+    assert steps(seconds)
+    assert not steps(-seconds)
+    assert not steps(seconds / 2)
+    assert steps(seconds)
+    clock.move(STANDS_AFTER.total_seconds() - 1)
+    assert clock.doubt() == timedelta(seconds=seconds * 1.5)
+    clock.move(1)
+    assert clock.doubt() == NONE
+    assert not steps(DAY)
+
+
+@pytest.mark.parametrize("seconds", [-3 * DAY, HOUR, 3 * DAY])
+def test_a_restart_of_aldis_knows_what_was_followed_and_doubted(seconds: float) -> None:
+    """The machine has counted on: a step while Aldis did not run is one like any other; another boot has no count."""
     machine = Machine()
     clock = machine.clock()
-    machine.wall_seconds += seconds
-    for _ in range(4):
-        machine.passes(MINUTE)
-        assert clock.standing() is None
-    assert clock.now() == NOON + timedelta(minutes=4)
-    assert clock.settled_now() == NOON + timedelta(minutes=4)
-    assert clock.wall() == NOON + timedelta(minutes=4, seconds=seconds)
-    machine.wall_seconds -= seconds
-    machine.passes(10 * MINUTE)
-    assert believed(clock) is None
-    assert clock.now() == clock.wall() == clock.settled_now() == NOON + timedelta(minutes=14)
-
-
-@pytest.mark.parametrize(("seconds", "ahead"), [(-DAY, 0), (HOUR, HOUR)])
-def test_a_step_that_stands_counts(seconds: float, ahead: float) -> None:
-    """One ahead is time that has passed; one back brings nothing back. It counts once."""
-    machine = Machine()
-    clock = machine.clock()
-    machine.wall_seconds += seconds
-    assert clock.standing() is None
-    machine.passes(STOOD)
-    step = clock.standing()
-    assert step is not None
-    assert step == timedelta(seconds=seconds)
-    clock.believe(step)
-    assert clock.settled_now() == clock.wall()
-    assert clock.now() == NOON + timedelta(seconds=STOOD + ahead)
-    machine.passes(STOOD)
-    assert clock.standing() is None
-    assert clock.now() == NOON + timedelta(seconds=2 * STOOD + ahead)
-
-
-def test_a_step_has_to_stand_as_it_is() -> None:
-    """Another one begins the five minutes anew; small differences between two clocks are no step."""
-    machine = Machine()
-    clock = machine.clock()
-    machine.wall_seconds += HOUR
-    assert clock.standing() is None
-    machine.passes(STOOD - 2)
-    machine.wall_seconds += HOUR
-    assert clock.standing() is None
-    machine.passes(2)
-    assert clock.standing() is None
-    machine.passes(STOOD)
-    machine.wall_seconds += 0.5
-    assert believed(clock) == timedelta(hours=2, seconds=0.5)
-    machine.wall_seconds -= 0.9
-    machine.passes(STOOD)
-    assert believed(clock) is None
-
-
-def test_a_time_before_anything_was_written_is_never_believed() -> None:
-    """A machine that lost its battery says 1970 until the network tells it better."""
-    machine = Machine()
-    clock = machine.clock()
-    machine.wall_seconds = 60.0
-    assert clock.standing() is None
-    machine.passes(10 * HOUR)
-    assert clock.standing() is None
-    assert clock.settled_now() == NOON + timedelta(hours=10)
-
-
-@pytest.mark.parametrize("seconds", [-DAY, HOUR])
-def test_own_time_goes_on_over_a_restart_of_aldis(seconds: float) -> None:
-    """The machine has counted on: a step while nobody looked is a step like any other."""
-    machine = Machine()
-    kept = machine.clock().snapshot()
+    kept = clock.snapshot()
     machine.passes(MINUTE)
     machine.wall_seconds += seconds
     clock = machine.clock()
     clock.resume(kept)
-    assert clock.now() == clock.settled_now() == NOON + timedelta(minutes=1)
-    machine.passes(STOOD)
-    assert believed(clock) == timedelta(seconds=seconds)
-    assert clock.now() == NOON + timedelta(seconds=MINUTE + STOOD + max(0, seconds))
+    assert clock.now() == NOON + timedelta(minutes=1)
+    clock.follow(clock.new_step())
+    assert clock.now() == NOON + timedelta(seconds=MINUTE + seconds)
+    for restart in (lambda: None, lambda: machine.restarts(HOUR)):
+        kept = clock.snapshot()
+        restart()
+        clock = machine.clock()
+        clock.resume(kept)
+        assert clock.new_step() == NONE
+        assert clock.now().timestamp() == machine.wall_seconds
+        assert bool(clock.doubt()) == (abs(seconds) > DAY)
+
+
+@pytest.mark.parametrize("boot", ["first", ""])
+def test_a_machine_without_a_battery_is_set_back_until_it_is_right(boot: str) -> None:
+    """Across a reboot time does not go back; forth it may, as the machine was off. Boots may have no name."""
+    machine = Machine()
+    machine.boot = boot
+    kept = machine.clock().snapshot()
+    machine.restarts(-30 * DAY)
+    clock = machine.clock()
+    clock.resume(kept)
+    assert (clock.now(), clock.new_step()) == (NOON, timedelta(days=-30))
+    machine.wall_seconds += 30 * DAY + HOUR
+    assert clock.new_step() == timedelta(hours=1)
+    machine.restarts(30 * DAY)
+    clock = machine.clock()
+    clock.resume(kept)
+    assert (clock.now().timestamp(), clock.new_step(), clock.doubt()) == (machine.wall_seconds, NONE, NONE)

@@ -1,4 +1,4 @@
-"""Stores as earlier Aldis made them: empty, with the tables of a schema from 1 to 36."""
+"""Stores as earlier Aldis made them: empty, with the tables of a schema from 1 to 38."""
 
 import re
 import sqlite3
@@ -14,6 +14,15 @@ GONE_SINCE_36 = """
     CREATE TABLE openings (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL) STRICT;
     ALTER TABLE ledger ADD COLUMN details BLOB;
     ALTER TABLE spent ADD COLUMN warned INTEGER NOT NULL DEFAULT 0;
+    DROP TABLE last_time;
+    CREATE TABLE own_time (
+        id INTEGER PRIMARY KEY CHECK (id = 1), boot TEXT NOT NULL, counted_ns INTEGER NOT NULL,
+        wall_ns INTEGER NOT NULL, own_ns INTEGER NOT NULL
+    ) STRICT;
+    ALTER TABLE attempts RENAME COLUMN set_back_ms TO ahead_ms;
+    ALTER TABLE receipts ADD COLUMN ahead_ms INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE reactions RENAME COLUMN set_back_ms TO ahead_ms;
+    ALTER TABLE reminders ADD COLUMN set_back_ms INTEGER;
 """
 
 

@@ -14,14 +14,14 @@ async def conversation_at(store: Store, chat: str) -> ConversationId:
     return await store.conversation(chat, now=NOON)
 
 
-async def say(store: Store, chat: str, *replies: bytes) -> None:
+async def say(store: Store, chat: str, *replies: bytes, now: datetime = NOON) -> None:
     """A turn of the chat ends with these replies."""
     conversation = await conversation_at(store, chat)
 
     def put(repos: Repositories) -> None:
-        turn = repos.turns.begin(conversation, now=NOON)
+        turn = repos.turns.begin(conversation, now=now)
         for position, reply in enumerate(replies):
-            repos.outbox.put(conversation, turn, position, reply, in_group=chat.startswith("group:"), now=NOON)
+            repos.outbox.put(conversation, turn, position, reply, in_group=chat.startswith("group:"), now=now)
 
     await store.transaction(put)
 
@@ -56,9 +56,9 @@ async def listed(store: Store, group: str, *people: str, now: datetime = NOON + 
     await store.transaction(keep)
 
 
-async def doubted(store: Store, chat: str) -> OutboxItem:
+async def doubted(store: Store, chat: str, now: datetime = NOON) -> OutboxItem:
     """A send of the chat whose outcome nobody knows."""
-    await say(store, chat, b"answer")
-    [item] = await begin(store)
-    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=NOON + GRACE))
+    await say(store, chat, b"answer", now=now)
+    [item] = await begin(store, now)
+    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=now + GRACE))
     return item

@@ -3,13 +3,15 @@
 import sqlite3
 from collections.abc import Generator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from store import SchemaTooNew, open_store
+from store import KeptTime, Repositories, SchemaTooNew, open_store
 from store.migrations import migrate, newest
 from store.sealing import unlock
+from tests.conftest import NOON
 from tests.store.earlier import build_earlier
 from tests.store.places import keys_of, master_of
 
@@ -51,7 +53,7 @@ async def test_every_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> Non
     with closing(sqlite3.connect(":memory:")) as model:
         migrate(model)
         wanted = definitions(model)
-    for number in (*range(1, newest(), 4), 4, 14, 28, 35, 36):
+    for number in (*range(1, newest(), 4), 4, 14, 28, 35, 36, 38):
         path = tmp_path / f"{number}" / "aldis.db"
         path.parent.mkdir()
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -70,6 +72,49 @@ async def test_every_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> Non
                 )
             )
         assert kept == ([("x", "2", 8)], [(8, "kept")], 9, wanted, []), number
+
+
+OWN_TIME = """
+    INSERT INTO conversations (id, realm, handle, created_at) VALUES (3, 'signal', x'01', 1);
+    INSERT INTO turns (id, conversation_id, state, started_at) VALUES (8, 3, 'kept', 1);
+    INSERT INTO outbox (id, conversation_id, turn_id, position, in_group, state, due_at, reply)
+    VALUES (1, 3, 8, 0, 0, 'unknown', 4, x'00'), (2, 3, 8, 1, 0, 'waiting', 4, x'00');
+    INSERT INTO attempts (outbox_id, begun_at, ahead_ms) VALUES (1, 3, 3600000);
+    INSERT INTO receipts (target, person, ahead_ms, came_at) VALUES (2, x'01', 3600000, 3);
+    INSERT INTO reminders (conversation_id, person, origin, number, due_at, set_back_ms)
+    VALUES (3, x'02', 'delay', 1, 9, 0), (3, x'02', 'date', 2, 9, NULL);
+    INSERT INTO own_time (id, boot, counted_ns, wall_ns, own_ns) VALUES (1, 'boot', 5, 100, 3600000000100);
+"""
+
+
+@pytest.mark.parametrize("number", [35, 38])
+async def test_a_time_that_was_ahead_counts_as_a_clock_set_back(path: Path, number: int) -> None:
+    """Own time, which earlier Aldis went by, becomes the last known time: what waits by it moves at the next look."""
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("ATTACH DATABASE ? AS keys", (str(keys_of(path)),))
+        build_earlier(connection, number)
+        unlock(connection, master_of(path))
+        connection.executescript(OWN_TIME)
+    async with open_store(path, realm="signal") as store:
+
+        def move(repos: Repositories) -> None:
+            repos.outbox.put_off_all(timedelta(hours=-1), now=NOON)
+
+        assert await store.read(lambda repos: repos.last_time.last()) == KeptTime(
+            boot="boot", counted_ns=5, wall_ns=3_600_000_000_100, believed_ns=3_600_000_000_100
+        )
+        await store.transaction(move)
+        rows = await store.read(
+            lambda repos: [
+                repos.outbox.rows("SELECT due_at FROM outbox"),
+                repos.outbox.rows("SELECT begun_at, set_back_ms FROM attempts"),
+                repos.outbox.rows("SELECT target, came_at FROM receipts"),
+                repos.outbox.rows("SELECT origin, is_delay FROM reminders ORDER BY id"),
+            ]
+        )
+    hour = 3_600_000
+    assert rows == [[(4 - hour,), (4 - hour,)], [(3, hour)], [(2, 3)], [("delay", 1), ("date", 0)]]
 
 
 def test_every_table_is_strict(connection: sqlite3.Connection) -> None:

@@ -121,11 +121,25 @@ async def test_a_receipt_cannot_mean_what_was_sent_after_it_had_come(store: Stor
     assert await states(store) == [("sent", millis(at(0.01))), ("sent", millis(at(0.02))), ("sending", None)]
 
 
+async def test_a_name_that_comes_again_proves_nothing(store: Store) -> None:
+    """What was in doubt when the clock was set back may have been named by either time: here its receipts come late."""
+    back = timedelta(hours=1)
+    first = await doubted(store, "group:g")
+    await listed(store, "group:g", "direct:a")
+    await store.transaction(lambda repos: repos.outbox.put_off_all(-back, now=at(1)))
+    await doubted(store, "direct:a", NOON - back)
+    assert await prove(store, "direct:a", at(0.2) - back) == 0
+    assert [item.id for item in await begin(store, NOON + GRACE - back)][:1] == [first.id]
+    await store.transaction(lambda repos: repos.outbox.mark_sent(first.id, millis(at(90) - back), now=at(91) - back))
+    assert await prove(store, "direct:a", at(0.1), now=at(1)) == 0
+    assert (await states(store))[0][0] == "sent"
+
+
 async def test_a_reaction_is_remembered_as_long_as_its_receipt_can_be_mistaken(store: Store) -> None:
     """A reaction and a first attempt that was repeated: their two names are theirs, and prove nothing else in doubt."""
 
     def react(address: str, now: datetime) -> Callable[[Repositories], int | None]:
-        return lambda repos: repos.attempts.begin_reaction(address, in_group=False, now=now, stamped_at=now)
+        return lambda repos: repos.attempts.begin_reaction(address, in_group=False, now=now)
 
     reaction = await store.transaction(react("direct:a", at(0)))
     assert reaction is not None

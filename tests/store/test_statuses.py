@@ -62,7 +62,7 @@ async def test_a_status_given_up_early_may_still_be_what_arrives(store: Store, i
             repos.outbox.mark_all_unknown(now=NOON, grace=grace, status_grace=soon)
         else:
             repos.outbox.mark_unknown(item.id, due_at=NOON + soon, open_until=NOON + grace)
-        repos.outbox.put_off_all(3600)
+        repos.outbox.put_off_all(timedelta(hours=1), now=NOON)
 
     await store.transaction(doubt)
     jumped = NOON + timedelta(hours=1)

@@ -117,7 +117,7 @@ class ReminderCommands(CommandGroup):
 
     def _plan(self, repos: Repositories, call: Call, rest: str) -> None:
         """Plans it and says so; what is not understood is asked, if there is a model to answer."""
-        message, item, now = call.message, call.urgent_item.item, self._context.clock.wall()
+        message, item, now = call.message, call.urgent_item.item, self._context.clock.now()
         zone = self._reminders.zone(repos, message.author)
         local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
         wish = time_grammar.read(rest, now=now, zone=zone)
@@ -195,7 +195,7 @@ class ReminderCommands(CommandGroup):
 
         def reply(repos: Repositories) -> str:
             zone = self._reminders.zone(repos, person)
-            now = f"{self._context.clock.wall().astimezone(ZoneInfo(zone)):%H:%M}"
+            now = f"{self._context.clock.now().astimezone(ZoneInfo(zone)):%H:%M}"
             shown = say(TIMEZONE, zone=zone, now=now)
             return f"{shown} {say(REMINDERS_MOVED)}" if moved else shown
 

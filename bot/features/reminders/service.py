@@ -183,7 +183,7 @@ class Reminders:
         place = _places.validate_json(reminder.plan) if reminder.plan else None
         if place is None or place.plan.zone != self._timezone or reminder.is_delay:
             return False
-        if (moved := schedules.move_plan(place.plan, zone, now=self.clock.wall())) is None:
+        if (moved := schedules.move_plan(place.plan, zone, now=self.clock.now())) is None:
             return False
         plan, due_at = moved
         repos.reminders.move(reminder, _places.dump_json(replace(place, plan=plan)), due_at)
@@ -223,7 +223,7 @@ class Reminders:
 
     def first_plan(self, repos: Repositories, wish: Wish, person: PersonId) -> tuple[Plan, datetime]:
         """Returns the times of the person's wish, and the first of them; raises as `plan`."""
-        plan, due_at = schedules.first_plan(wish, now=self.clock.wall(), zone=self.zone(repos, person))
+        plan, due_at = schedules.first_plan(wish, now=self.clock.now(), zone=self.zone(repos, person))
         if repos.reminders.count(person) >= MAX_REMINDERS:
             raise UnfitWish("many", f"The person has {MAX_REMINDERS} reminders already; one must be cancelled first.")
         return plan, due_at
@@ -248,7 +248,7 @@ class Reminders:
             number=reminder.number,
             words=None if reminder.words is None else _words.validate_json(reminder.words),
             due_at=reminder.due_at,
-            in_seconds=round((reminder.due_at - self.clock.wall()).total_seconds()),
+            in_seconds=round((reminder.due_at - self.clock.now()).total_seconds()),
             timezone=self.zone(repos, person),
             repeat=_places.validate_json(reminder.plan).plan.repeat if reminder.plan else None,
             loses_words=reminder.expires_at is not None and reminder.expires_at <= reminder.due_at,
@@ -275,7 +275,7 @@ class Reminders:
 
     def _postpone(self, repos: Repositories, reminder: Reminder, place: Place) -> str:
         """Has it come an hour later, or an hour from now if it has come; returns when, in words."""
-        now = self.clock.wall()
+        now = self.clock.now()
         is_to_come = not reminder.is_over and place.plan.repeat is None
         due_at = (reminder.due_at if is_to_come else now) + _LATER
         if not is_to_come and not reminder.is_over:
@@ -319,17 +319,17 @@ class ReminderScheduler:
             await is_set_within(wakeup, seconds)
 
     async def attend_all(self) -> float:
-        """Fires everything that is due; returns the seconds until the next look.
+        """Fires everything that is due, unless the clock is in doubt; returns the seconds until the next look.
 
         Raises:
             StoreError: nothing fired; try again later.
         """
         allowed = self._allowed()
-        if allowed.needs_members and not allowed.members:
+        if self._clock.doubt() or (allowed.needs_members and not allowed.members):
             return _PAUSE_SECONDS  # who can write in groups is still unknown
 
         def attend_some(repos: Repositories) -> int:
-            due = repos.reminders.due(self._clock.settled_now(), limit=_AT_ONCE)
+            due = repos.reminders.due(self._clock.now(), limit=_AT_ONCE)
             for reminder in due:
                 self._attend(repos, reminder)
             return len(due)
@@ -339,7 +339,7 @@ class ReminderScheduler:
         next_at = await self._store.read(lambda repos: repos.reminders.next_due_at())
         if next_at is None:
             return _MAX_NAP_SECONDS
-        seconds = (next_at - self._clock.settled_now()).total_seconds()
+        seconds = (next_at - self._clock.now()).total_seconds()
         return min(max(seconds, _MIN_NAP_SECONDS), _MAX_NAP_SECONDS)
 
     def _attend(self, repos: Repositories, reminder: Reminder) -> None:
@@ -355,7 +355,7 @@ class ReminderScheduler:
             words, is_welcome = None, False
         self._counts.add("reminders_came" if is_welcome else "reminders_dropped")
         if is_welcome and words is not None:
-            _go_on(repos, reminder, self._clock.settled_now(), self._clock.now())
+            _go_on(repos, reminder, self._clock.now())
         else:
             repos.reminders.settle(reminder.id, now=self._clock.now())
 
@@ -378,7 +378,7 @@ class ReminderScheduler:
         return may_write(envelope, allowed, is_approved=repos.people.is_allowed(person, account=self._account))
 
     def _fire(self, repos: Repositories, reminder: Reminder, place: Place, words: Words | None) -> None:
-        late = self._clock.wall() - reminder.due_at
+        late = self._clock.now() - reminder.due_at
         if words is None:
             self._reminders.tell(repos, reminder, place, REMINDER_WORDLESS)
         elif words.prompt is not None:
@@ -425,9 +425,9 @@ class ReminderScheduler:
         )
 
 
-def _go_on(repos: Repositories, reminder: Reminder, after: datetime, now: datetime) -> None:
+def _go_on(repos: Repositories, reminder: Reminder, now: datetime) -> None:
     """Makes it due again at its next time, or ends it; for a day it can still be put off."""
-    next_at = schedules.next_after(_places.validate_json(reminder.plan).plan, after)
+    next_at = schedules.next_after(_places.validate_json(reminder.plan).plan, now)
     if next_at is None:
         repos.reminders.end(reminder.id, now=now)
     else:
@@ -444,7 +444,7 @@ def close_copy(repos: Repositories, now: datetime) -> None:
     overdue = repos.reminders.overdue(now)
     for reminder in overdue:
         try:
-            _go_on(repos, reminder, now, now)
+            _go_on(repos, reminder, now)
         except ValueError:  # written by a newer version: its next time is unknown
             repos.reminders.settle(reminder.id, now=now)
     _log.warning(

@@ -44,7 +44,7 @@ def _backups(ask: Ask) -> list[Path]:
 
 async def _back_up(ask: Ask) -> str:
     running = ask.running()
-    await running.store.backup(_folder(ask), now=running.clock.wall())
+    await running.store.backup(_folder(ask), now=running.clock.now())
     ask.write_down("backup.made")
     return "Backup made."
 

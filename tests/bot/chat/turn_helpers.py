@@ -196,7 +196,6 @@ def turn_of(person: str = "alice") -> Turn:
         chat=message.chat,
         incoming=(message,),
         loaded_at=NOON,
-        wall_at=NOON,
         question=UserMessage(text="hello"),
         history=(),
         steps=(),

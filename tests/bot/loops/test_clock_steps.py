@@ -1,24 +1,28 @@
-"""Somebody sets the machine's clock: nothing waits longer, nothing goes early, and nobody is told nonsense."""
+"""Somebody sets the machine's clock: nothing waits for the old time, and of a jump of days nothing is deleted."""
 
 import asyncio
 from datetime import timedelta
 
 import pytest
 
-from bot.app import own_clock
+from bot.app import resumed_clock
 from bot.clock import STANDS_AFTER, SetClock
 from bot.errors import NotSent, SendUnknown
 from bot.i18n import phrases
+from bot.metrics import Counts
 from store import Store
+from store.repository import millis
 from tests.bot.commands.test_commands import ask
 from tests.bot.features.reminders.test_reminders import come, texts
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.bot.loops.test_sender import come_to, states
-from tests.servers.envelopes import message
+from tests.bot.loops.test_sender import come_to
+from tests.bot.web.test_health import page_of
+from tests.servers.envelopes import message, receipt
+from tests.store.sends import states
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
 STOOD = STANDS_AFTER.total_seconds() + 1
-STEPS = (-20 * MINUTE, -DAY, HOUR, DAY)
+STEPS = (-20 * MINUTE, -3 * DAY, HOUR, 3 * DAY)
 
 
 async def passes(aldis: Harness, seconds: float) -> None:
@@ -53,7 +57,7 @@ async def test_what_was_refused_does_not_wait_for_the_old_time(store: Store, clo
         await come_to(store, "waiting")
         await set_clock(aldis, seconds)
     clock = clock.another()
-    await own_clock(store, clock)
+    await resumed_clock(store, clock)
     async with app_harness(store, clock) as aldis:
         await aldis.maintenance.recover()
         await aldis.sender.recover()
@@ -65,75 +69,131 @@ async def test_what_was_refused_does_not_wait_for_the_old_time(store: Store, clo
 async def test_a_send_in_doubt_waits_for_its_proof_as_long_as_ever(
     store: Store, clock: SetClock, seconds: float
 ) -> None:
-    """Not shorter, or people see it twice; not longer, or they wait. Also where the step begins to count meanwhile."""
+    """Not shorter, or people see it twice; not longer, or they wait."""
     async with app_harness(store, clock) as aldis:
-        await set_clock(aldis, seconds)
-        await passes(aldis, STOOD - 30)
         aldis.transport.sends = [SendUnknown("silence")]
         await aldis.deliver(message("hello"))
         await come_to(store, "unknown")
-        for _ in range(59):
-            clock.move(1)
-            await aldis.maintenance.expire()
-        assert clock.settled_now() == clock.wall()
-        store.wakeups["outbox"].set()
+        await passes(aldis, 20)
+        await set_clock(aldis, seconds)
+        await passes(aldis, 39)
         await asyncio.sleep(0.05)
-        assert await states(store) == ["unknown"]
-        await passes(aldis, 1)
+        assert [state for state, _ in await states(store)] == ["unknown"]
+        await passes(aldis, 2)
         await come_to(store, "sent")
 
 
 @pytest.mark.parametrize("seconds", STEPS)
-async def test_a_step_that_counts_does_so_in_the_next_process_at_once(
-    store: Store, clock: SetClock, seconds: float
-) -> None:
-    """Own time does not go back if this one is killed right after, and nothing is put off a second time."""
+async def test_a_step_is_followed_once_whatever_dies(store: Store, clock: SetClock, seconds: float) -> None:
+    """The next process goes by the new time at once, and moves no deadline a second time."""
     async with app_harness(store, clock) as aldis:
-        await aldis.maintenance.recover()
+        aldis.transport.sends = [NotSent("busy")]
+        await aldis.deliver(message("hello"))
+        await aldis.transport.until(lambda: not aldis.transport.sends)
+        await come_to(store, "waiting")
         await set_clock(aldis, seconds)
-        await passes(aldis, STOOD)
+        due_at = await aldis.count("SELECT due_at FROM outbox")
     other = clock.another()
-    await own_clock(store, other)
-    assert (other.now(), other.settled_now()) == (clock.now(), clock.wall())
-    assert other.standing() is None
+    await resumed_clock(store, other)
+    assert (other.now(), other.new_step(), other.doubt()) == (clock.now(), timedelta(0), clock.doubt())
+    async with app_harness(store, other) as aldis:
+        await aldis.maintenance.expire()
+        assert await aldis.count("SELECT due_at FROM outbox") == due_at
+
+
+async def test_a_step_that_cannot_be_stored_is_followed_later(store: Store, clock: SetClock) -> None:
+    """The deadlines and the time move together or not at all."""
+    async with app_harness(store, clock) as aldis:
+        before = clock.now()
+        clock.step(HOUR)
+        await store.transaction(lambda repos: repos.turns.execute("ALTER TABLE last_time RENAME TO gone"))
+        await aldis.maintenance.expire()
+        assert clock.now() == before
+        await store.transaction(lambda repos: repos.turns.execute("ALTER TABLE gone RENAME TO last_time"))
+        await aldis.maintenance.expire()
+        assert clock.now() == before + timedelta(hours=1)
+
+
+async def test_receipts_prove_nothing_until_a_step_is_followed(store: Store, clock: SetClock) -> None:
+    """What is confirmed then may have been named before the step or after."""
+    async with app_harness(store, clock) as aldis:
+        aldis.transport.sends = [SendUnknown("silence")]
+        await aldis.deliver(message("hello"))
+        await come_to(store, "unknown")
+        clock.step(-30)
+        name = millis(clock.now())
+        await aldis.deliver(receipt([name]))
+        await asyncio.sleep(0.05)
+        assert [state for state, _ in await states(store)] == ["unknown"]
+        await aldis.maintenance.expire()
+        await aldis.deliver(receipt([name]))
+        await come_to(store, "sent")
 
 
 # What disappears
 
 
-@pytest.mark.parametrize("seconds", STEPS)
-async def test_what_disappears_does_so_in_its_time(store: Store, clock: SetClock, seconds: float) -> None:
-    """Neither later for a clock set back, nor at once for one that is set ahead and soon back again."""
+@pytest.mark.parametrize("seconds", [-3 * DAY, 3 * DAY])
+async def test_nothing_disappears_as_long_as_the_clock_is_in_doubt(
+    store: Store, clock: SetClock, seconds: float
+) -> None:
+    """Nor does anything grow too old; the health page says why. What is over by the right time goes once it is set."""
     async with app_harness(store, clock) as aldis:
+        aldis.maintenance._retention = timedelta(days=1)
         await aldis.deliver(message("secret", expires_in_seconds=240))
         await aldis.answered(1)
         await aldis.quiet()
         await set_clock(aldis, seconds)
-        await passes(aldis, 120)
+        await passes(aldis, STOOD - 60)
+        await aldis.maintenance.tidy()
         assert await aldis.count("SELECT count(*) FROM history")
+        page = page_of(store, clock, Counts())
+        [words] = [one for one in await page.problems() if "clock" in one]
+        assert f"set {'ahead' if seconds > 0 else 'back'} by more than a day" in words
         await set_clock(aldis, -seconds)
-        await passes(aldis, 119)
-        assert await aldis.count("SELECT count(*) FROM history")
-        await set_clock(aldis, seconds)
-        await passes(aldis, 2)
+        assert not [one for one in await page.problems() if "clock" in one]
         assert not await aldis.count("SELECT count(*) FROM history")
+
+
+async def test_a_smaller_step_is_believed(store: Store, clock: SetClock) -> None:
+    """What disappears does so by the clock."""
+    async with app_harness(store, clock) as aldis:
+        await aldis.deliver(message("secret", expires_in_seconds=240))
+        await aldis.answered(1)
+        await aldis.quiet()
+        await set_clock(aldis, 239)
+        assert await aldis.count("SELECT count(*) FROM history")
+        await set_clock(aldis, 2)
+        assert not await aldis.count("SELECT count(*) FROM history")
+
+
+async def test_a_question_from_before_a_jump_of_days_is_answered(store: Store, clock: SetClock) -> None:
+    """It is neither expired nor too old."""
+    async with app_harness(store, clock) as aldis:
+        aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("slow"))
+        await aldis.asked(1)
+        await aldis.deliver(message("fast", expires_in_seconds=240))
+        await set_clock(aldis, 3 * DAY)
+        aldis.model.gates["slow"].set()
+        await aldis.answered(2)
+        assert [reply.content.text for reply in aldis.transport.sent] == ["re: slow", "re: fast"]
 
 
 # Calendars
 
 
-async def test_reminders_do_not_come_for_a_clock_that_is_corrected(store: Store, clock: SetClock) -> None:
+async def test_reminders_wait_until_a_jump_of_days_is_believed(store: Store, clock: SetClock) -> None:
     """They would come at once, and never again; a clock that stays ahead is right, and they are late."""
     async with app_harness(store, clock) as aldis:
         await ask(aldis, "/remind at 20:00 tea")
-        await set_clock(aldis, DAY)
+        await set_clock(aldis, 3 * DAY)
         await passes(aldis, 200)
         await come(aldis)
-        await set_clock(aldis, -DAY)
-        await passes(aldis, 200)
+        await set_clock(aldis, -3 * DAY)
         await come(aldis)
         assert len(aldis.transport.sent) == 1
-        await set_clock(aldis, 8 * HOUR)
+        await set_clock(aldis, 3 * DAY)
         await passes(aldis, STOOD)
         await come(aldis)
         assert "tea" in texts(aldis, 1)[0]
@@ -144,14 +204,11 @@ async def test_reminders_do_not_come_for_a_clock_that_is_corrected(store: Store,
 
 @pytest.mark.parametrize("seconds", STEPS)
 async def test_a_fresh_message_is_fresh_by_any_clock(store: Store, clock: SetClock, seconds: float) -> None:
-    """How long it waited at Signal is told by Signal's clock, how long it waited here by own time."""
+    """How long it waited at Signal is told by Signal's clock, how long it waited here by ours."""
     async with app_harness(store, clock, settings={"intake": {"max_age": 600}}) as aldis:
         await set_clock(aldis, seconds)
         await passes(aldis, STOOD)
-        sent_at = int((clock.wall() - timedelta(seconds=seconds)).timestamp() * 1000)
+        sent_at = int((clock.now() - timedelta(seconds=seconds)).timestamp() * 1000)
         await aldis.deliver(message("hello", sent_at=sent_at))
         await aldis.answered(1)
         assert aldis.transport.sent[0].content.text != phrases.TOO_OLD.text
-
-
-# Health, and a store that fails

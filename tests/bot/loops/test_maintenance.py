@@ -74,7 +74,7 @@ async def test_one_copy_a_night_and_the_old_ones_go(store: Store, tmp_path: Path
     kept = timedelta(days=3)
 
     async def nightly() -> None:
-        await store.back_up_nightly(folder, now=clock.wall(), timezone="Europe/Berlin", kept=kept)
+        await store.back_up_nightly(folder, now=clock.now(), timezone="Europe/Berlin", kept=kept)
 
     tidy = maintenance_of(store, clock, nightly=nightly).tidy
     await tidy()

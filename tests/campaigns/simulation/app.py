@@ -3,7 +3,7 @@
 import asyncio
 from functools import lru_cache
 
-from bot.app import own_clock
+from bot.app import resumed_clock
 from bot.app.wiring import Services, service
 from bot.media.sandbox import Sandbox
 from bot.models.fallback import Fallback
@@ -23,7 +23,7 @@ GRACE_SECONDS = 90
 
 async def assembled(store: Store, network: Network, life: Life) -> Service:
     """Aldis for one life over the store of that life."""
-    clock = await own_clock(store, machine_clock())
+    clock = await resumed_clock(store, machine_clock())
     line = Line(network, life)
     shared = Services(settings(network.scenario), line, store, REALM, clock=clock, sandbox=Sandbox())
     provider = Fallback({"model": Model(network, life)}, monotonic=asyncio.get_running_loop().time)

@@ -19,15 +19,15 @@ from typing import Any, ClassVar, TypeVar, cast
 from store import Store, open_store
 from store.database import Database
 from tests.campaigns.simulation.crashes import Killed, Life, never
-from tests.campaigns.simulation.timeline import time_standing_still
+from tests.campaigns.simulation.timeline import millis_now, time_standing_still
 
 T = TypeVar("T")
 
 
 REALM = "signal"
 _NAME = "aldis.db"
-_UNSTEADY_MS = 1000
-"""By how much less two looks at the clocks may differ without the clock's having been set."""
+_A_WHILE_MS = 500
+"""A receipt that comes now may be for a name of then."""
 _MEMORY = Path("/dev/shm")
 _OF_A_PROCESS = ("-shm", "-lock")
 """Ends of the names of files that mean nothing once their process is gone."""
@@ -201,12 +201,10 @@ class Disk:
             "WHERE (state IN ('sending', 'unknown') OR state = 'dead' AND position < 0) AND (in_group OR handle = ?1) "
             "UNION ALL SELECT count(*) FROM reactions WHERE name IS NULL AND (in_group OR chat = ?1) "
             "UNION ALL SELECT count(*) FROM attempts JOIN outbox ON outbox.id = outbox_id "
-            "JOIN conversations ON conversations.id = conversation_id, "
-            "(SELECT begun_at AS newest_at, ahead_ms AS newest_ahead_ms FROM attempts ORDER BY id DESC LIMIT 1) "
+            "JOIN conversations ON conversations.id = conversation_id "
             "WHERE attempts.sent_at IS NULL AND state = 'sent' AND (in_group OR handle = ?1) "
-            "AND abs(ahead_ms - newest_ahead_ms) > ?2 "
-            "AND max(settled_at, coalesce(open_until, 0)) + abs(ahead_ms - newest_ahead_ms) > newest_at",
-            (handle, _UNSTEADY_MS),
+            "AND max(settled_at, coalesce(open_until, 0)) + set_back_ms > ?2",
+            (handle, millis_now() - _A_WHILE_MS),
         )
         return sum(count for (count,) in counts)
 

@@ -43,6 +43,8 @@ SEND_SECONDS = 60.0
 
 _SKEW_SECONDS = 5.0
 """By how much the bridge's clock may go before that of Aldis."""
+_UNFOLLOWED_SECONDS = 6.0
+"""Aldis has seen by then that the clock was set; receipts before that prove nothing."""
 _USUAL_SECONDS = 0.05
 _STATUSES = {phrases.under_way(None), phrases.under_way("any tool")}
 _AFTER_THE_RECEIPT_SECONDS = 3.0
@@ -153,7 +155,8 @@ class Network:
             and self._has_receipts_of(author, attempt.said)
         }
         # What was begun and then killed was never handed over: only the store knows of it.
-        return len(could_be) <= 1 and self.disk.open_sends(f"direct:{author}") <= 1
+        was_set = any(0 <= _now() - at < _UNFOLLOWED_SECONDS for at in self.record.clock_steps)
+        return not was_set and len(could_be) <= 1 and self.disk.open_sends(f"direct:{author}") <= 1
 
     def _has_receipts_of(self, author: PersonId | None, said: Utterance) -> bool:
         """Whether this may be confirmed by this person: the bridge tells Aldis who is in a group."""

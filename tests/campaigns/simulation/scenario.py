@@ -234,7 +234,7 @@ def _clock_steps(seed: int) -> tuple[tuple[float, float], ...]:
     chance = random.Random(f"{seed}/clock")
     if chance.random() > 1 / 3:
         return ()
-    seconds = chance.choice((-20, -1200, -3600, -86_400, 30, 3600, 86_400))
+    seconds = chance.choice((-20, -1200, -3600, -259_200, 30, 3600, 259_200))
     first = (chance.uniform(0, 90), float(seconds))
     second = (first[0] + chance.choice((20.0, 200.0, 500.0)), float(-seconds))
     return (first, second) if chance.random() < 0.5 else (first,)

@@ -120,8 +120,7 @@ CREATE TABLE attempts (
                                             -- did
     open_until INTEGER,                     -- a receipt can still name it until then, if an earlier attempt was
                                             -- proved meanwhile; null: until it has settled
-    ahead_ms INTEGER NOT NULL DEFAULT 0     -- how far own time (bot/clock.py) was ahead of the machine's clock, by
-                                            -- which the bridge names what it sends
+    set_back_ms INTEGER NOT NULL DEFAULT 0  -- how far the clock was set back while the bridge could name it
 ) STRICT;
 CREATE INDEX attempts_by_item ON attempts (outbox_id, id);
 CREATE INDEX attempts_open ON attempts (begun_at) WHERE sent_at IS NULL;
@@ -131,7 +130,6 @@ CREATE INDEX attempts_sent ON attempts (sent_at) WHERE sent_at IS NOT NULL;
 CREATE TABLE receipts (
     target INTEGER NOT NULL,                -- Signal's name for the message that was received
     person BLOB NOT NULL,                   -- handle of the one it came from
-    ahead_ms INTEGER NOT NULL DEFAULT 0,    -- the same, when the receipt came
     came_at INTEGER NOT NULL DEFAULT 4611686018427387904,  -- it cannot mean a later send; 2^62: from before this was
                                                            -- kept
     PRIMARY KEY (target, person)
@@ -144,7 +142,7 @@ CREATE TABLE reactions (
     in_group INTEGER NOT NULL,
     begun_at INTEGER NOT NULL,
     ended_at INTEGER,                       -- until when it can have got its name; null: it is being sent
-    ahead_ms INTEGER NOT NULL,              -- as in attempts
+    set_back_ms INTEGER NOT NULL DEFAULT 0, -- as in attempts
     name INTEGER                            -- Signal's name for it; null: not known (signal-cli-rest-api tells none)
 ) STRICT;
 
@@ -251,8 +249,7 @@ CREATE INDEX facts_by_turn ON facts (turn_id) WHERE turn_id IS NOT NULL;
 CREATE INDEX facts_expiring ON facts (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX facts_forgotten ON facts (kept_at) WHERE fact IS NULL;
 
--- Reminders. The due time is not sealed, so that it can be searched for; the words are. One that was asked for as a
--- delay comes when the delay has passed, however the clock is set.
+-- Reminders. The due time is not sealed, so that it can be searched for; the words are.
 CREATE TABLE reminders (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     conversation_id INTEGER NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
@@ -268,7 +265,7 @@ CREATE TABLE reminders (
     expires_at INTEGER,                     -- when the words disappear with the message that they came from; null:
                                             -- never
     settled_at INTEGER,                     -- when it came for the last time, or was cancelled; null: it is planned
-    set_back_ms INTEGER                     -- how far the clock was set back since; null: it has a date
+    is_delay INTEGER NOT NULL DEFAULT 0     -- 1: it was asked for as a delay, not as a date
 ) STRICT;
 CREATE INDEX reminders_due ON reminders (due_at) WHERE settled_at IS NULL;
 CREATE INDEX reminders_expiring ON reminders (expires_at) WHERE expires_at IS NOT NULL AND words IS NOT NULL;
@@ -448,13 +445,12 @@ CREATE TABLE restored (
                                             -- hand
 ) STRICT;
 
--- The last known state of Aldis's own time, which passes evenly however the machine's clock is set (see
--- bot/clock.py). All other times in this file by which something waits, expires or is counted are in own time.
-CREATE TABLE own_time (
+-- The last known time, by which a start sees that the machine's clock was set (see bot/clock.py). Deadlines of the
+-- queues move in the transaction that stores a step here.
+CREATE TABLE last_time (
     id INTEGER PRIMARY KEY CHECK (id = 1),  -- one row
     boot TEXT NOT NULL,                     -- names the run of the machine; empty: it has no name
     counted_ns INTEGER NOT NULL,            -- what the machine had counted since it was started
-    wall_ns INTEGER NOT NULL,               -- what its clock showed, without a step that did not stand yet; since
-                                            -- 1970
-    own_ns INTEGER NOT NULL                 -- own time; since 1970
+    wall_ns INTEGER NOT NULL,               -- what its clock showed, without a step since; since 1970
+    believed_ns INTEGER NOT NULL            -- the same without a step that was still in doubt
 ) STRICT;
