@@ -63,16 +63,6 @@ def test_one_stranger_gets_one_code_an_hour() -> None:
     assert pairing.approve(first, NOON + HOUR) is None
 
 
-def test_all_strangers_together_get_twenty_codes_an_hour() -> None:
-    """A crowd costs no more than that; an hour later there is room again."""
-    pairing = Pairing()
-    given = [pairing.code(PersonId(str(number)), NOON + number * SECOND) for number in range(1000)]
-    assert [code is not None for code in given] == [True] * 20 + [False] * 980
-    assert not pairing.has_room(MALLORY, NOON + HOUR - SECOND)
-    assert pairing.has_room(MALLORY, NOON + HOUR)
-    assert len(pairing._pending) <= 20
-
-
 def written(text: str, sent_at: int, *, expires_in_seconds: int = 0) -> Envelope:
     return replace(envelope(text, sent_at, author=MALLORY), expires_in_seconds=expires_in_seconds)
 

@@ -293,14 +293,6 @@ async def test_every_step_is_shown(store: Store, clock: SetClock) -> None:
     assert len(started.arguments) < 130
 
 
-async def test_a_call_that_is_denied_is_not_shown_as_running(store: Store, clock: SetClock) -> None:
-    """Its address stands nowhere, so it does not run."""
-    page = Echo(name="page", flags={"fetches": "word"})
-    there = desk(store, clock, calls(("page", {"word": "https://made.example/"})), says("No."), tools=(page,))
-    await there.kept()
-    assert [type(progress) for progress in there.shown] == [ModelAnswered, ModelAnswered]
-
-
 async def killed_in_a_tool(store: Store, clock: SetClock, effects: Effects = "none") -> tuple[Desk, Turn]:
     """A process that ends while its tool runs."""
     died = asyncio.Event()

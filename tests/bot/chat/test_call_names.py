@@ -1,7 +1,5 @@
 """Calls under the names that models and people have for tools and arguments: what is meant is what runs."""
 
-import sqlite3
-from contextlib import closing
 from typing import Any
 
 import pytest
@@ -12,10 +10,8 @@ from bot.messages import CallId, ToolCall
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, says, toolbox
 from tests.conftest import NOON
-from tests.tools.databases.samples import Asked
 from tools import CATALOG, build
 from tools.building import alone
-from tools.errors import NotFound
 from tools.http import Http
 from tools.web.fetch import Fetcher
 
@@ -86,12 +82,3 @@ async def test_what_is_decided_is_decided_by_what_runs(store: Store, clock: SetC
     assert tool.ran == ["a"]
     called = [call.name for message in outcome.messages if message.role == "assistant" for call in message.calls]
     assert called == ["web_search", "web_search"]
-
-
-async def test_a_query_without_rows_is_not_found(tmp_path: Any) -> None:
-    """So a model says so, in place of guessing at an empty table."""
-    with closing(sqlite3.connect(tmp_path / "shop.db")) as connection:
-        connection.execute("CREATE TABLE staff (name TEXT)")
-        connection.commit()
-    with pytest.raises(NotFound, match="No row of staff"):
-        await Asked(f"sqlite://{tmp_path / 'shop.db'}", {"staff": ["name"]}).query("staff")

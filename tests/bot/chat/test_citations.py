@@ -10,13 +10,11 @@ import pytest
 from bot import messages
 from bot.chat.citations import MAX_NUMBER, CitedPages, cite, in_hosts, number_pages, visible_words
 from bot.clock import SetClock
-from bot.events import PersonId
-from bot.features.export import gather_export
 from bot.messages import AssistantMessage, CallId, Message, Page, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from store import Store
 from tests.bot.chat.test_chains import data_of
 from tests.bot.chat.test_sources import GOOD, Words
-from tests.bot.chat.turn_helpers import Desk, Scripted, calls, incoming, says
+from tests.bot.chat.turn_helpers import Desk, Scripted, calls, says
 from tools import Result, ToolContext, ToolSpec
 
 LAMPS, FLAGS = "https://www.lamps.example/signals?a=1", "https://flags.example/wiki/Flag_(signal)"
@@ -261,13 +259,6 @@ async def test_numbers_of_a_turn_that_died_hold(store: Store, clock: SetClock) -
     desk.provider.script = [look("bells"), says("Lamps [102], bells [103].")]
     outcome = await desk.answer(await desk.again("What of lamps?"))
     assert outcome.text == f"Lamps [1], bells [2].\n\n[1] {GOOD}\n[2] {BELLS}"
-
-
-async def test_an_export_tells_what_people_saw(store: Store, clock: SetClock) -> None:
-    desk = Desk(store, clock, Scripted([look("lamps good"), says("Lamps [102].")]), tools=(Finding(),))
-    seen = (await desk.kept("What of lamps?")).text
-    export = await gather_export(store, PersonId("alice"), incoming().chat, now=clock.now())
-    assert seen in export.words()
 
 
 async def test_an_address_that_the_model_asked_with_is_no_link_by_being_cited(store: Store, clock: SetClock) -> None:

@@ -154,19 +154,6 @@ async def test_nobody_deletes_what_another_wrote(store: Store, clock: SetClock) 
         assert await aldis.count("SELECT count(*) FROM history") == 0
 
 
-async def test_an_unsent_answer_to_a_deleted_message_is_not_sent(store: Store, clock: SetClock) -> None:
-    """Signal was down when it was answered, and is up when the question is gone."""
-    async with app_harness(store, clock) as aldis:
-        aldis.transport.sends += [NotSent("down")]
-        asked = await aldis.deliver(message("hello"))
-        await aldis.asked(1)
-        await aldis.until(lambda: not aldis.transport.sends)
-        await aldis.deliver(delete(asked))
-        await aldis.quiet()
-        assert aldis.transport.sent == []
-        assert await open_words(aldis) == 0
-
-
 # Edited
 
 
@@ -367,22 +354,3 @@ async def test_what_is_older_than_the_retention_goes(store: Store, clock: SetClo
         history = words(aldis.model.requests[-1])
         assert "young" in history
         assert "old" not in history
-
-
-async def test_a_message_of_the_day_before_yesterday_is_not_answered_as_if_it_were_new(
-    store: Store, clock: SetClock
-) -> None:
-    """It waited with Signal's server while Aldis was away: one sentence, no model call."""
-    async with app_harness(store, clock, settings={"intake": {"max_age": 86_400}}) as aldis:
-        sent_at = int((clock.now() - timedelta(days=2)).timestamp() * 1000)
-        days_ms = 2 * 86_400_000
-        await aldis.deliver(message("Is it raining?", sent_at=sent_at, waited_ms=days_ms))
-        later_at, later_ms = sent_at + 100_000_000, days_ms - 100_000_000
-        await aldis.deliver(message("Is it still raining?", author=BOB, sent_at=later_at, waited_ms=later_ms))
-        await aldis.answered(2)
-        assert {reply.content.text for reply in aldis.transport.sent} == {
-            phrases.TOO_OLD.text,
-            "re: Is it still raining?",
-        }
-        assert aldis.intake._counts.all()["unanswered_too_old"] == 1
-        assert len(aldis.model.asked) == 1

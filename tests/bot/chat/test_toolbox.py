@@ -165,14 +165,6 @@ async def test_what_a_stranger_says_of_a_failure_is_data(clock: SetClock) -> Non
     assert len(run.answer.content) < 700
 
 
-async def test_what_must_not_happen_twice_and_does_not_answer_has_an_unknown_outcome(clock: SetClock) -> None:
-    """A model that reads "timeout" would try again."""
-    tool = Echo(effects="once", work=lambda _: asyncio.Event().wait(), timeout_seconds=0.01)
-    run = await toolbox(clock, tool).run(call({"word": "a"}), turn_of())
-    assert run.outcome == "unknown_outcome"
-    assert "do not repeat" in run.answer.content
-
-
 async def test_a_misspelt_tool_of_a_server_has_all_of_its_tools_ask(clock: SetClock) -> None:
     """Which it has is known only while it runs, so that the start cannot refuse the name."""
     tide = Tide([Echo(name=name, flags={"server": "crm"}) for name in ("crm_find", "crm_post")])

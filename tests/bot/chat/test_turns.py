@@ -13,7 +13,6 @@ from bot.formatting.split import MAX_MESSAGE_BYTES
 from store import Store, StoreError
 from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, incoming, says
 from tests.conftest import NOON
-from tests.invariants import is_sendable
 
 
 async def replies(store: Store) -> list[Reply]:
@@ -47,17 +46,6 @@ async def test_a_kept_turn_is_all_there(store: Store, clock: SetClock) -> None:
     assert (await store.read(lambda repos: repos.inbox.backlog())).items == 0
     [reply] = await replies(store)
     assert (reply.content.text, reply.quote, reply.ok, reply.last) == ("A.", None, True, True)
-
-
-async def test_a_loaded_history_is_what_was_kept(store: Store, clock: SetClock) -> None:
-    """Tool answers that were asked for together are together again, in order."""
-    there = Desk(
-        store, clock, Scripted([calls(("echo", {"word": "a"}), ("echo", {"word": "b"})), says("A, B.")]), (Echo(),)
-    )
-    outcome = await there.kept()
-    turn = await there.loaded("next")
-    assert [tuple(past) for past in turn.history] == [outcome.messages]
-    assert is_sendable((*turn.history[0], turn.question))
 
 
 async def test_what_is_remembered_is_what_the_store_holds(store: Store, clock: SetClock) -> None:

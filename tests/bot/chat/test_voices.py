@@ -121,14 +121,3 @@ async def test_recordings_are_listened_to_while_there_is_money(
     assert sum([cost for name, cost in await costs(store) if cost and name == "whisper-1"], Decimal(0)) == Decimal(
         "4.64"
     )
-
-
-async def test_without_money_nothing_is_listened_to(
-    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
-) -> None:
-    """A budget that is used up covers recordings, too."""
-    desk = Desk(store, clock, Scripted([says("Cold.")]))
-    desk.budget = Budget(store, clock, BudgetSettings(all_day_usd=Decimal(0)), timezone="UTC")
-    transport = FakeTransport(files={"v": adts()})
-    await answered(desk, attaching(await desk.loaded(), VOICE), hearing(desk, transport, speech))
-    assert service.requests == []

@@ -1,11 +1,9 @@
 """The rules about what strangers wrote and what is private: who is asked, and which addresses are fetched."""
 
-import string
-
 import pytest
 
 from bot.labels import Labels, Source, Writer
-from bot.trust.provenance import MAX_FOUND_BESIDE_PRIVATE, Sources
+from bot.trust.provenance import Sources
 from bot.trust.rules import MAX_URLS, MESSAGE_END, addresses_in, approval_causes, names_all, urls_in
 from tools import Effects
 
@@ -64,13 +62,6 @@ def test_a_person_is_asked_because_of_what_is_in_the_request(
     """
     labels = Labels(people=people, sources=sources)
     assert approval_causes(effects, discloses=discloses, labels=labels, person="alice", is_named=False) == causes
-
-
-@pytest.mark.parametrize("effects", ["none", "repeatable", "once"])
-def test_what_their_own_message_names_needs_no_second_yes(effects: Effects) -> None:
-    """Whatever else is in the request."""
-    labels = Labels(people=(ALICE, BEN), sources=(PAGE, FILE))
-    assert approval_causes(effects, discloses=True, labels=labels, person="alice", is_named=True) == ()
 
 
 @pytest.mark.parametrize(
@@ -135,51 +126,6 @@ def test_a_text_full_of_addresses_is_not_read_to_its_end() -> None:
     """Only the first two hundred are looked at, the same one counted again each time."""
     assert len(urls_in(" ".join(f"https://a.example/{number}" for number in range(MAX_URLS + 5)))) == MAX_URLS
     assert urls_in("https://a.example " * MAX_URLS + "https://b.example") == ("https://a.example/",)
-
-
-@pytest.mark.parametrize(
-    ("url", "fetched"),
-    [
-        (SAID, True),
-        ("HTTPS://News.Example:443/today#more", True),
-        ("https://news.example/today?", False),
-        ("https://news.example/today?q=SECRET", False),
-        ("https://news.example/", False),
-        ("https://secret.news.example/today", False),
-        ("https://news.example:80/today", False),
-        ("https://user:SECRET@news.example/today", False),
-        ("news.example/today", False),
-        ("", False),
-    ],
-)
-def test_only_the_very_address_that_was_said_is_fetched(url: str, fetched: bool) -> None:
-    """Spellings that are sent alike count as one; a letter more is another address."""
-    assert (Sources(WORDS).fetch(url) is None) is fetched
-
-
-def test_a_hit_of_a_search_is_fetched() -> None:
-    """What the search gave as the address of a hit, and nothing else; what is no address is left out."""
-    for has_read_private in (False, True):
-        searched = Sources("", has_read_private=has_read_private)
-        searched.find(["https://Wiki.Example/Lamp#top", "javascript:alert(1)", ""])
-        assert searched.fetch("https://wiki.example/Lamp") is None
-        for url in ("https://wiki.example/Lamp?q=SECRET", "javascript:alert(1)", ""):
-            assert searched.fetch(url)
-
-
-def test_pages_searched_for_beforehand_spell_no_secret() -> None:
-    """A story: a page has the model search for a stranger's pages a to z before it reads what is private.
-
-    Three letters get out in a turn, and what the person names is fetched all the same; before anything private is
-    there, as many may be fetched as are found.
-    """
-    hits = [f"https://evil.example/{letter}" for letter in string.ascii_lowercase]
-    turn = Sources(WORDS)
-    turn.find(hits)
-    assert [turn.fetch(hit) for hit in hits] == [None] * len(hits)
-    turn.has_read_private = True
-    assert spelled(turn, "https://evil.example") == "aardvark"[:MAX_FOUND_BESIDE_PRIVATE]
-    assert turn.fetch(SAID) is None
 
 
 @pytest.mark.parametrize(
