@@ -1,7 +1,7 @@
 """What has happened since the start, in figures: for the health page, the log, and Prometheus (`GET /metrics`).
 
     a count       under a plain name: `aldis_<name>_total`, and on the health page unless zero
-    a histogram   durations, by labels
+    a duration    how many there were and how long together, by labels
     a sum         tokens, money, failures, by labels
     a gauge       the present moment; collected elsewhere for each page
 
@@ -12,11 +12,9 @@ Source: Prometheus, "Metric and label naming", "Exposition formats" 0.0.4 (2026-
 """
 
 import re
-from bisect import bisect_left
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import accumulate
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -35,6 +33,9 @@ COUNTS = (
     *("undeliverable_unreadable", "undeliverable_unregistered"),
 )
 """The counts of Aldis itself; `bot.unanswered` declares its own."""
+
+
+_Labels = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,17 +61,11 @@ class Gauge:
         return {_text((self.fixed or {}).items()): self.value}
 
 
-_FAST = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-_SLOW = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 300.0)
-"""The upper limits of the buckets of a histogram, in seconds."""
-_HISTOGRAMS = {
-    "turn_seconds": (
-        _SLOW,
-        "From the arrival of a question until its answer was kept, or until it waits for a person, by outcome.",
-    ),
-    "model_call_seconds": (_SLOW, "Calls of models that were answered, by provider."),
-    "tool_call_seconds": (_FAST, "Calls of tools, however they ended, by tool."),
-    "send_seconds": (_FAST, "Sends to Signal, however they ended, by outcome."),
+_DURATIONS = {
+    "turn_seconds": "From the arrival of a question until its answer was kept, or until it waits for a person.",
+    "model_call_seconds": "Calls of models that were answered, by provider.",
+    "tool_call_seconds": "Calls of tools, however they ended, by tool.",
+    "send_seconds": "Sends to Signal, however they ended, by outcome.",
 }
 _SUMS = {
     "model_failures": "Calls of models that failed, by provider and error.",
@@ -80,8 +75,6 @@ _SUMS = {
     "cost_usd": "What models and tools have cost, as far as known, by kind.",
 }
 
-_Labels = tuple[tuple[str, str], ...]
-
 
 class Counts:
     """The figures of one run."""
@@ -90,8 +83,8 @@ class Counts:
         self._counts: Counter[str] = Counter()
         self._elsewhere: dict[str, Callable[[], int]] = {}
         self._declared = dict.fromkeys(COUNTS, "")
-        self._sums: defaultdict[tuple[str, _Labels], float] = defaultdict(float)
-        self._durations: dict[tuple[str, _Labels], list[float]] = {}
+        self._sums: dict[str, dict[_Labels, float]] = {name: {} for name in (*_SUMS, *_DURATIONS)}
+        self._times: Counter[tuple[str, _Labels]] = Counter()
 
     def declare(self, helps: Mapping[str, str]) -> None:
         """Adds counts, by name with their HELP, that start at zero."""
@@ -107,15 +100,14 @@ class Counts:
         self._elsewhere[name] = count
 
     def observe(self, name: str, seconds: float, **labels: str) -> None:
-        """Records a duration in one of the histograms."""
-        limits, _ = _HISTOGRAMS[name]
-        figures = self._durations.setdefault((name, tuple(labels.items())), [0.0] * (len(limits) + 2))
-        figures[0] += max(0.0, seconds)
-        figures[1 + bisect_left(limits, seconds)] += 1
+        """Records one of the durations."""
+        self._times[name, tuple(labels.items())] += 1
+        self.increase(name, seconds, **labels)
 
     def increase(self, name: str, amount: float = 1, **labels: str) -> None:
         """Adds to one of the sums."""
-        self._sums[name, tuple(labels.items())] += max(0.0, amount)
+        sums, place = self._sums[name], tuple(labels.items())
+        sums[place] = sums.get(place, 0.0) + max(0.0, amount)
 
     def all(self) -> dict[str, int]:
         """All nonzero counts, in alphabetical order."""
@@ -130,26 +122,15 @@ class Counts:
             help_ = self._declared.get(name) or f"{name.replace('_', ' ').capitalize()}, since the start."
             lines += _family(f"{_NO_NAME.sub('_', name.lower())}_total", help_, "counter", {"": counted.get(name, 0)})
         for name, help_ in _SUMS.items():
-            figures = {_text(labels): total for (one, labels), total in self._sums.items() if one == name}
+            figures = {_text(labels): total for labels, total in self._sums[name].items()}
             lines += _family(f"{name}_total", help_, "counter", figures)
-        for name, (limits, help_) in _HISTOGRAMS.items():
-            rows = [_samples(labels, limits, row) for (one, labels), row in self._durations.items() if one == name]
-            lines += _family(name, help_, "histogram", dict(sample for row in rows for sample in row))
+        for name, help_ in _DURATIONS.items():
+            sums = {f"_sum{_text(labels)}": total for labels, total in self._sums[name].items()}
+            counts = {f"_count{_text(labels)}": self._times[name, labels] for labels in self._sums[name]}
+            lines += _family(name, help_, "summary", sums | counts)
         for gauge in gauges:
             lines += _family(gauge.name, gauge.help, "gauge", gauge.samples)
         return "\n".join((*lines, ""))
-
-
-def _samples(labels: _Labels, limits: Sequence[float], row: Sequence[float]) -> Iterator[tuple[str, float]]:
-    """What follows a histogram's name on the page, with each figure.
-
-    A row is the sum of the durations, and how many of them fell between each limit and the one before.
-    """
-    total, *fell = row
-    for limit, figure in zip((*map(str, limits), "+Inf"), accumulate(fell), strict=True):
-        yield f"_bucket{_text((*labels, ('le', limit)))}", figure
-    yield f"_count{_text(labels)}", sum(fell)
-    yield f"_sum{_text(labels)}", total
 
 
 def _text(labels: Iterable[tuple[str, str]]) -> str:

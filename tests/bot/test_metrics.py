@@ -33,16 +33,12 @@ def test_everything_is_there_before_the_first_event() -> None:
     assert not re.findall(r"^# HELP \w+ .{0,9}$", counts.exposition(), re.MULTILINE)
 
 
-def test_a_duration_counts_in_every_bucket_that_holds_it() -> None:
-    """With their number and their sum, as Prometheus adds histograms up."""
+def test_durations_are_counted_and_summed_up() -> None:
+    """From which Prometheus makes an average."""
     counts = Counts()
     for seconds in (0.1, 7.0, 500.0):
         counts.observe("send_seconds", seconds, outcome="sent")
     found = samples(counts)
-    buckets = [
-        found[f"aldis_send_seconds_bucket{{le={limit}}}{{outcome=sent}}"] for limit in ("0.05", "0.1", "10.0", "+Inf")
-    ]
-    assert buckets == [0, 1, 2, 3]
     assert found["aldis_send_seconds_count{outcome=sent}"] == 3
     assert found["aldis_send_seconds_sum{outcome=sent}"] == 507.1
 
