@@ -49,7 +49,9 @@ class Clock:
         """The arguments are for tests: the machine's clock, the counted time, and the name of this boot."""
         self._wall_ns = wall_ns
         self._counted_ns = counted_ns or _machine_counted_ns
-        self._boot = _machine_boot() if boot is None else boot
+        self._boot = boot or ""
+        with suppress(OSError):
+            self._boot = _BOOT.read_text("ascii").strip() if boot is None else boot
         # By how much each is ahead of the counted time.
         self._followed_ns = self._believed_ns = wall_ns() - self._counted_ns()
         self._since_ns = self._counted_ns()
@@ -58,7 +60,7 @@ class Clock:
     def now(self) -> datetime:
         """The machine's clock, without a step that is not followed yet."""
         wall_ns, even_ns = self._wall_ns(), self._counted_ns() + self._followed_ns
-        return _moment(wall_ns if abs(wall_ns - even_ns) <= _STEP_NS else even_ns)
+        return _EPOCH + _duration(wall_ns if abs(wall_ns - even_ns) <= _STEP_NS else even_ns)
 
     def new_step(self) -> timedelta:
         """How far the clock was set since the last step that was followed; zero: it was not."""
@@ -108,33 +110,25 @@ class Clock:
         self._since_ns = counted_ns
 
 
-class _SetHands:
-    """The wall clock and the counted time of a machine where time passes only when a test moves it."""
-
-    def __init__(self, at: datetime) -> None:
-        self.at_ns = _ns(at - _EPOCH)
-        self.passed_ns = 0
-
-
 class SetClock(Clock):
     """A clock that stands still until it is moved or set: its double, with the same rules."""
 
-    def __init__(self, at: datetime, hands: _SetHands | None = None) -> None:
-        hands = self._hands = hands or _SetHands(at)
-        super().__init__(wall_ns=lambda: hands.at_ns, counted_ns=lambda: hands.passed_ns, boot="set")
+    def __init__(self, at: datetime, machine: dict[str, int] | None = None) -> None:
+        machine = self._machine = machine or {"wall_ns": _ns(at - _EPOCH), "counted_ns": 0}
+        super().__init__(wall_ns=lambda: machine["wall_ns"], counted_ns=lambda: machine["counted_ns"], boot="set")
 
     def another(self) -> "SetClock":
         """The clock of another process on the same machine."""
-        return SetClock(self.now(), self._hands)
+        return SetClock(self.now(), self._machine)
 
     def move(self, seconds: float) -> None:
         """Lets this many seconds pass."""
-        self._hands.passed_ns += round(seconds * 1e9)
+        self._machine["counted_ns"] += round(seconds * 1e9)
         self.step(seconds)
 
     def step(self, seconds: float) -> None:
         """Sets the clock ahead by this many seconds (back if negative) without any time passing."""
-        self._hands.at_ns += round(seconds * 1e9)
+        self._machine["wall_ns"] += round(seconds * 1e9)
 
 
 async def is_set_within(event: asyncio.Event, seconds: float | None) -> bool:
@@ -148,16 +142,6 @@ async def is_set_within(event: asyncio.Event, seconds: float | None) -> bool:
 def _machine_counted_ns() -> int:
     # macOS's monotonic clock includes sleep; Linux has a separate one for that.
     return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
-
-
-def _machine_boot() -> str:
-    with suppress(OSError):
-        return _BOOT.read_text("ascii").strip()
-    return ""
-
-
-def _moment(ns: int) -> datetime:
-    return _EPOCH + _duration(ns)
 
 
 def _ns(duration: timedelta) -> int:

@@ -1,28 +1,4 @@
-"""Everything that can go wrong in `bot`, split by who must act.
-
-    AldisError
-    |- ConfigError                 the operator: a setting is wrong or missing
-    |- ProviderError               a model did not answer
-    |  |- Overloaded               again later: rate limit, overload; may say when
-    |  |- Unavailable              again later: no connection, time-out, server error, garbage
-    |  |  |- TooSlow               again later, or the operator: it takes longer than it may
-    |  |  '- Unreadable            again once: the server cannot read what its own model wrote
-    |  |- ContextTooLong           the bot: ask again with fewer turns
-    |  |- BadKey                   the operator: the key or the account was refused
-    |  '- Rejected                 the request itself was refused; again and again: the operator
-    |     '- NoSuchModel           the operator: there is nothing at this address, or no model of this name
-    '- TransportError              Signal did not take something
-       |- NotSent                  again later: it certainly did not go out; may say when
-       |- SendUnknown              unknown whether it went out: reconcile, never repeat blindly
-       |  '- NetworkFailed         the same, and perhaps nothing goes out at present
-       |- NotUploaded              the sender: an attached file was refused, so nothing went out
-       |- Untrusted                an admin: a person's safety number has changed and is not trusted yet
-       |- Undeliverable            no one: it will never go out
-       |- CallRefused              the operator: the bridge refused a request, and says why
-       |- Disconnected             the intake: connect again
-       |  '- NotScanned            the operator: scan the next code
-       |- LinkRefused              the operator: the bridge does not link this account, and says why
-       '- Unfetchable              no one: the file that came with a message cannot be fetched
+"""Everything that can go wrong in `bot`, split by who must act, which each class says first.
 
 Messages are for operators and logs: they contain nothing a person wrote, no key and no phone number.
 People hear sentences from `bot.i18n.phrases`.
@@ -37,7 +13,7 @@ class AldisError(Exception):
 
 
 class ConfigError(AldisError):
-    """A setting is wrong or missing; the message has one line per setting, naming the variable and the remedy."""
+    """The operator: a setting is wrong or missing. One line per setting names the variable and the remedy."""
 
 
 class ProviderError(AldisError):
@@ -59,34 +35,34 @@ class ProviderError(AldisError):
 
 
 class Overloaded(ProviderError):
-    """Rate limit or overload."""
+    """Again later: rate limit or overload."""
 
 
 class Unavailable(ProviderError):
-    """No connection, a server error or an unreadable answer."""
+    """Again later: no connection, a server error or an unreadable answer."""
 
 
 class TooSlow(Unavailable):
-    """The model did not answer in time."""
+    """Again later, or the operator: the model takes longer than it may."""
 
 
 class Unreadable(Unavailable):
-    """The server could not read what its model wrote, such as a call of a tool."""
+    """Again once: the server could not read what its model wrote, such as a call of a tool."""
 
 
 class ContextTooLong(ProviderError):
-    """The request does not fit the model's context window."""
+    """Ask again with fewer turns: the request does not fit the model's context window."""
 
     window_tokens: int | None = None
     """The size of the window, if the service named it."""
 
 
 class BadKey(ProviderError):
-    """The key, the account or its credit was refused."""
+    """The operator: the key, the account or its credit was refused."""
 
 
 class Rejected(ProviderError):
-    """The model's service refused the request itself (400, 404, 422)."""
+    """The model's service refused the request itself (400, 404, 422); again and again: the operator."""
 
     times: int = 1
     """How many requests in a row this model has refused."""
@@ -98,7 +74,7 @@ class Rejected(ProviderError):
 
 
 class NoSuchModel(Rejected):
-    """No such model, or nothing at this address (404)."""
+    """The operator: no such model, or nothing at this address (404)."""
 
 
 class TransportError(AldisError):
@@ -110,19 +86,19 @@ class TransportError(AldisError):
 
 
 class NotSent(TransportError):
-    """The connection or the rate was refused before anything went out."""
+    """Again later: the connection or the rate was refused before anything went out."""
 
 
 class SendUnknown(TransportError):
-    """A send was started, and its answer never came or proves nothing."""
+    """Reconcile, never repeat blindly: a send was started, and its answer never came or proves nothing."""
 
 
 class NetworkFailed(SendUnknown):
-    """The bridge believes that it did not reach Signal's server."""
+    """The same; the bridge believes that it did not reach Signal's server, so perhaps nothing goes out."""
 
 
 class NotUploaded(TransportError):
-    """A file was refused; `is_final` is whether it always will be. Bridges upload before they send."""
+    """A file was refused, so nothing went out: bridges upload first. `is_final` is whether it always will be."""
 
     def __init__(self, message: str, *, is_final: bool) -> None:
         super().__init__(message)
@@ -130,7 +106,7 @@ class NotUploaded(TransportError):
 
 
 class Untrusted(TransportError):
-    """The recipient's safety number has changed and is not trusted yet."""
+    """An admin: the recipient's safety number has changed and is not trusted yet."""
 
 
 UndeliverableReason = Literal["unregistered", "not_in_group", "no_keys", "refused"]
@@ -139,7 +115,7 @@ refuses the request itself."""
 
 
 class Undeliverable(TransportError):
-    """It certainly did not go out. `reason` is a word for counters and the health page."""
+    """No one: it certainly did not go out, and never will. `reason` is a word for counters and the health page."""
 
     def __init__(self, message: str, *, reason: UndeliverableReason = "refused") -> None:
         super().__init__(message)
@@ -151,11 +127,11 @@ class CallRefused(TransportError):
 
 
 class Disconnected(TransportError):
-    """The stream of envelopes ended or cannot be opened."""
+    """Connect again: the stream of envelopes ended or cannot be opened."""
 
 
 class NotScanned(Disconnected):
-    """The code for linking was not scanned in time."""
+    """The operator: the code for linking was not scanned in time."""
 
 
 class LinkRefused(TransportError):

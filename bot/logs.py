@@ -67,12 +67,8 @@ def _is_worth_a_line(record: logging.LogRecord) -> bool:
 class _Plain(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created, UTC)
-        return f"{at:%Y-%m-%dT%H:%M:%S}Z {record.levelname:<7} {record.name}: {_escaped(_told(record))}"
-
-
-def escaped_line(record: logging.LogRecord) -> str:
-    """A record as one line of text."""
-    return _Plain().format(record)
+        told = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in _told(record))
+        return f"{at:%Y-%m-%dT%H:%M:%S}Z {record.levelname:<7} {record.name}: {told}"
 
 
 class _Json(logging.Formatter):
@@ -93,11 +89,6 @@ def _told(record: logging.LogRecord) -> str:
         message = message.partition("\n")[0]
     error = record.exc_info[1] if record.exc_info else None
     return message if error is None else f"{message} ({describe_error(error)})"
-
-
-def _escaped(text: str) -> str:
-    """The text with every unprintable character escaped."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
 
 
 def one_line(text: str) -> str:
