@@ -1,17 +1,17 @@
 """Aldis's sentences in the current language: gettext catalogues in `locales`, in which each is found by its name.
 
-The catalogues are plain .po files, which any translation tool opens; nothing has to be compiled. They hold the English
-sentence as `msgid` and its name as `msgctxt`. `make translations` brings them up to date with the sentences in the
-code.
+They are plain .po files, which any translation tool opens, with the English sentence as `msgid` and its name as
+`msgctxt`; nothing has to be compiled. `make translations` brings them up to date with the sentences in the code.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from gettext import GNUTranslations, NullTranslations
-from io import BytesIO
 from pathlib import Path
 from typing import cast
+
+from babel.core import Locale
 
 from bot.i18n.language import Language, current_language
 
@@ -38,26 +38,22 @@ def say(sentence: Sentence, /, **values: object) -> str:
 
     If it has two forms, the value `count` chooses between them by the rules of the language.
     """
-    language, plural = current_language(), sentence.plural
-    translations = _translations(language)
-    if plural is None:
-        words = translations.pgettext(sentence.name, sentence.text)
-    else:
-        words = translations.npgettext(sentence.name, sentence.text, plural, cast("int", values["count"]))
+    language, english = current_language(), (sentence.text, sentence.plural or sentence.text)
+    first, others = _translations(language).get(sentence.name, english)
+    is_one = sentence.plural is None or Locale.parse(language).plural_form(cast("int", values["count"])) == "one"
+    words = first if is_one else others
     words = _FRENCH_SPACE.sub("\u00a0", words) if language == "fr" else words
     return words.format(**values) if values else words
 
 
 @cache
-def _translations(language: Language) -> NullTranslations:
-    """The sentences of a language; English ones stand in the code."""
+def _translations(language: Language) -> Mapping[str, tuple[str, str]]:
+    """Both forms of each sentence that is translated, by its name; English ones stand in the code."""
     if language == "en":
-        return NullTranslations()
-    from babel.messages.mofile import write_mo
+        return {}
     from babel.messages.pofile import read_po
 
-    compiled = BytesIO()
     with (FOLDER / language / "LC_MESSAGES" / "aldis.po").open("rb") as file:
-        write_mo(compiled, read_po(file, locale=language))
-    compiled.seek(0)
-    return GNUTranslations(compiled)
+        said = {str(one.context): cast("str | tuple[str, str]", one.string) for one in read_po(file, locale=language)}
+    both = {name: (words, words) if isinstance(words, str) else words for name, words in said.items()}
+    return {name: words for name, words in both.items() if all(words)}

@@ -1,8 +1,4 @@
-"""The language in which Aldis answers.
-
-It belongs to the person who is answered, not to a sentence: it is set where an answer begins, and applies to every
-sentence from there on (`bot.i18n.catalogues`).
-"""
+"""The language in which Aldis answers: that of the person, set where an answer begins, for all sentences from there."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
