@@ -89,39 +89,3 @@ async def test_rows_that_were_exchanged_are_found_out(
     assert [record.getMessage() for record in caplog.records] == [
         "turn 1 of conversation 1 is lost: a sealed value at history.message|1|0 is not what was written there"
     ]
-
-
-def converse(repos: Repositories, conversation: ConversationId, turns: int) -> None:
-    """So many kept turns, and as many failed ones between them."""
-    for number in range(turns):
-        say(repos, conversation, str(number), CALLED)
-        say(repos, conversation, str(number), end="failed")
-
-
-async def test_the_last_turns_cost_the_same_whatever_there_is(store: Store, conversation: ConversationId) -> None:
-    """SQLite takes no more steps for the last 20 turns out of 525 than out of 25, among others' as many."""
-
-    def steps(repos: Repositories) -> int:
-        count = 0
-
-        def step() -> int:
-            nonlocal count
-            count += 1
-            return 0
-
-        connection = repos.history._connection
-        connection.set_progress_handler(step, 1)
-        try:
-            assert len(repos.history.last(conversation, 20)) == 20 * len(CALLED)
-        finally:
-            connection.set_progress_handler(None, 1)
-        return count
-
-    other = await store.conversation("direct:b", now=NOON)
-    chats = (conversation, other)
-    for chat in chats:
-        await store.transaction(lambda repos, chat=chat: converse(repos, chat, 25))
-    first = await store.read(steps)
-    for chat in chats:
-        await store.transaction(lambda repos, chat=chat: converse(repos, chat, 500))
-    assert await store.read(steps) <= first

@@ -167,16 +167,6 @@ class TestValues:
             keyring.open(conversation, place, sealed)
         assert "words" not in str(caught.value)
 
-    def test_a_value_is_bound_to_its_conversation_even_with_that_ones_key(self) -> None:
-        """Giving a conversation another's wrapped key and row does not open what was sealed for the other."""
-        keyring, connection = ring()
-        sealed = keyring.seal(ONE, PLACE, b"words")
-        connection.execute("UPDATE conversations SET handle = ? WHERE id = 2", (keyring.handle("chat 1"),))
-        again = Keyring(connection, KEY)
-        assert again.open(ONE, PLACE, sealed) == b"words"
-        with pytest.raises(Damaged):
-            again.open(TWO, PLACE, sealed)
-
     def test_a_value_with_any_byte_altered_is_refused(self) -> None:
         """Nonce, words and tag: every byte counts."""
         keyring, _ = ring()
@@ -186,14 +176,6 @@ class TestValues:
             altered[index] ^= 1
             with pytest.raises(Damaged):
                 keyring.open(ONE, PLACE, bytes(altered))
-
-    def test_wrapped_keys_cannot_be_exchanged(self) -> None:
-        """Each wrapped key is bound to its conversation's handle."""
-        keyring, connection = ring()
-        [(other,)] = connection.execute("SELECT key FROM keys.wrapped WHERE name = ?", (keyring.handle("chat 2"),))
-        connection.execute("UPDATE keys.wrapped SET key = ? WHERE name = ?", (other, keyring.handle("chat 1")))
-        with pytest.raises(WrongKey):
-            keyring.seal(ONE, PLACE, b"words")
 
 
 class TestHandles:
@@ -278,16 +260,6 @@ class TestOpening:
         assert contents(path) == before
         async with open_store(path, realm="signal", key=KEY) as store:
             assert await store.conversation("direct:a", now=NOON) == conversation
-
-    async def test_the_refusal_names_the_setting_or_the_file(self, path: Path) -> None:
-        """The operator knows where to look."""
-        async with open_store(path, realm="signal"):
-            pass
-        assert str(await self._refused(path, KEY)).startswith("the master key in STORE__KEY does not open this store:")
-        master_of(path).write_text(KEY.hex())
-        assert str(await self._refused(path)).startswith(
-            f"the master key in {master_of(path)} does not open this store:"
-        )
 
     @pytest.mark.parametrize(
         ("name", "content", "kind", "words"),
