@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 from store.repository import Repository, millis, millis_if, moment_if
 
@@ -208,7 +209,7 @@ class Feeds(Repository):
             (feed, article.key, article.url),
         )
         if not known:
-            row = asdict(article) | {"published_at": millis(article.published_at)}
+            row: dict[str, Any] = asdict(article) | {"published_at": millis(article.published_at)}
             self._index(self.insert("articles", feed_id=feed, is_listed=True, **row), article)
             return True
         number, owner, *words = known[0]

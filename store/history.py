@@ -11,7 +11,7 @@ import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from store.errors import Damaged, StepMissing
 from store.records import ConversationId, KeptTime, StoredMessage, TurnEnd, TurnId, TurnState
@@ -239,15 +239,12 @@ class History(Repository):
         )
         return self._whole(rows)
 
-    def question(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
-        """Returns the first message of a turn, the question; None if nothing of the turn is kept."""
-        sealed = self.value("SELECT message FROM history WHERE turn_id = ? AND position = 0", (turn,))
-        return None if sealed is None else self.keyring.open(conversation, _place(turn, 0), sealed)
-
-    def answer(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
-        """Returns the last message of a turn, the answer; None if nothing of the turn is kept."""
+    def message(self, conversation: ConversationId, turn: TurnId, which: Literal["first", "last"]) -> bytes | None:
+        """Returns the question or the answer of a turn; None if nothing of the turn is kept."""
+        order = "" if which == "first" else "DESC"
         rows = self.rows(
-            "SELECT position, message FROM history WHERE turn_id = ? ORDER BY position DESC LIMIT 1", (turn,)
+            f"SELECT position, message FROM history WHERE turn_id = ? ORDER BY position {order} LIMIT 1",  # noqa: S608
+            (turn,),
         )
         return self.keyring.open(conversation, _place(turn, rows[0][0]), rows[0][1]) if rows else None
 

@@ -213,11 +213,11 @@ class Inbox(Repository):
             (json.dumps(list(items)), turn),
         )
 
-    def waiting(self, conversation: ConversationId, *, urgent: bool | None = None) -> int:
-        """Counts the open messages of the conversation: the urgent ones, the others, or all of them (None)."""
+    def waiting(self, conversation: ConversationId, *, urgent: bool) -> int:
+        """Counts the open messages of the conversation: the urgent ones, or the others."""
         return self.value(
             "SELECT count(*) FROM inbox INDEXED BY inbox_open "
-            "WHERE conversation_id = ?1 AND state IN ('waiting', 'claimed') AND urgent = coalesce(?2, urgent)",
+            "WHERE conversation_id = ? AND state IN ('waiting', 'claimed') AND urgent = ?",
             (conversation, urgent),
         )
 
@@ -230,10 +230,10 @@ class Inbox(Repository):
         )
         return self._open_items(rows)
 
-    def waiting_after(self, item: InboxId, *, limit: int = 50) -> tuple[UrgentItem, ...]:
-        """Returns the messages after this one that wait to be claimed, oldest first, at most `limit`."""
-        later = "NOT urgent AND put_off_until IS NULL AND inbox.id > ? AND realm = ? ORDER BY inbox.id LIMIT ?"
-        return self._open_items(self.rows(_ITEM + _FROM_WAITING + later, (item, self.realm, limit)))
+    def waiting_after(self, item: InboxId) -> tuple[UrgentItem, ...]:
+        """Returns the messages after this one that wait to be claimed, oldest first, at most 50."""
+        later = "NOT urgent AND put_off_until IS NULL AND inbox.id > ? AND realm = ? ORDER BY inbox.id LIMIT 50"
+        return self._open_items(self.rows(_ITEM + _FROM_WAITING + later, (item, self.realm)))
 
     def count_try(self, item: InboxId) -> None:
         """Counts a failed attempt at an urgent item."""
@@ -247,11 +247,22 @@ class Inbox(Repository):
             ("dead" if dead else "done", turn, item),
         )
 
-    def as_question(self, item: InboxId, turn: TurnId | None, *, refusal: str | None = None) -> None:
-        """Makes an urgent item wait like a message, in `turn` if that has begun: it is to be answered, or refused."""
+    def as_question(
+        self,
+        item: InboxId,
+        turn: TurnId | None,
+        *,
+        refusal: str | None = None,
+        expires_at: datetime | None = None,
+    ) -> None:
+        """Makes an urgent item wait like a message, in `turn` if that has begun: it is to be answered, or refused.
+
+        Its words disappear by `expires_at` at the latest.
+        """
         self.execute(
-            "UPDATE inbox SET urgent = 0, turn_id = ?, refusal = coalesce(?, refusal) WHERE id = ?",
-            (turn, refusal, item),
+            "UPDATE inbox SET urgent = 0, turn_id = ?1, refusal = coalesce(?2, refusal), "
+            "expires_at = coalesce(min(expires_at, ?3), expires_at, ?3) WHERE id = ?4",
+            (turn, refusal, millis_if(expires_at), item),
         )
         self.notify("inbox")
 
@@ -362,42 +373,8 @@ class Inbox(Repository):
         )
         return Waiting(items=open_items, oldest_at=moment_if(oldest), dead=self.count_dead("inbox"))
 
-    def shorten(self, item: InboxId, expires_at: datetime | None) -> None:
-        """Makes the words of an inbox message disappear by `expires_at` at the latest; None changes nothing."""
-        if expires_at is not None:
-            self.execute(
-                "UPDATE inbox SET expires_at = min(coalesce(expires_at, ?1), ?1) WHERE id = ?2",
-                (millis(expires_at), item),
-            )
-
-    def _open_items(self, rows: list[tuple[Any, ...]]) -> tuple[UrgentItem, ...]:
-        """Opens the items of these rows. A damaged one is marked as dead and left out, so as not to stop the others."""
-        items: list[UrgentItem] = []
-        for conversation, _, item, *name, envelope, received_at, attempts, expires_at, refusal in rows:
-            try:
-                opened = self.keyring.open(conversation, envelope_place(*name), envelope)
-            except Damaged as error:
-                _log.error("message %d of the inbox is lost: %s", item, error)
-                self.settle(item, dead=True)
-                continue
-            opened_item = InboxItem(
-                id=item,
-                author=name[1],
-                envelope=opened,
-                received_at=moment(received_at),
-                attempts=attempts + 1,
-                expires_at=moment_if(expires_at),
-                refusal=refusal,
-            )
-            items.append(UrgentItem(conversation=conversation, item=opened_item))
-        return tuple(items)
-
-
-class Revisions(Repository):
-    """The repository of revisions: a message in the inbox and its edits, which name it by its author and time."""
-
     def find(self, conversation: ConversationId, author: str, sent_at: int) -> KnownMessage | None:
-        """Returns the message with a revision that its author sent at `sent_at`; None if it is unknown."""
+        """Returns the message of which its author sent a revision at `sent_at`; None if it is unknown."""
         root = self.value(
             "SELECT coalesce(revises, id) FROM inbox WHERE author = ? AND sent_at = ? AND conversation_id = ? "
             "AND (kind = 'message' OR revises IS NOT NULL)",
@@ -430,3 +407,25 @@ class Revisions(Repository):
             "UPDATE inbox SET turn_id = ? WHERE turn_id = ? AND (kind = 'message' OR revises IS NOT NULL)",
             (again, turn),
         )
+
+    def _open_items(self, rows: list[tuple[Any, ...]]) -> tuple[UrgentItem, ...]:
+        """Opens the items of these rows. A damaged one is marked as dead and left out, so as not to stop the others."""
+        items: list[UrgentItem] = []
+        for conversation, _, item, *name, envelope, received_at, attempts, expires_at, refusal in rows:
+            try:
+                opened = self.keyring.open(conversation, envelope_place(*name), envelope)
+            except Damaged as error:
+                _log.error("message %d of the inbox is lost: %s", item, error)
+                self.settle(item, dead=True)
+                continue
+            opened_item = InboxItem(
+                id=item,
+                author=name[1],
+                envelope=opened,
+                received_at=moment(received_at),
+                attempts=attempts + 1,
+                expires_at=moment_if(expires_at),
+                refusal=refusal,
+            )
+            items.append(UrgentItem(conversation=conversation, item=opened_item))
+        return tuple(items)

@@ -57,7 +57,7 @@ class SpentUsage:
 
     day: date
     person: bytes | None
-    """The handle of the person who asked, as returned by `Ledger.handle_of`; None if no one did."""
+    """The handle of the person who asked, as `Keyring.handle` gives it; None if no one did."""
     kind: str
     """`model` or `tool`."""
     name: str
@@ -153,9 +153,16 @@ class Ledger(Repository):
                 totals.append(Total(scope=scope, period=period, cost_usd=cost, unknown_costs=unknown))
         return tuple(totals)
 
-    def handle_of(self, person: str) -> bytes:
-        """Returns the handle by which the ledger knows a person."""
-        return self.keyring.handle(person)
+    def take(self, service: str, period: str, *, amount: int, limit: int) -> bool:
+        """Counts `amount` more uses of a service in the day or month if `limit` allows; returns whether it did."""
+        taken = self.execute(
+            "INSERT INTO quotas (service, period, used) SELECT ?, ?, ? WHERE ? <= ? "
+            "ON CONFLICT (service) DO UPDATE SET "
+            "used = CASE WHEN period = excluded.period THEN used + excluded.used ELSE excluded.used END, "
+            "period = excluded.period WHERE period <> excluded.period OR used + excluded.used <= ?",
+            (service, period, amount, amount, limit, limit),
+        )
+        return taken.rowcount > 0
 
     def prune(self, *, now: datetime) -> None:
         """Deletes sums that are older than `KEPT`."""
@@ -174,18 +181,3 @@ class Ledger(Repository):
         chat = None if group is None else self.chat_handle(group)
         handles: tuple[tuple[Scope, bytes | None], ...] = (("person", person), ("group", chat), ("all", _ALL))
         return {scope: handle for scope, handle in handles if handle is not None}
-
-
-class Quotas(Repository):
-    """Quotas: how much each service was used in the current day or month. Contains nothing about people."""
-
-    def take(self, service: str, period: str, *, amount: int, limit: int) -> bool:
-        """Counts `amount` more uses in the day or month (`2026-11-21`) if `limit` allows; returns whether it did."""
-        taken = self.execute(
-            "INSERT INTO quotas (service, period, used) SELECT ?, ?, ? WHERE ? <= ? "
-            "ON CONFLICT (service) DO UPDATE SET "
-            "used = CASE WHEN period = excluded.period THEN used + excluded.used ELSE excluded.used END, "
-            "period = excluded.period WHERE period <> excluded.period OR used + excluded.used <= ?",
-            (service, period, amount, amount, limit, limit),
-        )
-        return taken.rowcount > 0

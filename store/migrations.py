@@ -14,7 +14,7 @@ from contextlib import closing
 from importlib.resources import files
 
 from store.errors import SchemaTooNew
-from store.sealing import Keyring, own_transaction
+from store.sealing import Keyring
 
 _SEALED = 36
 """The first schema whose rows that decide access are sealed."""
@@ -97,7 +97,8 @@ def carry_over(connection: sqlite3.Connection, keyring: Keyring) -> None:
     # Otherwise renaming a table renames it in what refers to it, and dropping it deletes what refers to its rows.
     connection.executescript("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON")
     try:
-        with own_transaction(connection):
+        connection.execute("BEGIN")
+        with connection:
             _rebuild(connection, keyring, version, script)
             connection.execute(f"PRAGMA main.user_version = {number}")
     finally:

@@ -21,8 +21,8 @@ import os
 import secrets
 import sqlite3
 import zlib
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +176,8 @@ class Keyring:
         )
         former = {key_name(handle, earlier) for handle, generation in conversations for earlier in range(generation)}
         if outlived := former & _names(self.connection):
-            with own_transaction(self.connection):
+            self.connection.execute("BEGIN")
+            with self.connection:
                 self.connection.executemany("DELETE FROM keys.wrapped WHERE name = ?", [(name,) for name in outlived])
 
     def refresh(self, conversation: ConversationId) -> None:
@@ -241,19 +242,6 @@ class Keyring:
         wrapped = _wrap(self._master, name, key)
         self.connection.execute("INSERT INTO keys.wrapped (name, key) VALUES (?, ?)", (name, wrapped))
         return key
-
-
-@contextmanager
-def own_transaction(connection: sqlite3.Connection) -> Generator[None]:
-    """A transaction outside any unit of work, for work on the files as a whole."""
-    connection.execute("BEGIN")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _names(connection: sqlite3.Connection) -> set[bytes]:

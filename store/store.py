@@ -26,8 +26,8 @@ from store.erasure import Erasure, Forgetting
 from store.errors import DatabaseGone, StoreError
 from store.feeds import Feeds
 from store.history import Chats, Conversations, History, Journal, LastTime, Summaries, Turns
-from store.inbox import Inbox, Revisions
-from store.ledger import Ledger, Quotas
+from store.inbox import Inbox
+from store.ledger import Ledger
 from store.memories import Facts, Predictions, Reminders
 from store.migrations import carry_over, foreign_tables, migrate, version_of
 from store.outbox import Outbox
@@ -53,7 +53,6 @@ class Repositories:
         self.chats = Chats(context)
         self.turns = Turns(context)
         self.inbox = Inbox(context)
-        self.revisions = Revisions(context)
         self.journal = Journal(context)
         self.history = History(context)
         self.outbox = Outbox(context)
@@ -70,7 +69,6 @@ class Repositories:
         self.grants = Grants(context)
         self.predictions = Predictions(context)
         self.summaries = Summaries(context)
-        self.quotas = Quotas(context)
         self.notices = Notices(context)
         self.feeds = Feeds(context)
         self.restored = backup.Restored(context)

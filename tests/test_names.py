@@ -25,11 +25,10 @@ NO_PARTICIPLES = {"feed", "read", "need", "speed", "seed", "embed", "shed"}
 
 SHARED = {
     "Reminders": "a feature's service, its port for tools and its table",
-    "Quotas": "a service, its port for tools and its table",
+    "Quotas": "a service and its port for tools",
     "Journal": "a turn's journal and its table",
     "Notices": "a service and its table",
     "Summaries": "a feature's service and its table",
-    "Revisions": "a service and its table",
     "Turns": "a service and its table",
     "Unavailable": "an error of two trees",
 }

@@ -147,7 +147,7 @@ class Revisions:
     ) -> _Change | None:
         """Removes settings made in the words of a message, and returns the change; None: the message is unknown."""
         now, conversation = self._clock.now(), urgent_item.conversation
-        known = repos.revisions.find(conversation, author, target)
+        known = repos.inbox.find(conversation, author, target)
         names = {target} if known is None else known.names
         chat_settings.change(repos, conversation, now, lambda settings: settings.without(author, names))
         if known is None:
@@ -189,7 +189,7 @@ class Revisions:
 
     def _asks_no_more(self, change: _Change) -> tuple[TurnId, ...]:
         """Removes what was made from a message whose edit is no question, and makes the edit its newest revision."""
-        change.repos.revisions.revise(change.item.id, change.known.root, None)
+        change.repos.inbox.revise(change.item.id, change.known.root, None)
         return self._taken_back(change)
 
     def _refuse(self, change: _Change, command: Command) -> None:
@@ -254,7 +254,7 @@ class Revisions:
             return (*self._undo(change), *self._asked_instead(change))
         if known.turn is None or known.turn_state == "ignored":
             # Talk among others: its new words may address Aldis after all.
-            repos.revisions.revise(change.item.id, known.root, None)
+            repos.inbox.revise(change.item.id, known.root, None)
             planned = self._undo(change)
             if known.turn is not None:  # an unsent answer to a command may repeat the former words
                 repos.forgetting.turns(known.turn, now=change.now)
@@ -272,7 +272,7 @@ class Revisions:
             and self._asks.admits(change.author, change.now)
         ):
             return self._asked_again(change, known.turn, message)
-        repos.revisions.revise(change.item.id, known.root, known.turn)
+        repos.inbox.revise(change.item.id, known.root, known.turn)
         repos.inbox.settle(change.item.id)
         self._reword(change, known.turn, message)
         return ()
@@ -283,7 +283,7 @@ class Revisions:
     def _reword(self, change: _Change, turn: TurnId, message: Incoming) -> None:
         """Puts the new words into the history, or into the question that `/retry` would ask again."""
         repos, conversation = change.repos, change.conversation
-        answered = repos.history.question(conversation, turn)
+        answered = repos.history.message(conversation, turn, "first")
         asked = messages.load_question(answered or repos.turns.unanswered_question(conversation, turn))
         if asked is None:
             return
@@ -299,7 +299,7 @@ class Revisions:
         """Puts the edit in the place of a message that is not answered yet."""
         repos, turn = change.repos, change.known.turn
         repos.inbox.settle(change.known.item)
-        repos.revisions.revise(change.item.id, change.known.root, None)
+        repos.inbox.revise(change.item.id, change.known.root, None)
         replaces = None if turn is None else repos.turns.replaces(turn)
         began = None if turn is None else repos.turns.started_at(turn)
         stopped = self._given_up(change)
@@ -315,19 +315,19 @@ class Revisions:
         repos, known = change.repos, change.known
         steps = journaled_steps(repos, change.conversation, turn) or ()
         questions = (step.question for step in steps if isinstance(step, Asked))
-        kept = repos.history.question(change.conversation, turn)
+        kept = repos.history.message(change.conversation, turn, "first")
         asked = next(questions, None) or messages.load_question(kept)  # None: it is no longer kept
         stops = self._ended(change)
         planned = self._undo(change)
         replaces = repos.turns.replaces(turn) if stops else turn  # what was stopped has no answer to replace
         again = self._begin(change, replaces, change.now)
         repos.inbox.settle(known.item)
-        repos.revisions.move(turn, again)  # before its words go: what has no answer yet is asked once more without this
+        repos.inbox.move(turn, again)  # before its words go: what has no answer yet is asked once more without this
         self._erase(change, turn)
         if asked is not None:
             step = Asked(question=prompt.correct_question(asked, known.names, message))
             repos.journal.add(change.conversation, again, 0, dump_step(step))
-        repos.revisions.revise(change.item.id, known.root, again)
+        repos.inbox.revise(change.item.id, known.root, again)
         repos.inbox.as_question(change.item.id, again)
         return (*stops, *planned)
 

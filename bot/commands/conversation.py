@@ -162,14 +162,13 @@ class ConversationCommands(CommandGroup):
         item = call.urgent_item.item
         expires_at = min((at for at in (last.expires_at, item.expires_at) if at), default=None)
         replaces = last.turn if repos.turns.is_newest(last.turn) else None
-        repos.inbox.shorten(item.id, expires_at)
         again = repos.turns.begin(
             call.conversation, now=self._context.clock.now(), expires_at=expires_at, replaces=replaces
         )
-        repos.revisions.move(last.turn, again)  # before its words go: what has no answer yet may be asked without this
+        repos.inbox.move(last.turn, again)  # before its words go: what has no answer yet may be asked without this
         planned = self._remove(repos, call, last.turn)
         repos.journal.add(call.conversation, again, 0, dump_step(Asked(question=question)))
-        repos.inbox.as_question(item.id, again)
+        repos.inbox.as_question(item.id, again, expires_at=expires_at)
         return planned
 
     @command("/undo", phrases.ABOUT_UNDO)
@@ -243,5 +242,7 @@ async def forget(context: CommandContext, call: Call, address: ChatId, *, person
 
 def _question(repos: Repositories, call: Call, turn: TurnId) -> UserMessage | None:
     """The question of a turn that has ended; None if it is no longer kept."""
-    kept = repos.history.question(call.conversation, turn) or repos.turns.unanswered_question(call.conversation, turn)
+    kept = repos.history.message(call.conversation, turn, "first") or repos.turns.unanswered_question(
+        call.conversation, turn
+    )
     return messages.load_question(kept)

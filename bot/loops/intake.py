@@ -280,7 +280,7 @@ class Intake:
         author = receipt.author
         own = await self._store.conversation(ChatId.direct(author), now=self._clock.now())
         shown = await self._store.read(
-            lambda repos: [at for at in receipt.targets if repos.revisions.find(own, author, at) is None]
+            lambda repos: [at for at in receipt.targets if repos.inbox.find(own, author, at) is None]
         )
         return [self._confirmation(receipt, shown)]
 

@@ -121,4 +121,4 @@ class Quotas:
             StoreError: it could not be stored.
         """
         day = f"{self._clock.now():%Y-%m-%d}"
-        return await self._store.transaction(lambda repos: repos.quotas.take(service, day, amount=amount, limit=limit))
+        return await self._store.transaction(lambda repos: repos.ledger.take(service, day, amount=amount, limit=limit))

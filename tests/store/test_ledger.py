@@ -165,7 +165,7 @@ async def test_what_was_used_by_day_person_and_name(store: Store) -> None:
 
     await store.transaction(work)
     used, alice = await store.read(
-        lambda repos: (repos.ledger.usage(since=NOON - timedelta(days=30)), repos.ledger.handle_of("alice"))
+        lambda repos: (repos.ledger.usage(since=NOON - timedelta(days=30)), repos.ledger.keyring.handle("alice"))
     )
     assert [(one.day.isoformat(), one.person == alice, one.name, one.calls, one.cost_usd) for one in used] == [
         ("2026-11-21", True, "model-1", 2, Decimal("0.2")),

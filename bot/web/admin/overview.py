@@ -117,7 +117,7 @@ async def _usage_values(ask: Ask) -> dict[str, object]:
         used, names = await running.store.read(
             lambda repos: (
                 sorted(repos.ledger.usage(since=since), key=lambda one: one.day, reverse=True),
-                {repos.ledger.handle_of(one.person): one.name or one.number or "?" for one in contacts},
+                {repos.ledger.keyring.handle(one.person): one.name or one.number or "?" for one in contacts},
             )
         )
     models = [one for one in used if one.kind == "model"]
