@@ -21,8 +21,8 @@ from bot.chat.calls import Calls, OnProgress, side_by_side
 from bot.chat.citations import Shield, words_of
 from bot.chat.context import label_question
 from bot.chat.journal import SPEAKING, Journal, Outcome, Pause, Turn
-from bot.chat.outgoing import enclosed_files, work_out
-from bot.chat.room import Models, Requests, answer_progress
+from bot.chat.outgoing import work_out
+from bot.chat.room import Models, Requests
 from bot.chat.steps import Opened, Spoken
 from bot.chat.toolbox import Toolbox
 from bot.errors import ProviderError
@@ -31,7 +31,7 @@ from bot.formatting.split import parts
 from bot.i18n.catalogues import say
 from bot.media.attachments import AttachmentReader
 from bot.media.speech import MAX_SPOKEN_CHARACTERS, Fee, Speech
-from bot.messages import AssistantMessage, AssistantPart, CallId, ToolCall, ToolMessage
+from bot.messages import ToolMessage
 from bot.models.base import Completion
 from bot.money.budgets import UsedUp
 from bot.signal.protocol import ModelFailed
@@ -46,8 +46,6 @@ _MARGIN_SECONDS = 5.0
 _MARGIN_SHARE = 0.1
 """The models leave as much, or this share of a short turn."""
 _WORTHWHILE_SECONDS = 3.0
-_MAX_CALLS = 100
-"""The limit per completion; each call is kept with its answer and read again by every later request."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,7 +77,7 @@ class Agent:
         journal.ask(turn)
         offers = [offer for offer in await self.toolbox.offers() if turn.settings.allows_tool(offer.name)]
         models_end_at = ends_at - min(_MARGIN_SECONDS, _MARGIN_SHARE * most)
-        requests = Requests(self.models, turn, journal, offers, ends_at=models_end_at)
+        requests = Requests(self.models, turn, journal, on_progress, offers, ends_at=models_end_at)
         calls = Calls(
             self.toolbox,
             turn,
@@ -153,7 +151,7 @@ class _Answering:
         """Asks and runs calls until there is an answer, a failure, a limit, or something to agree to."""
         while True:
             try:
-                completion = await self._completion()
+                completion = await self.requests.completion(self.calls)
             except ProviderError as error:
                 await self.on_progress(ModelFailed(provider=error.provider, error=type(error).__name__))
                 return self.journal.failure(phrases.for_error(error))
@@ -169,40 +167,6 @@ class _Answering:
                 if isinstance(runs, Pause):
                     return runs
                 self.requests.add(message, ToolMessage(answers=tuple(run.answer for run in runs)))
-
-    async def _completion(self) -> Completion | UsedUp:
-        """The next completion: from the journal, or else a new one if the budget allows."""
-        number = self.requests.rounds
-        if number < len(self.journal.completions):
-            # A vendor's blocks are tied to the request as it was: the talk or the facts may have changed since.
-            completion = self.journal.completions[number]
-            return replace(completion, message=completion.message and completion.message.without_opaque())
-        asked = await self.requests.ask()
-        if isinstance(asked, UsedUp):
-            return asked
-        completion = asked if asked.message is None else replace(asked, message=self._read(asked.message))
-        await self.on_progress(answer_progress(completion))
-        if (message := self.requests.calling(completion)) is not None:
-            await self.journal.keep_completion(completion, hold=self.agent.toolbox.writes_soon(message.calls))
-        return completion
-
-    def _read(self, message: AssistantMessage) -> AssistantMessage:
-        """The message without secrets, and with its calls under the tools' own names, before anything is decided about
-        them; calls beyond the limit are dropped.
-
-        Each call gets an id of our own, because vendors and local servers reuse theirs across turns.
-        """
-        pieces: list[AssistantPart] = []
-        count = 0
-        for part in message.parts:
-            if not isinstance(part, ToolCall):
-                pieces.append(part)
-            elif count < _MAX_CALLS:
-                id_ = CallId(f"call_{self.turn.id}_{self.requests.rounds}_{count}")
-                pieces.append(replace(self.agent.toolbox.understood(part), id=id_))
-                count += 1
-        labels = self.calls.labels if count else message.labels
-        return self.agent.secrets.cut_message(replace(message, parts=tuple(pieces), labels=labels))
 
     async def _answered(self, completion: Completion) -> Outcome:
         """The outcome of a completion that runs no tools, with the remarks beside its words."""
@@ -224,6 +188,6 @@ class _Answering:
             ok=answer is not None,
             messages=() if answer is None else (*said, replace(answer, labels=calls.labels)),
             bills=self.journal.bills,
-            files=() if answer is None else enclosed_files(calls.runs),
+            files=() if answer is None else calls.files(),
             done=done if takes_place else (),
         )

@@ -1,4 +1,4 @@
-"""The calls of one turn: which of them may run, and what has come of them.
+"""The calls of one turn: what a model means by them, which of them may run, and what has come of them.
 
     call --equal to an answered one--> the same answer again
          --too many at once----------> refused
@@ -20,10 +20,13 @@ from bot.chat import phrases, prompt
 from bot.chat.citations import CitedPages
 from bot.chat.intents import deed
 from bot.chat.journal import Journal, Pause, Turn
+from bot.chat.outgoing import enclosed_files
 from bot.chat.steps import ToolRun
 from bot.chat.toolbox import Toolbox
+from bot.events import File
 from bot.labels import UNKNOWN, Labels, Source, join_labels
-from bot.messages import CallId, ToolCall, ToolMessage
+from bot.messages import AssistantMessage, AssistantPart, CallId, ToolCall, ToolMessage
+from bot.models.base import Completion
 from bot.signal.protocol import Progress, ToolEnded, ToolStarted
 from bot.trust import provenance
 from bot.trust.rules import names_all
@@ -38,6 +41,8 @@ OnProgress = Callable[[Progress], Awaitable[None]]
 _SETTLED = frozenset({"ok", UnknownOutcome.code})
 """Outcomes that settle a call for the rest of the turn."""
 _SHOWN_ARGUMENT_CHARACTERS = 120
+_MAX_CALLS = 100
+"""The limit per completion; each call is kept with its answer and read again by every later request."""
 
 
 class Calls:
@@ -76,6 +81,32 @@ class Calls:
         self._fresh_from = 0
         """The index of the first run since something was done: what earlier ones looked at may have changed."""
 
+    def read(self, completion: Completion, number: int) -> Completion:
+        """A turn's `number`th completion without secrets, and with its calls under the tools' own names, before
+        anything is decided about them; calls beyond the limit are dropped.
+
+        Each call gets an id of our own, because vendors and local servers reuse theirs across turns.
+        """
+        message = completion.message
+        if message is None:
+            return completion
+        parts: list[AssistantPart] = []
+        count = 0
+        for part in message.parts:
+            if not isinstance(part, ToolCall):
+                parts.append(part)
+            elif count < _MAX_CALLS:
+                id_ = CallId(f"call_{self._turn.id}_{number}_{count}")
+                parts.append(replace(self._toolbox.understood(part), id=id_))
+                count += 1
+        labels = self.labels if count else message.labels
+        message = self._secrets.cut_message(replace(message, parts=tuple(parts), labels=labels))
+        return replace(completion, message=message)
+
+    async def keep(self, completion: Completion, message: AssistantMessage) -> None:
+        """Journals a completion with the calls of its message, which are to be carried out."""
+        await self._journal.keep_completion(completion, hold=self._toolbox.writes_soon(message.calls))
+
     async def carry_out(self, calls: Sequence[ToolCall]) -> list[ToolRun] | Pause:
         """One run per call, in the order asked; equal calls and calls over the limit are not run.
 
@@ -107,6 +138,10 @@ class Calls:
     def done(self) -> tuple[ToolCall, ...]:
         """The calls that changed something."""
         return tuple(run.call for run in self.runs if self._has_changed(run))
+
+    def files(self) -> tuple[File, ...]:
+        """The files to send with the answer: the last ones the tools made, each once."""
+        return enclosed_files(self.runs)
 
     def left_undone(self) -> list[str]:
         """What a scheduled run did not do because no person was there to agree, in words; none: nothing."""

@@ -16,6 +16,7 @@ from functools import partial
 from itertools import chain
 
 from bot.chat import prompt
+from bot.chat.calls import Calls, OnProgress
 from bot.chat.context import beside, with_note
 from bot.chat.journal import Journal, Turn
 from bot.chat.prompt import PastTurn
@@ -251,12 +252,20 @@ class Requests:
     """The requests of one turn: what has been said in it, and beside that as many tools and earlier turns as fit."""
 
     def __init__(
-        self, models: Models, turn: Turn, journal: Journal, offers: Sequence[ToolOffer], *, ends_at: float
+        self,
+        models: Models,
+        turn: Turn,
+        journal: Journal,
+        on_progress: OnProgress,
+        offers: Sequence[ToolOffer],
+        *,
+        ends_at: float,
     ) -> None:
         """`offers` are all tools of the turn; `ends_at` is when the models must have come to an end, on the loop's
         clock.
         """
-        self._models, self._turn, self._journal, self._ends_at = models, turn, journal, ends_at
+        self._models, self._turn, self._journal = models, turn, journal
+        self._on_progress, self._ends_at = on_progress, ends_at
         self._all_offers = tuple(offers)
         self._max_rounds = models.settings.tools.max_tool_calls if offers else 0
         self.rounds = 0
@@ -275,12 +284,27 @@ class Requests:
         """The earlier turns in the request."""
         return tuple(chain.from_iterable(self._shown))
 
-    async def ask(self) -> Completion | UsedUp:
-        """Asks the models once; if the request is too long, again with a shorter one. Or the limit that forbids it.
+    async def completion(self, calls: Calls) -> Completion | UsedUp:
+        """The next completion: from the journal, or else a new one if the budget allows.
 
         Raises:
             ProviderError: no model has answered.
         """
+        if self.rounds < len(self._journal.completions):
+            # A vendor's blocks are tied to the request as it was: the talk or the facts may have changed since.
+            earlier = self._journal.completions[self.rounds]
+            return replace(earlier, message=earlier.message and earlier.message.without_opaque())
+        asked = await self._ask()
+        if isinstance(asked, UsedUp):
+            return asked
+        completion = calls.read(asked, self.rounds)
+        await self._on_progress(answer_progress(completion))
+        if (message := self.calling(completion)) is not None:
+            await calls.keep(completion, message)
+        return completion
+
+    async def _ask(self) -> Completion | UsedUp:
+        """Asks the models once; if the request is too long, again with a shorter one. Or the limit that forbids it."""
         budget, journal = self._models.budget, self._journal
         while True:
             request = self._request()
