@@ -30,8 +30,6 @@ from bot.signal.directory import UNNAMED
 from bot.web.admin.account import show_codes
 from bot.web.admin.world import Wait
 
-_HEALTH_SECONDS = 5.0
-
 _HOW = """\
 In Signal on your phone: Settings, Linked devices, Link new device; scan this code. If it cannot be scanned, make a QR
 code of the address below it. Waiting for the phone (Ctrl-C gives up) ..."""
@@ -56,7 +54,7 @@ def health(given: Settings, _: argparse.Namespace) -> int:
     if web.port == 0:
         raise ConfigError("the health page is turned off (WEB__PORT=0)")
     try:
-        state = asyncio.run(fetch_json(f"http://{web.address}/healthz", seconds=_HEALTH_SECONDS))
+        state = asyncio.run(fetch_json(f"http://{web.address}/healthz", seconds=5))
     except Disconnected as error:
         print(f"aldis: no answer from the health page at {web.address}: {error}", file=sys.stderr)
         print(spell_commands("aldis: `aldis run` starts Aldis, `aldis doctor` says what is wrong"), file=sys.stderr)

@@ -44,16 +44,10 @@ VERBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "upgrade-check": ("store.check", "try this version on a copy of the store, and say what changes"),
     },
     "Shell": {
-        "completion": (
-            "main.print_completion",
-            'complete verbs and options: put eval "$(aldis completion)" into ~/.bashrc',
-        ),
+        "completion": ("main.print_completion", 'complete verbs: put eval "$(aldis completion)" into ~/.bashrc'),
     },
 }
 """All verbs as the help lists them: `module.function` of `bot.cli`, and what the verb is for."""
-
-_NEED_NO_SETTINGS = {"settings", "completion"}
-"""All others get the settings, which must be right for them."""
 
 _COMPLETION = """\
 _aldis() {{
@@ -74,11 +68,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given = [*given[1:2], "--help"]
     try:
         try:
+            if given[:1] in (["-V"], ["--version"]):  # only then is the source read
+                print(f"Aldis {describe_build(build())}")
+                sys.exit(0)
             parser = _parser()
             if not given:
                 parser.print_help(sys.stderr)
                 sys.exit(2)
-            options = parser.read(given)
+            options, left = parser.parse_known_args(given)
+            if left:
+                parser.verbs.get(given[0], parser).error(f"unrecognized arguments: {' '.join(left)}")
             sys.exit(report_failures(lambda: _run(options)))
         finally:
             print(end="", flush=True)  # here, where its failure can still be reported
@@ -106,12 +105,11 @@ def _run(options: argparse.Namespace) -> int:
     from bot.clock import use_newest_time_zones
 
     use_newest_time_zones()
-    if options.verb in _NEED_NO_SETTINGS:
+    if options.verb in {"settings", "completion"}:  # all others get the settings, which must be right for them
         return function_of(options.verb)(options)
     from bot.settings import load_settings
 
-    settings = load_settings()
-    return function_of(options.verb)(settings, options)
+    return function_of(options.verb)(load_settings(), options)
 
 
 def report_failures(run: Callable[[], int]) -> int:
@@ -130,27 +128,12 @@ class _Parser(argparse.ArgumentParser):
 
     verbs: Mapping[str, argparse.ArgumentParser] = {}
 
-    def read(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Returns the verb and its options; exits with status 2 and the usage of the verb if they are wrong."""
-        found, left = self.parse_known_args(arguments)
-        if left:
-            self.verbs.get(arguments[0], self).error(f"unrecognized arguments: {' '.join(left)}")
-        return found
-
     def error(self, message: str) -> NoReturn:
         """Exits with the message, and with a close match instead of all choices."""
         wrong = re.search(r"(?:invalid choice: '|unrecognized arguments: )([\w-]+)", message)
         known = [*self.verbs, *re.findall(r"--[\w-]+", self.format_help())]
         meant = difflib.get_close_matches(wrong[1], known, n=1, cutoff=0.65) if wrong else []
         super().error(f"{message.partition(' (choose from')[0]}; did you mean {meant[0]}?" if meant else message)
-
-
-class _Version(argparse.Action):
-    """Reads the source only if the version is asked for."""
-
-    def __call__(self, *_: object) -> None:
-        print(f"Aldis {describe_build(build())}")
-        sys.exit(0)
 
 
 def _parser() -> _Parser:
@@ -166,7 +149,7 @@ def _parser() -> _Parser:
         epilog=f"Settings come from the environment, .env and the settings file; see `{command} settings`.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("-V", "--version", action=_Version, nargs=0, help="show the version and a digest of its source")
+    parser.add_argument("-V", "--version", action="store_true", help="show the version and a digest of its source")
     added = parser.add_subparsers(prog=command, required=True, dest="verb", metavar="verb", help=argparse.SUPPRESS)
     for verbs in VERBS.values():
         for name, (_, purpose) in verbs.items():

@@ -45,13 +45,12 @@ _ASKING_SECONDS = 10.0
 _FIRST = "Set Aldis up in a browser: {url}\nThis link works once, within ten minutes; `{command}` prints another."
 _RESTART_SECONDS = 60.0
 """How many seconds `restart` waits for the next run; a run takes ten at most to end."""
-_LOOK_SECONDS = 0.2
 _REFUSALS = (ConfigError, StoreError, Disconnected)
 
 
 def run(given: Settings, _: argparse.Namespace) -> int:
     """`run`: answers until stopped."""
-    _set_up_log(given)
+    logs.set_up(given.log.level.upper(), given.log.format)
     app.check_settings(given)
     asyncio.run(_Runs(given).go())
     return 0
@@ -106,19 +105,15 @@ async def _restart(store_path: Path) -> int:
     with suppress(TimeoutError):
         async with asyncio.timeout(_RESTART_SECONDS):
             while state.get("runs", 0) <= answer["run"]:
-                await asyncio.sleep(_LOOK_SECONDS)
+                await asyncio.sleep(0.2)
                 with suppress(StoreError):  # it is stopping
                     state = await ask_running(store_path, "state", within_seconds=_ASKING_SECONDS) or {}
-            if why := state.get("refused"):
-                raise ConfigError(f"it keeps running with its previous settings; the new ones were refused: {why}")
-            print("Aldis has restarted with its current settings.")
-            return 0
+        if why := state.get("refused"):
+            raise ConfigError(f"it keeps running with its previous settings; the new ones were refused: {why}")
+        print("Aldis has restarted with its current settings.")
+        return 0
     print(f"aldis: it has not restarted yet; see its log, or run: {command_line('health')}", file=sys.stderr)
     return 1
-
-
-def _set_up_log(given: Settings) -> None:
-    logs.set_up(given.log.level.upper(), given.log.format)
 
 
 @asynccontextmanager
@@ -163,26 +158,23 @@ class _Runs:
         app.widen()
         self._shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         async with _serve_pages(self._now, self._restarts.request) as world:
-            await self._go(world)
-
-    async def _go(self, world: World) -> None:
-        while True:
-            try:
-                await self._run_once(world)
-            except (*_REFUSALS, ExceptionGroup) as failure:
-                if not self._return_to_former(failure):
-                    raise
-            else:
-                if not self._shutdown.begins_again():
-                    return
-                self._former, self._now = self._now, self._next
-                self._restarts.refused = None
-            # What the previous run left behind was exempt from garbage collection.
-            gc.unfreeze()
-            gc.collect()
-            self._restarts.runs += 1
-            _set_up_log(self._now)
-            _log.info("Aldis is restarting")
+            while True:
+                try:
+                    await self._run_once(world)
+                except (*_REFUSALS, ExceptionGroup) as failure:
+                    if not self._return_to_former(failure):
+                        raise
+                else:
+                    if not self._shutdown.begins_again():
+                        return
+                    self._former, self._now = self._now, self._next
+                    self._restarts.refused = None
+                # What the previous run left behind was exempt from garbage collection.
+                gc.unfreeze()
+                gc.collect()
+                self._restarts.runs += 1
+                logs.set_up(self._now.log.level.upper(), self._now.log.format)
+                _log.info("Aldis is restarting")
 
     async def _run_once(self, world: World) -> None:
         """One run, with everything closed at its end; the administration pages outlast it."""
