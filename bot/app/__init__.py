@@ -52,24 +52,20 @@ def check_settings(settings: Settings) -> None:
         ConfigError: a budget that cannot count, an unknown tool to approve, or pages for others without a code; a line
             for each.
     """
-    checks: list[Callable[[Settings], object]] = [models.budgets]
+    checks: list[Callable[[], object]] = [partial(models.budgets, settings)]
     if settings.tools.approve:
-        checks.append(_check_approve)
+        around = alone(Http(user_agent()), Fetcher(user_agent()), idle_features())
+        checks.append(lambda: check_approve(settings, own_tools(settings, around)))
     if settings.web.admin_port:
-        checks.append(partial(secret_of, is_contained=is_contained()))
+        checks.append(partial(secret_of, settings, is_contained=is_contained()))
     wrong: list[str] = []
     for check in checks:
         try:
-            check(settings)
+            check()
         except ConfigError as error:
             wrong.append(str(error))
     if wrong:
         raise ConfigError("\n".join(wrong))
-
-
-def _check_approve(settings: Settings) -> None:
-    around = alone(Http(user_agent()), Fetcher(user_agent()), idle_features())
-    check_approve(settings, own_tools(settings, around))
 
 
 def import_sdks(settings: Settings) -> asyncio.Task[None]:
@@ -135,14 +131,8 @@ def _tools(
     settings, store, clock = shared.settings, shared.store, shared.clock
     features = feature_tools(store, clock, shared.reminders)
     judge = ReportJudge(store, clock, provider if models.has_model(settings) else None, shared.budget)
-    around = ToolDeps(
-        http=http,
-        fetcher=fetcher,
-        features=features,
-        quotas=Quotas(store, clock),
-        papers=Library(shared.sandbox),
-        judge=judge,
-    )
+    papers, quotas = Library(shared.sandbox), Quotas(store, clock)
+    around = ToolDeps(http=http, fetcher=fetcher, features=features, quotas=quotas, papers=papers, judge=judge)
     own = own_tools(settings, around)
     check_approve(settings, own)
     news = tuple(tool for tool in own if tool in features["news"])

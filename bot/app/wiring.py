@@ -28,7 +28,6 @@ from bot.chat.edits import Revisions
 from bot.chat.notices import Admins, Notice, Notices
 from bot.chat.room import ContextRoom, Models
 from bot.chat.status import EMOJI, Reactions, StatusMessages
-from bot.chat.steps import ToolRun
 from bot.chat.toolbox import ALL_TOOLS, Toolbox
 from bot.chat.turns import Turn, Turns
 from bot.clock import Clock
@@ -189,8 +188,8 @@ def service(
     counts, news, intake, identities = shared.counts, news_options(settings), shared.intake, shared.identities
     counts.watch("unanswered_not_a_frame", lambda: transport.stream.unreadable)
     checkups, health = _watching(shared, ask)
-    box = toolbox(settings, tools, more, clock=clock, on_run=models.Meter(counts).on_run)
-    agent, summaries = _answering(shared, provider, box, speech)
+    toolbox = _toolbox(shared, tools, more)
+    agent, summaries = _answering(shared, provider, toolbox, speech)
     menu = Menu(models=settings.llm.models_to_choose, tools=tools, sources=more)
     groups = (*_command_groups(shared, menu), *commands)
     kept, grace = settings.history.retention_days, settings.signal.unknown_grace_seconds
@@ -226,8 +225,24 @@ def service(
             health=health,
             identities=identities,
             audience=shared.audience,
-            toolbox=box,
+            toolbox=toolbox,
         ),
+    )
+
+
+def _toolbox(shared: Services, tools: Sequence[Tool], more: Sequence[ToolSource]) -> Toolbox:
+    """What runs the tools that models call, within the limits of the settings."""
+    limits = shared.settings.tools
+    return Toolbox(
+        tools,
+        sources=more,
+        clock=shared.clock,
+        timezone=shared.settings.locale.timezone,
+        timeout_seconds=limits.timeout_seconds,
+        calls_per_minute=limits.calls_per_minute,
+        approve=limits.approve,
+        prefixes=_prefixes(shared.settings),
+        on_run=models.Meter(shared.counts).on_run,
     )
 
 
@@ -397,31 +412,6 @@ def user_agent(contact: str | None = None) -> str:
     strangers' pages do not learn it.
     """
     return f"Aldis/{current_version()} ({'; '.join(filter(None, ('self-hosted assistant for Signal', contact)))})"
-
-
-def toolbox(
-    settings: Settings,
-    tools: Sequence[Tool],
-    more: Sequence[ToolSource] = (),
-    *,
-    clock: Clock | None = None,
-    on_run: Callable[[ToolRun], None] = lambda _: None,
-) -> Toolbox:
-    """The toolbox for these tools, within the limits of the settings; `more` are sources known only while Aldis runs.
-
-    `clock` None: the machine's. `on_run` is called with each run.
-    """
-    return Toolbox(
-        tools,
-        on_run=on_run,
-        sources=more,
-        clock=clock or Clock(),
-        timezone=settings.locale.timezone,
-        timeout_seconds=settings.tools.timeout_seconds,
-        calls_per_minute=settings.tools.calls_per_minute,
-        approve=settings.tools.approve,
-        prefixes=_prefixes(settings),
-    )
 
 
 def check_approve(settings: Settings, tools: Sequence[Tool]) -> None:

@@ -71,24 +71,15 @@ def test_no_name_stands_for_two_settings() -> None:
 
 def test_values_of_every_kind() -> None:
     """Truth, numbers, words in any case, paths and comma lists are read as one writes them."""
-    found = load(
-        TOOLS__ENABLED="off",
-        TOOLS__WEATHER__ENABLED="no",
-        TOOLS__MAX_TOOL_CALLS="0",
-        TOOLS__TIMEOUT_SECONDS="2.5",
-        LLM__PROVIDERS="OpenAI, offline,",
-        OPENAI_API_KEY="sk-1",
-        LLM__ANTHROPIC__EFFORT="Low",
-        LOG__LEVEL="DEBUG",
-        STORE__PATH="/data/aldis.db",
-        SIGNAL__URL="http://signal-cli:8080/",
-    )
-    assert (found.tools.enabled, found.tools.max_tool_calls, found.tools.timeout_seconds) == (False, 0, 2.5)
+    rows = {"TOOLS__ENABLED": "off", "TOOLS__WEATHER__ENABLED": "no", "TOOLS__TIMEOUT_SECONDS": "2.5"}
+    words = {"LLM__PROVIDERS": "OpenAI, offline,", "LLM__ANTHROPIC__EFFORT": "Low", "LOG__LEVEL": "DEBUG"}
+    places = {"STORE__PATH": "/data/aldis.db", "SIGNAL__URL": "http://signal-cli:8080/"}
+    found = load(**rows, **words, **places, OPENAI_API_KEY="sk-1")
+    assert (found.tools.enabled, found.tools.timeout_seconds) == (False, 2.5)
     assert found.tools.options_by_name["weather"].enabled is False
     assert found.llm.providers_in_order == ("openai", "offline")
     assert (found.llm.anthropic.effort, found.log.level) == ("low", "debug")
-    assert found.store.path == Path("/data/aldis.db")
-    assert found.signal.url == "http://signal-cli:8080"
+    assert (found.store.path, found.signal.url) == (Path("/data/aldis.db"), "http://signal-cli:8080")
 
 
 GPU = {"OPENAI_BASE_URL": "http://gpu/v1"}
@@ -221,20 +212,9 @@ def test_a_bad_value_is_one_clear_line() -> None:
 
 def test_everything_that_is_wrong_is_told_at_once() -> None:
     """Each in its line: values, names, files of secrets, keys that are missing; none is mended start after start."""
-    lines = complaint(
-        WEB__PORT="http",
-        WEB__PROT="1",
-        ACCESS__ALOWED="+1",
-        TOOLS__MAX_TOOL_CALLS="many",
-        TOOLS__TIMEOUT_SECONDS="0",
-        STORE__KEY_FILE="/nowhere/key",
-        LLM__CHOICES="",
-        SIGNAL__NAME='"Lamp"',
-    ).splitlines()
-    names = (
-        "WEB__PORT WEB__PROT ACCESS__ALOWED TOOLS__MAX_TOOL_CALLS TOOLS__TIMEOUT_SECONDS STORE__KEY_FILE SIGNAL__NAME"
-    )
-    assert sorted(line.partition(":")[0] for line in lines) == sorted(names.split())
+    wrong = {"WEB__PORT": "http", "WEB__PROT": "1", "TOOLS__TIMEOUT_SECONDS": "0", "STORE__KEY_FILE": "/nowhere/key"}
+    lines = complaint(**wrong, LLM__CHOICES="", SIGNAL__NAME='"Lamp"').splitlines()
+    assert sorted(line.partition(":")[0] for line in lines) == sorted([*wrong, "SIGNAL__NAME"])
     keys = complaint(LLM__PROVIDERS="anthropic", LLM__CHOICES="openai/gpt-6-sol").splitlines()
     assert [line.partition(":")[0] for line in keys] == ["LLM__OPENAI__API_KEY", "LLM__ANTHROPIC__API_KEY"]
 
@@ -290,21 +270,15 @@ def test_the_file_is_ours_alone(tmp_path: Path) -> None:
         assert load_settings({}, env_file(tmp_path, f"{name}=UTC\n")) == load()
 
 
-class TestAccess:
-    """Who may write, as the operator writes it down."""
-
-    def test_people_and_groups(self) -> None:
-        """Numbers as Signal writes them, uuids in lower case, the star as it is; ids of groups keep their case, the
-        wrapped form of signal-cli-rest-api is unwrapped.
-        """
-        wrapped = "group." + base64.b64encode(GROUP.encode()).decode()
-        found = load(
-            ACCESS__ALLOWED=f"+1 (202) 555-0123, {UUID},*,",
-            ACCESS__ADMINS="+49.30/901820",
-            ACCESS__GROUPS=f"{GROUP},{wrapped}, *",
-        ).access
-        assert (found.allowed, found.admins) == (("+12025550123", UUID.lower(), "*"), ("+4930901820",))
-        assert found.groups == (GROUP, GROUP, "*")
+def test_people_and_groups() -> None:
+    """Numbers as Signal writes them, uuids in lower case, the star as it is; ids of groups keep their case, the
+    wrapped form of signal-cli-rest-api is unwrapped.
+    """
+    wrapped = "group." + base64.b64encode(GROUP.encode()).decode()
+    people = {"ACCESS__ALLOWED": f"+1 (202) 555-0123, {UUID},*,", "ACCESS__ADMINS": "+49.30/901820"}
+    found = load(**people, ACCESS__GROUPS=f"{GROUP},{wrapped}, *").access
+    assert (found.allowed, found.admins) == (("+12025550123", UUID.lower(), "*"), ("+4930901820",))
+    assert found.groups == (GROUP, GROUP, "*")
 
 
 class TestSecrets:
@@ -387,30 +361,26 @@ def test_whatever_is_set_loads_or_is_one_line(name: str, value: str) -> None:
     assert line == "" or line.startswith(f"{name}: ") or "LLM__PROVIDERS names" in line
 
 
-class TestTable:
-    """The tables of docs/settings.md."""
-
-    def test_every_setting_has_its_meaning(self) -> None:
-        """Each row ends in a sentence, each group begins with one."""
-        lines = table().splitlines()
-        assert all(line.rstrip(" |").endswith((".", "...")) for line in lines if line.startswith("| `"))
-        heads = [after[1] for line, *after in zip(lines, lines[1:], lines[2:], strict=False) if line.startswith("### ")]
-        assert len(heads) == len(Settings.model_fields) - 1  # nothing can be set in one group
-        assert all(head.endswith(".") for head in heads)
+def test_every_setting_has_its_meaning() -> None:
+    """In docs/settings.md each row ends in a sentence, each group begins with one."""
+    lines = table().splitlines()
+    assert all(line.rstrip(" |").endswith((".", "...")) for line in lines if line.startswith("| `"))
+    heads = [lines[number + 2] for number, line in enumerate(lines) if line.startswith("### ")]
+    assert len(heads) == len(Settings.model_fields) - 1  # nothing can be set in one group
+    assert all(head.endswith(".") for head in heads)
 
 
-class TestAudio:
-    def test_a_key_goes_to_nobody_else(self) -> None:
-        """Another host does not get OpenAI's key; the same server gets its own, and a key of its own comes first."""
-        at_openai = load(OPENAI_API_KEY="sk-llm", AUDIO__BASE_URL="https://api.openai.com/v1/")
-        assert at_openai.audio_key is not None
-        assert at_openai.audio.listening_model == "gpt-4o-mini-transcribe"
-        other = "http://127.0.0.1:8000/v1"
-        assert load(OPENAI_API_KEY="sk-llm", AUDIO__BASE_URL=other).audio_key is None
-        assert load(OPENAI_API_KEY="sk", OPENAI_BASE_URL=other, AUDIO__BASE_URL=other).audio_key is not None
-        address = "https://api.openai.com/v1"
-        assert load(OPENAI_API_KEY="sk", OPENAI_BASE_URL=other, AUDIO__BASE_URL=address).audio_key is None
-        own = load(OPENAI_API_KEY="sk", AUDIO__BASE_URL=other, AUDIO__API_KEY="mine").audio_key
-        assert own is not None
-        assert own.get_secret_value() == "mine"
-        assert load(AUDIO__BASE_URL=other).audio.listening_model == "whisper-1"
+def test_a_key_goes_to_no_other_service() -> None:
+    """Another host does not get OpenAI's key; the same server gets its own, and a key of its own comes first."""
+    openai, other = "https://api.openai.com/v1", "http://127.0.0.1:8000/v1"
+    for environ, key in (
+        ({"AUDIO__BASE_URL": f"{openai}/"}, "sk"),
+        ({"AUDIO__BASE_URL": other}, None),
+        ({"OPENAI_BASE_URL": other, "AUDIO__BASE_URL": other}, "sk"),
+        ({"OPENAI_BASE_URL": other, "AUDIO__BASE_URL": openai}, None),
+        ({"AUDIO__BASE_URL": other, "AUDIO__API_KEY": "mine"}, "mine"),
+    ):
+        found = load(OPENAI_API_KEY="sk", **environ).audio_key
+        assert (found and found.get_secret_value()) == key, environ
+    models = [load(AUDIO__BASE_URL=address).audio.listening_model for address in (openai, other)]
+    assert models == ["gpt-4o-mini-transcribe", "whisper-1"]

@@ -124,23 +124,6 @@ def test_nothing_is_written_where_anything_is_wrong(tmp_path: Path) -> None:
         assert there.file.read() == {"SIGNAL__NAME": "before"}
 
 
-def test_a_file_that_was_spoilt_by_hand_is_refused(tmp_path: Path) -> None:
-    """Every unknown name, and every line that is none."""
-    there = Place(tmp_path)
-    there.file.path.parent.mkdir()
-    for text, words in (
-        (
-            "WEB__PROT=1\n",
-            r"^WEB__PROT: there is no such setting; did .* WEB__PORT\? \(it is set in settings.env",
-        ),
-        ("\n# fine\n\nWEB__PORT\n", "^settings.env: line 4 is not NAME=value"),
-        ("STORE__PATH=/x\n", "^STORE__PATH: cannot be set in settings.env"),
-    ):
-        there.file.path.write_text(text)
-        with pytest.raises(ConfigError, match=words):
-            there.loaded()
-
-
 def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     """A disk that takes no more: no half of it, and nothing beside it."""
     there = Place(tmp_path)

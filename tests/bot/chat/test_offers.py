@@ -16,6 +16,7 @@ from bot.models.base import Request, ToolOffer
 from bot.settings import load_settings
 from tests.bot.chat.turn_helpers import Echo, toolbox, turn_of
 from tests.campaigns.bench import bill
+from tests.conftest import NOON
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import Heard, Scripted, call, say
@@ -42,7 +43,7 @@ SELDOM: dict[str, dict[str, Any]] = {
 async def _offers() -> tuple[ToolOffer, ...]:
     settings = load_settings({}, None)
     async with standalone_deps(None) as around:
-        return await wiring.toolbox(settings, wiring.own_tools(settings, around)).offers()
+        return await toolbox(SetClock(NOON), *wiring.own_tools(settings, around)).offers()
 
 
 def _request(offers: tuple[ToolOffer, ...]) -> Request:

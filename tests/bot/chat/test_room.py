@@ -15,8 +15,9 @@ from bot.models.base import Provider, ToolOffer
 from bot.models.wire import window_tokens
 from bot.settings import load_settings
 from store import Store
-from tests.bot.chat.turn_helpers import Desk, Echo, Scripted
+from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, toolbox
 from tests.bot.models.vendors import NAMES, provider_of, server_of
+from tests.conftest import NOON
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import call, say
@@ -93,7 +94,7 @@ async def test_the_default_tools_fit_in_full_into_the_window_of_a_small_server()
     """As many tokens as llama.cpp and LM Studio give by default; a deferred tool counts as its line."""
     settings, room = load_settings({}, None), ContextRoom()
     async with standalone_deps(None) as around:
-        offers = await wiring.toolbox(settings, wiring.own_tools(settings, around)).offers()
+        offers = await toolbox(SetClock(NOON), *wiring.own_tools(settings, around)).offers()
     room.on_refusal("m", 8192)
     assert room.offers(offers, SIZES[0], "m", called=()) == offers
     room.on_refusal("m", 4096)
