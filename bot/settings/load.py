@@ -162,9 +162,10 @@ def _closest(name: str) -> str:
 
 
 def _no_setting(name: str) -> str:
-    """The complaint about an unknown name, which may have been a setting once."""
+    """The complaint about an unknown name; one that begins like ours may have been a setting once."""
+    former = " (any more)" if name.partition(SEPARATOR)[0] in _GROUPS else ""
     meant = _closest(name)
-    return f"there is no such setting{f'; did you mean {meant}?' if meant else ' (any more)'}"
+    return f"there is no such setting{f'; did you mean {meant}?' if meant else former}"
 
 
 def _is_meant_for_us(name: str, *, is_in_file: bool) -> bool:
