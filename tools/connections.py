@@ -23,7 +23,7 @@ _WORDS: tuple[tuple[type[BaseException], str], ...] = (
     (TimeoutError, "no answer in time"),
     (ConnectionRefusedError, "nothing listens there"),
     (PermissionError, "this user may not connect to it"),
-    (FileNotFoundError, "there is no such socket"),
+    (FileNotFoundError, "there is no such file or socket"),
 )
 """Subclasses come before their base classes."""
 _MAX_CAUSES = 20
@@ -81,7 +81,7 @@ async def decompress(chunks: AsyncIterable[bytes], encoding: str, *, service: st
 
 def why_unreachable(error: BaseException) -> str:
     """Returns why a connection failed, by its first telling cause, or the type of the error. Names no address."""
-    waiting = [error]
+    waiting, kinds = [error], list[str]()
     for _ in range(_MAX_CAUSES):
         if not waiting:
             break
@@ -92,6 +92,9 @@ def why_unreachable(error: BaseException) -> str:
             if isinstance(cause, kind):
                 return words
         behind = cause.__cause__ or cause.__context__
-        waiting += [*cause.exceptions] if isinstance(cause, BaseExceptionGroup) else []  # pyright: ignore[reportUnknownMemberType]
+        if isinstance(cause, BaseExceptionGroup):
+            waiting += [*cause.exceptions]  # pyright: ignore[reportUnknownMemberType]
+        else:
+            kinds.append(type(cause).__name__)
         waiting += [behind] if behind is not None else []
-    return type(error).__name__
+    return next(iter(kinds), type(error).__name__)

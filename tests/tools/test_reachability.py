@@ -20,7 +20,7 @@ CAUSES: list[tuple[BaseException, str]] = [
     (ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER]"), "it does not use TLS; an address without it begins with http://"),
     (ConnectionRefusedError(errno.ECONNREFUSED, "refused"), "nothing listens there"),
     (PermissionError(errno.EACCES, "Permission denied"), "this user may not connect to it"),
-    (FileNotFoundError(errno.ENOENT, "No such file"), "there is no such socket"),
+    (FileNotFoundError(errno.ENOENT, "No such file"), "there is no such file or socket"),
     (TimeoutError(), "no answer in time"),
     (OSError(errno.ENETUNREACH, "Network is unreachable"), "it cannot be reached from here"),
     (ValueError("secret"), "ConnectError"),

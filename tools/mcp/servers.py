@@ -37,7 +37,7 @@ from mcp.client.streamable_http import streamable_http_client
 from pydantic import TypeAdapter
 
 from tools.base import Approval, Effects, Result, Tool, ToolContext, ToolSpec
-from tools.connections import trusted_certificates
+from tools.connections import trusted_certificates, why_unreachable
 from tools.errors import BadArguments, ToolError, Unavailable, UnknownOutcome
 from tools.mcp.contents import GivenArguments, UnfitSchema, arguments_of, failure_of, quotable, result_of
 from tools.mcp.options import McpOptions, ServerOptions, prefix_of, spell_name
@@ -204,8 +204,7 @@ class McpServer:
                 up_at = now()
                 await self._keep(client)
         except Exception as error:  # noqa: BLE001 - no list of what a server, or a damaged SDK, can cause exists
-            kinds = dict.fromkeys(_kinds(error))
-            why = "it does not answer in time" if "TimeoutError" in kinds else ", ".join(kinds)
+            why = why_unreachable(error)
         finally:
             self._client = None
         self.why_down = f"HTTP {self._status}" if self._status else why
@@ -331,14 +330,6 @@ class _Bounded(httpx2.AsyncByteStream):
     async def aclose(self) -> None:
         """Closes it."""
         await self._inner.aclose()
-
-
-def _kinds(error: BaseException) -> list[str]:
-    """Returns the kinds of error, which quote nothing of what a server said."""
-    if isinstance(error, BaseExceptionGroup):
-        group = cast("BaseExceptionGroup[BaseException]", error)
-        return [kind for part in group.exceptions for kind in _kinds(part)]
-    return [type(error).__name__]
 
 
 class McpTool:
