@@ -1,9 +1,6 @@
 """The calculator: what it comes to, and that no expression makes it hang, grow or crash."""
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -192,16 +189,6 @@ def test_an_attack_ends_in_a_small_result_or_a_sentence() -> None:
         with memory_below(MAX_MEMORY_BYTES):
             result = _value_or_none(expression)
         _check_small(result)
-
-
-def test_all_attacks_together_need_little_processor_time() -> None:
-    """In a process that the system kills after seconds of its processor: a hang ends there, a slow machine does not."""
-    code = (
-        "import resource; resource.setrlimit(resource.RLIMIT_CPU, (15, 15));"
-        "from tests.tools import test_calculator as here;"
-        "[here._value_or_none(attack) for attack in here.ATTACKS]"
-    )
-    subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=True)
 
 
 NUMBERS = ["0", "1", "2", "7", "10", "1400", "0.5", "1.1", "1e9", "1e-9", "1e9998", "0xff", "9**999", "pi", "-3"]

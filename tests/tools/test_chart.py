@@ -1,11 +1,8 @@
 """Charts: read back as pictures, pixel by pixel."""
 
-import asyncio
 import io
-import sys
 from collections.abc import Sequence
 from operator import sub
-from pathlib import Path
 from typing import Any
 
 from PIL import Image
@@ -80,15 +77,3 @@ def test_bars_stand_on_zero() -> None:
     assert marks(picture, FIRST, full) == (150 - 66) * (280 - 102)
     assert marks(picture, FIRST, half) == (690 - 515) * (280 - 193)
     assert marks(picture, FIRST, nothing) == marks(picture, FIRST, (515, 95, 690, 189)) == 0
-
-
-async def test_pillow_is_loaded_with_the_first_chart() -> None:
-    """A start can do without it: whoever never draws never pays for it."""
-    script = (
-        "import sys, tools.chart as chart\n"
-        "assert not {'PIL', 'PIL.Image'} & set(sys.modules)\n"
-        "assert chart.line_chart('t', {}, [chart.Panel(name='A', values=[1])])\n"
-        "assert 'PIL.Image' in sys.modules\n"
-    )
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, cwd=Path(__file__).parents[2])
-    assert await process.wait() == 0

@@ -14,9 +14,9 @@ from tests.servers.base import Seen, Server, answer_json, hang
 from tests.servers.certificates import certified
 from tests.servers.fixtures import fixture_of
 from tests.tools.conftest import USER_AGENT, memory_below
-from tests.tools.sites import answer_bytes, bomb, line, says
+from tests.tools.sites import answer_bytes, bomb, line
 from tests.waiting import DEADLINE_SECONDS
-from tools import Disabled, Http, RateLimited, TimedOut, TooLarge, Unavailable
+from tools import Http, RateLimited, TimedOut, TooLarge, Unavailable
 from tools.connections import trusted_certificates
 from tools.http import MAX_BODY_BYTES, BytesAnswer, JsonAnswer
 
@@ -133,13 +133,6 @@ async def test_a_connection_that_breaks_once_is_no_failure(http: Http) -> None:
     assert not answers
 
 
-async def test_an_answer_that_is_no_http_is_a_failure(http: Http) -> None:
-    """Another program listens on the port."""
-    async with line(says(b"220 mail.example ESMTP\r\n\r\n")) as site:
-        with pytest.raises(Unavailable, match="RemoteProtocolError"):
-            await ask(http, site.url)
-
-
 async def test_a_short_wait_is_waited_for(http: Http, service: Service) -> None:
     """The service says when; one that wants fewer requests is asked once more, one that is unavailable twice."""
     for status, tries in ((429, 2), (503, 3)):
@@ -163,12 +156,6 @@ async def test_a_long_wait_is_not_waited_for(http: Http, service: Service) -> No
         assert isinstance(answer.refusal("Service"), RateLimited)
         assert str(answer.refusal("Service")) == f"Service wants fewer requests; ask again in {wait} seconds."
         assert len(service.requests) == 1
-
-
-def test_a_status_has_a_usual_meaning() -> None:
-    """For callers that know nothing better."""
-    for status, kind in ((429, RateLimited), (401, Disabled), (403, Disabled), (404, Unavailable), (500, Unavailable)):
-        assert type(JsonAnswer(status=status, body=None, headers={}).refusal("Service")) is kind
 
 
 async def test_a_question_in_json_is_asked_like_any_other(http: Http, service: Service) -> None:

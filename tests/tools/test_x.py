@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from bot.clock import SetClock
 from bot.money.ledger import Quotas
 from store import Store
-from tests.servers.base import Answer, answer_json, hang
+from tests.servers.base import Answer, answer_json
 from tests.servers.brave import KEY, Brave, page
 from tests.servers.fixtures import fixture_of
 from tests.servers.x import NOW, TOKEN, X, post, refused
@@ -161,6 +161,8 @@ async def test_the_web_stands_in_for_x(x: X, brave: Brave, http: Http) -> None:
     for answer, why in (
         (fault(401), "TOOLS__TWITTER__BEARER_TOKEN"),
         (fault(503), "status 503"),
+        (fault(429), "fewer requests"),
+        (fault(402), "credits are used up"),
         (answer_json({"errors": [{"title": "SECRET"}]}), "cannot be read"),
         (answer_json({"data": [{"id": 5}], "meta": {"result_count": 1}}), "cannot be read"),
     ):
@@ -208,14 +210,6 @@ async def test_a_day_s_posts_are_not_overrun(x: X, brave: Brave, http: Http, sto
         "Brave Search",
     ]
     assert len(x.requests) == 2
-
-
-async def test_why_x_was_not_searched_is_said(x: X, brave: Brave, http: Http) -> None:
-    """Too many requests, no credits, silence."""
-    ask = Asked(x, brave, http, timeout_seconds=0.5)
-    x.faults += [fault(429), fault(402), hang]
-    for number, words in enumerate(("fewer requests", "credits are used up", "did not answer")):
-        assert words in (await ask(f"lamp {number}"))["why_not_x"]
 
 
 def test_for_a_search_engine_the_words_are_left() -> None:

@@ -119,15 +119,6 @@ async def test_a_view_reads_what_it_is_made_of_and_shows_what_is_listed(tmp_path
     assert "secret" not in str(caught.value)
 
 
-async def test_a_table_that_the_file_does_not_have_is_the_operators_to_mend(path: Path) -> None:
-    """The question says so; spelling follows SQLite, which has no case."""
-    asked = Asked(f"sqlite://{path}", {"T": ["A"], "gone": ["a"], "t": ["b", "gone"]})
-    assert await asked.rows("T", order_by=["A desc"]) == [[2], [1]]
-    for table in ("gone", "t"):
-        with pytest.raises(Disabled, match="lacks a table or column"):
-            await asked.query(table)
-
-
 async def test_any_name_is_a_name(tmp_path: Path) -> None:
     """Quotes, brackets, keywords and SQL in a name of the operator's stay within the name."""
     table, column = 'we"ird]; DROP TABLE t; --', "select 'x' \"from\" `t`"

@@ -210,15 +210,6 @@ async def test_an_answer_that_breaks_the_rules_is_a_failure() -> None:
                     await fetch(fetcher, f"http://{SITE}:{strange.port}/")
 
 
-async def test_a_refused_connection_is_told_without_the_address(fetcher: Fetcher, site: Site) -> None:
-    """Nobody listens."""
-    url = url_of(site)
-    await site.stop()
-    with pytest.raises(Unavailable) as caught:
-        await fetch(fetcher, url)
-    assert str(caught.value) == "The page cannot be reached: nothing listens there."
-
-
 async def test_tls_keeps_the_name_of_the_host(tmp_path: Path) -> None:
     """The connection goes to the address that was judged; the certificate must be for the name."""
     site = certified(SITE, tmp_path)
