@@ -20,7 +20,9 @@ from tools.text import shorten
 
 Function = Literal["count", "sum", "average", "min", "max"]
 
-Operator = Literal["=", "!=", "<", "<=", ">", ">=", "contains", "starts_with", "is_null", "is_not_null", "in"]
+Operator = Literal[
+    "=", "!=", "<", "<=", ">", ">=", "contains", "starts_with", "is_null", "is_not_null", "in", "between"
+]
 
 Scalar = str | int | float | bool
 Cell = str | int | float | None
@@ -34,11 +36,17 @@ _MAX_ROW = 1_000_000
 _VALUE = "\x01"
 """Stands for a value in SQL; no name contains it."""
 _FIGURE = re.compile(rf"({'|'.join(get_args(Function))})\((.*)\)")
-_TAKES: Mapping[Operator, str] = {"is_null": "no value", "is_not_null": "no value", "in": "a list of values"}
+_TAKES: Mapping[Operator, str] = {
+    "is_null": "no value",
+    "is_not_null": "no value",
+    "in": "a list of values",
+    "between": "a list of two values",
+}
 _SQL: Mapping[Operator, str] = {
     "is_null": "{column} IS NULL",
     "is_not_null": "{column} IS NOT NULL",
     "in": "{column} IN ({values})",
+    "between": "{column} BETWEEN {value} AND {value}",
     "contains": "strpos(lower(CAST({column} AS text)), lower({value})) > 0",
     "starts_with": "strpos(lower(CAST({column} AS text)), lower({value})) = 1",
 }
@@ -60,20 +68,20 @@ class Condition(Arguments):
     column: Name
     op: Operator
     value: _Value | Annotated[list[_Value], Field(max_length=_MAX_VALUES)] | None = Field(
-        default=None, description="A list for in; none for is_null and is_not_null."
+        default=None, description="A list for in and between; none for is_null and is_not_null."
     )
 
     @property
     def values(self) -> tuple[Scalar, ...]:
-        """The values: none, one, one or more for `in`."""
+        """The values: none, one, two for `between`, one or more for `in`."""
         given = self.value if isinstance(self.value, list) else () if self.value is None else (self.value,)
         return tuple(map(str, given)) if self.op in {"contains", "starts_with"} else tuple(given)
 
     @model_validator(mode="after")
     def _fitting(self) -> Self:
-        is_list, is_empty = isinstance(self.value, list), self.value is None
-        given = "a list of values" if is_list else "no value" if is_empty else "one value"
-        if given != _TAKES.get(self.op, "one value") or self.value == []:
+        count = len(self.value) if isinstance(self.value, list) else None
+        no_list = count is None and (self.value is None) == (self.op in {"is_null", "is_not_null"})
+        if not {"in": bool(count), "between": count == len(("from", "to"))}.get(self.op, no_list):
             takes = _TAKES.get(self.op, "one value, not a list; for empty cells use is_null")
             raise ValueError(f"{self.op} takes {takes}")
         return self

@@ -92,6 +92,7 @@ FINDS: tuple[tuple[str, str, Any, list[int]], ...] = (
     ("total", ">", "3", [1, 2]),
     ("paid", "=", True, [1, 3]),
     ("id", "in", [1, "4", 99], [1, 4]),
+    ("total", "between", [2, 3.5], [1, 4]),
 )
 
 
@@ -164,7 +165,7 @@ UNASKABLE: list[tuple[dict[str, Any], str]] = [
     ({"compute": ["count"], "columns": ["id"]}, "leave columns out"),
     ({"order_by": ["password"]}, "ordered by 'password'; they can by: id"),
     ({"where": where("id", "in", [])}, "in takes a list of values"),
-    ({"where": where("id", "in", 1)}, "in takes a list of values"),
+    ({"where": where("id", "between", [1])}, "between takes a list of two values"),
     ({"where": where("id", "=")}, "= takes one value, not a list; for empty cells use is_null"),
     ({"where": where("id", "is_null", 1)}, "is_null takes no value"),
 ]
