@@ -50,7 +50,6 @@ _SQL: Mapping[Operator, str] = {
     "contains": "strpos(lower(CAST({column} AS text)), lower({value})) > 0",
     "starts_with": "strpos(lower(CAST({column} AS text)), lower({value})) = 1",
 }
-
 _JOINED = {"all": "AND", "any": "OR"}
 
 _Text = Annotated[str, Field(max_length=500)]

@@ -22,6 +22,7 @@ import asyncio
 import hashlib
 import logging
 import os
+from collections import Counter
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
@@ -99,9 +100,9 @@ class McpServer:
     """A server; nothing runs before `start`."""
 
     def __init__(
-        self, options: ServerOptions, timeouts: ServerTimeouts, *, others: Collection[str], taken: Collection[str]
+        self, options: ServerOptions, timeouts: ServerTimeouts, *, servers: Collection[str], taken: Collection[str]
     ) -> None:
-        """`others` are the names of the other servers, `taken` those of the tools that are always there."""
+        """`servers` and `taken` are as in `names_of`."""
         self.options = options
         self.tools: tuple[McpTool, ...] = ()
         """The tools it offered when it was last up; empty if it was never up."""
@@ -110,7 +111,7 @@ class McpServer:
         self.settled = asyncio.Event()
         """Set while nothing is under way: it is up, or the last start has failed."""
         self._timeouts = timeouts
-        self._others, self._taken = others, taken
+        self._servers, self._taken = servers, taken
         self._listed: list[types.Tool] = []
         self._greeting: Literal["legacy", "auto"] = "auto" if options.command is None else "legacy"
         self._client: Client | None = None
@@ -250,28 +251,15 @@ class McpServer:
             self.settled.set()
 
     def _offer(self, wanted: Sequence[types.Tool]) -> None:
-        """Makes those that models can be offered its `tools`, as `server_tool`, and logs which are left out.
-
-        Left out are also names that something else has or may have. So the same name always means the same tool,
-        whichever servers are up: an interrupted turn must not call another by it.
-        """
-        prefix, prefixes = prefix_of(self.options.name), map(prefix_of, self._others)
-        longer = tuple(other for other in prefixes if other.startswith(prefix))
-        offered: dict[str, McpTool] = {}
-        left_out: list[str] = []
+        """Makes those that models can be offered its `tools`, and logs which are left out."""
+        fit: dict[str, tuple[types.Tool, type[GivenArguments]]] = {}
         for tool in wanted:
-            name = prefix + spell_name(tool.name)
-            if len(name) > MAX_NAME_CHARS:  # ends in a mark of what it stands for, so that it stays the same
-                mark = hashlib.sha256(tool.name.encode(errors="replace")).hexdigest()[:_MARK_CHARS]
-                name = f"{name[: MAX_NAME_CHARS - _MARK_CHARS - 1]}_{mark}"
-            is_free = name not in offered and name not in self._taken and not name.startswith(longer)
             with suppress(UnfitSchema):
-                if is_free and len(offered) < MAX_TOOLS_OF_ONE:
-                    offered[name] = McpTool(name, self, tool, arguments_of(tool.input_schema))
-                    continue
-            left_out.append(spell_name(tool.name))
-        self.tools = tuple(offered.values())
-        if left_out:
+                fit.setdefault(tool.name, (tool, arguments_of(tool.input_schema)))
+        offered = [*fit][:MAX_TOOLS_OF_ONE]
+        names = names_of(self.options.name, offered, servers=self._servers, taken=self._taken)
+        self.tools = tuple(McpTool(here, self, *fit[raw]) for here, raw in names.items())
+        if left_out := [spell_name(tool.name) for tool in wanted if tool.name not in offered]:
             text = ", ".join(left_out[:_MAX_NAMED])
             _log.warning("the MCP server %s: tools that cannot be offered: %s", self.options.name, text)
 
@@ -383,10 +371,8 @@ class McpServers:
         """`taken` are the names of the tools that are always there."""
         self._wait_seconds = (timeouts := timeouts or ServerTimeouts()).wait_seconds
         on = [server for server in options.servers if not server.disabled]
-        self._servers = [
-            McpServer(server, timeouts, others=[each.name for each in on if each is not server], taken=taken)
-            for server in on
-        ]
+        every = [server.name for server in on]
+        self._servers = [McpServer(server, timeouts, servers=every, taken=taken) for server in on]
         self._patient_until: float | None = None
 
     async def tools(self) -> Sequence[Tool]:
@@ -411,3 +397,25 @@ class McpServers:
     async def aclose(self) -> None:
         """Ends all servers."""
         await asyncio.gather(*(server.aclose() for server in self._servers))
+
+
+def names_of(
+    server: str, tools: Sequence[str], *, servers: Collection[str], taken: Collection[str]
+) -> Mapping[str, str]:
+    """Returns the tools of a server by their names here, `server_tool`, in the server's order.
+
+    `servers` are the names of all servers, `taken` those of the tools that are always there. A name that is too long,
+    or that something else has or may have, ends in a mark made of what it stands for. So the same tool always has the
+    same name, whichever servers are up: an interrupted turn must not call another by it.
+    """
+    prefix = prefix_of(server)
+    others = tuple(prefix_of(other) for other in servers if other != server)
+    plain = {tool: prefix + spell_name(tool) for tool in tools}
+    count = Counter(plain.values())
+    named: dict[str, str] = {}
+    for tool, name in plain.items():
+        if len(name) > MAX_NAME_CHARS or count[name] > 1 or name in taken or name.startswith(others):
+            mark = hashlib.sha256(f"{server}\0{tool}".encode(errors="replace")).hexdigest()[:_MARK_CHARS]
+            name = f"{name[: MAX_NAME_CHARS - _MARK_CHARS - 1]}_{mark}"  # noqa: PLW2901
+        named.setdefault(name, tool)
+    return named

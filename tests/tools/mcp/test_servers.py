@@ -33,7 +33,7 @@ def command(script: str, *arguments: str, **more: Any) -> dict[str, Any]:
 async def running(servers: Mapping[str, Any], timeouts: ServerTimeouts = QUICK) -> AsyncGenerator[McpServers]:
     async with AsyncExitStack() as stack:
         source = McpServers(
-            McpOptions.model_validate({"servers": json.dumps(servers)}), taken={"h_more1"}, timeouts=timeouts
+            McpOptions.model_validate({"servers": json.dumps(servers)}), taken={"rough_echo"}, timeouts=timeouts
         )
         stack.push_async_callback(source.aclose)
         yield source
@@ -139,7 +139,8 @@ async def test_a_server_that_dies_is_started_again(tmp_path: Path, context: Tool
     rough = command(ROUGH, "plain", str(where), approve="never", timeout=59)
     async with running({"rough": rough}, dataclasses.replace(QUICK, relist_seconds=0.5)) as source:
         tools = await by_name(source)
-        echo = tools["rough_echo"]
+        # The name rough_echo is another tool's.
+        [echo] = [tool for name, tool in tools.items() if name.startswith("rough_echo_")]
         assert (await called(echo, context, text="hi")).data == {"text": '{"text": "hi"}'}
         assert (echo.spec.timeout_seconds, tools["rough_hold"].spec.approval) == (59, "by_labels")
         first = int(where.read_text())
@@ -189,20 +190,17 @@ async def test_tools_are_made_fit_or_left_out(tmp_path: Path, caplog: pytest.Log
     no UTF-8, are passed over, and are in no log.
     """
     caplog.set_level(logging.DEBUG)
-    servers = {name: command(ROUGH, "odd", str(tmp_path / name)) for name in ("h", "7h more2")}
-    async with running(servers | {"h_same": {"command": "/nonexistent"}}) as source:
-        every = await by_name(source)
-    tools = {name: tool for name, tool in every.items() if name.startswith("h_")}
-    # Another server may have h_same_name, and a tool that is always there is called h_more1.
-    first, long, *others = tools
-    assert (first, len(long), long[:3], others[:2]) == ("h_ignore_all_rm_rf", 64, "h_l", ["h_more0", "h_more2"])
-    assert [*every][32:34] == ["mcp_7h_more2_ignore_all_rm_rf", "mcp_7h_more2_same_name"]
-    assert [len(tools), len(every)] == [32, 64]
+    async with running({"h": command(ROUGH, "odd", str(tmp_path / "pid"))}) as source:
+        tools = await by_name(source)
+    assert len(tools) == 32
+    same, other, long, more = [*tools][1:5]
+    assert next(iter(tools)) == "h_ignore_all_rm_rf"
+    assert (same[:12], other[:12], long[:5], more) == ("h_same_name_", "h_same_name_", "h_lll", "h_more0")
     first = tools["h_ignore_all_rm_rf"].spec.description
     assert first.startswith("A tool of the server h, which says of it: “A tool xxx")
     assert len(first) < 900
     assert first.isprintable()
-    assert "huge, far, names, more1, " in caplog.text
+    assert "tools that cannot be offered: huge, far, names, more28" in caplog.text
     assert not any(words in caplog.text for words in ("rm -rf", "Alice"))
 
 
