@@ -89,12 +89,12 @@ class Control:
     async def _find_person(self, wanted: str) -> PersonId:
         """The one contact of the account with this number, name or label."""
         contacts = await self.transport.contacts() if isinstance(self.transport, Identities) else ()
-        name = (person_of(wanted) or wanted.strip()).casefold()
+        name, account = (person_of(wanted) or wanted.strip()).casefold(), self.transport.account
 
         def matches(repos: Repositories) -> list[PersonId]:
-            labels = {one.person: repos.people.label(one.person, account=self.transport.account) for one in contacts}
-            called = {one.person: (one.number, (one.name or "").casefold(), labels[one.person]) for one in contacts}
-            return [person for person, names in called.items() if name in names]
+            labels = {one.person: repos.people.label(one.person, account=account) for one in contacts}
+            known = {one.person: {one.number, (one.name or "").casefold(), labels[one.person]} for one in contacts}
+            return [person for person, names in known.items() if name in names]
 
         found = await self.store.read(matches)
         if len(found) != 1:

@@ -8,8 +8,7 @@ they say what it waits for.
 
 import asyncio
 import logging
-import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -203,7 +202,7 @@ async def serve(shown: Shown, host: str, port: int) -> AsyncGenerator[None]:
 
     @web.middleware
     async def where(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if not is_local_name(request.headers.get("Host"), {host.lower(), socket.gethostname().lower()}):
+        if not is_local_name(request.headers.get("Host")):
             raise web.HTTPMisdirectedRequest(text="Not a name of this server.\n")
         return await handler(request)
 
@@ -225,15 +224,15 @@ async def serve(shown: Shown, host: str, port: int) -> AsyncGenerator[None]:
         yield
 
 
-def is_local_name(header: str | None, ours: Collection[str]) -> bool:
+def is_local_name(header: str | None) -> bool:
     """Whether no stranger can have put this into the header `Host`: an address, a name without a dot (such as a
-    container's), one of a private network, or one of `ours`. None also passes: every browser names a host.
+    container's), or one of a private network. None also passes: every browser names a host.
     """
     try:
         name = "localhost" if header is None else (urlsplit(f"//{header}").hostname or "").removesuffix(".")
     except ValueError:
         return False
-    if "." not in name or name in ours or name.endswith(_PRIVATE_NAMES):
+    if "." not in name or name.endswith(_PRIVATE_NAMES):
         return bool(name)
     with suppress(ValueError):
         return bool(ip_address(name))

@@ -212,9 +212,7 @@ class AdminPage:
     """What its buttons do, by their names."""
     forms: tuple[Form, ...] = ()
 
-    def action(self, name: str) -> Act | None:
-        """Returns what a button does; None if there is no such button."""
-        known = dict(self.actions)
-        for form in self.forms:
-            known |= form.actions()
-        return known.get(name)
+    @property
+    def buttons(self) -> Mapping[str, Act]:
+        """What all its buttons do, by their names."""
+        return dict(self.actions, **{name: act for form in self.forms for name, act in form.actions().items()})

@@ -4,7 +4,6 @@ Keys are tried before they are kept, using what servers tell for free; one that 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -22,6 +21,11 @@ from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 
 _MAX_LISTED = 300
 _MAX_SHOWN_CHARS = 300
+_ADDRESS_HINT = (
+    "Ollama: http://127.0.0.1:11434/v1. LM Studio has port 1234, vLLM 8000, llama.cpp 8080. "
+    "In a container, host.docker.internal stands for the machine instead of 127.0.0.1."
+)
+_GEMINI, _OPENROUTER = "https://generativelanguage.googleapis.com/v1beta/openai", "https://openrouter.ai/api/v1"
 
 
 async def _check(vendor: ProviderName, settings: Settings, deps: Deps) -> Sequence[Finding]:
@@ -42,72 +46,53 @@ async def _check(vendor: ProviderName, settings: Settings, deps: Deps) -> Sequen
     return ()
 
 
-def _vendor(name: str, title: str, text: str, *fields: Field, url: str | None = None) -> Form:
+# Source: platform.claude.com, ai.google.dev ("OpenAI compatibility") and openrouter.ai ("Quickstart"), 2026-11-28.
+_VENDORS = {
+    "anthropic": ("Claude, by Anthropic", "https://platform.claude.com/settings/keys", None, ""),
+    "openai": ("GPT, by OpenAI", "https://platform.openai.com/api-keys", None, ""),
+    "gemini": ("Gemini, by Google", "https://aistudio.google.com/apikey", _GEMINI, "As Google lists it: models/..."),
+    "openrouter": ("OpenRouter", "https://openrouter.ai/settings/keys", _OPENROUTER, "As openrouter.ai/models has it."),
+}
+"""Each vendor's title, where its keys come from, its address for programs of OpenAI's kind, and what its models are
+called, if one has to be named.
+"""
+
+
+def _form(name: str, title: str, text: str, fields: tuple[Field, ...], url: str | None = None) -> Form:
     """The form of a vendor, or of a server with the API of OpenAI at an address."""
     vendor: ProviderName = "anthropic" if name == "anthropic" else "openai"
+    fixed = {"LLM__PROVIDERS": vendor, f"LLM__{vendor.upper()}__MODEL": None}
     return Form(
         name=name,
         title=title,
         text=text,
         fields=fields,
-        fixed={
-            "LLM__PROVIDERS": vendor,
-            f"LLM__{vendor.upper()}__MODEL": None,
-            **({} if vendor == "anthropic" else {"LLM__OPENAI__BASE_URL": url}),
-        },
+        fixed=fixed if vendor == "anthropic" else {**fixed, "LLM__OPENAI__BASE_URL": url},
         check=partial(_check, vendor),
         button="Try and save",
         done="Saved: the server answers, and takes the key.",
     )
 
 
-def _key(vendor: str, page: str) -> Field:
-    hint = "Tried right away, and never shown."
-    return Field(f"LLM__{vendor}__API_KEY", "The key", "secret", hint, is_required=True, key_page=page)
+def _of_vendor(name: str) -> Form:
+    title, page, url, models = _VENDORS[name]
+    setting, hint = f"LLM__{'ANTHROPIC' if name == 'anthropic' else 'OPENAI'}", "Tried right away, and never shown."
+    key = Field(f"{setting}__API_KEY", "The key", "secret", hint, is_required=True, key_page=page)
+    model = (Field(f"{setting}__MODEL", "The model", hint=models, is_required=True),) if models else ()
+    return _form(name, title, "Questions go there, and cost what the vendor charges.", (key, *model), url)
 
 
-_MODEL = Field("LLM__OPENAI__MODEL", "The model", is_required=True)
-_ADDRESS_HINT = (
-    "Ollama: http://127.0.0.1:11434/v1. LM Studio has port 1234, vLLM 8000, llama.cpp 8080. "
-    "In a container, host.docker.internal stands for the machine instead of 127.0.0.1."
-)
-# Source: platform.claude.com, ai.google.dev ("OpenAI compatibility") and openrouter.ai ("Quickstart"), 2026-11-28.
 _FORMS = (
-    _vendor(
-        "anthropic",
-        "Claude, by Anthropic",
-        "Questions go to Anthropic, who charges for them.",
-        _key("ANTHROPIC", "https://platform.claude.com/settings/keys"),
-    ),
-    _vendor(
-        "openai",
-        "GPT, by OpenAI",
-        "Questions go to OpenAI, who charges for them.",
-        _key("OPENAI", "https://platform.openai.com/api-keys"),
-    ),
-    _vendor(
-        "gemini",
-        "Gemini, by Google",
-        "By its address for programs of OpenAI’s kind.",
-        _key("OPENAI", "https://aistudio.google.com/apikey"),
-        replace(_MODEL, hint="As Google lists it, beginning with models/."),
-        url="https://generativelanguage.googleapis.com/v1beta/openai",
-    ),
-    _vendor(
-        "openrouter",
-        "OpenRouter",
-        "Models of many vendors behind one key.",
-        _key("OPENAI", "https://openrouter.ai/settings/keys"),
-        replace(_MODEL, hint="By vendor and name, as in the list there.", key_page="https://openrouter.ai/models"),
-        url="https://openrouter.ai/api/v1",
-    ),
-    _vendor(
+    *map(_of_vendor, _VENDORS),
+    _form(
         "server",
         "A server of your own",
         "Ollama, LM Studio, vLLM or llama.cpp: questions never leave your home.",
-        Field("LLM__OPENAI__BASE_URL", "Address", "url", _ADDRESS_HINT, is_required=True),
-        replace(_MODEL, hint="Empty: the first one that it lists.", is_required=False),
-        Field("LLM__OPENAI__API_KEY", "Key, if the server wants one", "secret"),
+        (
+            Field("LLM__OPENAI__BASE_URL", "Address", "url", _ADDRESS_HINT, is_required=True),
+            Field("LLM__OPENAI__MODEL", "The model", hint="Empty: the first one that it lists."),
+            Field("LLM__OPENAI__API_KEY", "Key, if the server wants one", "secret"),
+        ),
     ),
     Form(
         name="none",
@@ -139,7 +124,6 @@ async def _values(ask: Ask) -> dict[str, object]:
 def _offers(known: Mapping[str, Capabilities], chosen: str) -> list[dict[str, Any]]:
     """The models that can be chosen, each with its window and its price, which are None if unknown."""
     chosen = chosen or next(iter(known), "")
-    listed = {**({chosen: NOTHING} if chosen else {}), **known}
     return [
         {
             "name": name,
@@ -147,7 +131,8 @@ def _offers(known: Mapping[str, Capabilities], chosen: str) -> list[dict[str, An
             "price": published_prices().of(name) or said.price,
             "is_chosen": name == chosen,
         }
-        for name, said in islice(listed.items(), _MAX_LISTED)
+        for name, said in islice({chosen: NOTHING, **known}.items(), _MAX_LISTED)
+        if name
     ]
 
 

@@ -154,7 +154,7 @@ class Site:
         ask = Ask(request, self.world)
         if request.method != "POST":
             return await self._shown(page, ask)
-        act = page.action(ask.form.get("do", ""))
+        act = page.buttons.get(ask.form.get("do", ""))
         if act is None:
             raise web.HTTPNotFound(text="There is no such button.\n")
         try:
