@@ -6,7 +6,6 @@ from .backup import schema_of as schema_of
 from .database import master_key_path as master_key_path
 from .erasure import Erasure as Erasure
 from .errors import Damaged as Damaged
-from .errors import DatabaseGone as DatabaseGone
 from .errors import SchemaTooNew as SchemaTooNew
 from .errors import StepMissing as StepMissing
 from .errors import StoreError as StoreError

@@ -58,18 +58,8 @@ _KINDS: dict[str, tuple[type[StoreError], str]] = {
     # The index of the write-ahead log could not grow. Source: https://sqlite.org/rescode.html#ioerr_shmsize (2026-11).
     "SQLITE_IOERR_SHMSIZE": (StoreFull, _NO_ROOM),
     "SQLITE_CORRUPT": (Damaged, f"the database file is damaged: {_RESTORE}"),
-    "SQLITE_ERROR": (
-        StoreError,
-        f"a statement is refused (SQLITE_ERROR): the database is not as Aldis made it, or this is a bug; {_RESTORE}",
-    ),
     "SQLITE_NOTADB": (Damaged, f"the file is not a database: set STORE__PATH to another, or {_RESTORE}"),
-    "SQLITE_IOERR": (
-        StoreError,
-        "the database cannot be read or written ({name}): check its disk or network folder, and the system's log",
-    ),
     "SQLITE_BUSY": (StoreInUse, "another program holds the database locked: close it; Aldis tries again"),
-    "SQLITE_READONLY": (StoreError, "the database cannot be written: check the owner and mode of its folder"),
-    "SQLITE_CANTOPEN": (StoreError, "the database cannot be opened: check the owner and mode of its folder"),
 }
 
 
@@ -85,8 +75,9 @@ def translate_error(error: sqlite3.Error | OSError | UnicodeDecodeError) -> Stor
         return kind(f"the store cannot use {place} ({error.strerror}): check its path, owner and mode")
     is_no_text = isinstance(error, UnicodeDecodeError) or str(error).startswith(_NO_TEXT)
     name = "SQLITE_CORRUPT" if is_no_text else getattr(error, "sqlite_errorname", None) or type(error).__name__
-    kind, message = next((one for prefix, one in _KINDS.items() if name.startswith(prefix)), (StoreError, name))
-    return kind(message.format(name=name))
+    other = StoreError, f"the database cannot be used ({name}): check its disk, and the owner and mode of its folder"
+    kind, message = next((one for prefix, one in _KINDS.items() if name.startswith(prefix)), other)
+    return kind(message)
 
 
 def beside(path: Path, ending: str) -> Path:

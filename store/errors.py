@@ -4,7 +4,6 @@
     |- StoreInUse      the operator: another Aldis has this store open
     |- SchemaTooNew    the operator: a newer Aldis wrote this store
     |- WrongKey        the operator: the master key does not open this store
-    |- DatabaseGone    the operator: the key file exists but the database does not
     |- Damaged         the operator: a sealed value or the file itself is not what was written
     |- StepMissing     no one: an earlier step of the turn could not be written; write that one first
     '- StoreFull       the operator: the disk is full; works again once there is space
@@ -27,10 +26,6 @@ class SchemaTooNew(StoreError):
 
 class WrongKey(StoreError):
     """The master key is not the one the store was sealed with: provide the right one."""
-
-
-class DatabaseGone(StoreError):
-    """The key file exists without its database: restore a backup, or move the key file away to start over."""
 
 
 class Damaged(StoreError):

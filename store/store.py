@@ -23,7 +23,7 @@ from store import backup
 from store.attempts import Attempts
 from store.database import Database, beside, master_key_path
 from store.erasure import Erasure, Forgetting
-from store.errors import DatabaseGone, StoreError
+from store.errors import StoreError
 from store.feeds import Feeds
 from store.history import Chats, Conversations, History, Journal, LastTime, Summaries, Turns
 from store.inbox import Inbox
@@ -31,7 +31,7 @@ from store.ledger import Ledger
 from store.memories import Facts, Predictions, Reminders
 from store.migrations import carry_over, foreign_tables, migrate, version_of
 from store.outbox import Outbox
-from store.people import Accounts, Grants, Holds, Members, Notices, People
+from store.people import Grants, Holds, Members, Notices, People
 from store.records import ConversationId, InboxId, TurnId
 from store.repository import Context
 from store.sealing import Keyring, has_keys
@@ -62,7 +62,6 @@ class Repositories:
         self.attempts = Attempts(context)
         self.members = Members(context)
         self.ledger = Ledger(context)
-        self.accounts = Accounts(context)
         self.people = People(context)
         self.reminders = Reminders(context)
         self.facts = Facts(context)
@@ -192,7 +191,6 @@ async def open_store(path: Path, *, realm: str, key: bytes | None = None) -> Asy
         StoreInUse: another process has it open.
         SchemaTooNew: a newer Aldis wrote it.
         WrongKey: the master key is not the one it was sealed with, or the master key or the key file is missing.
-        DatabaseGone: the key file exists but the database does not.
         Damaged: it is not a database, or not as it was written.
         StoreError: it cannot be opened, or a restore of it was cut off.
     """
@@ -204,7 +202,7 @@ async def open_store(path: Path, *, realm: str, key: bytes | None = None) -> Asy
 
     def unlock(connection: sqlite3.Connection) -> Keyring:
         if version_of(connection) == 0 and has_keys(connection):
-            raise DatabaseGone(
+            raise StoreError(
                 f"the database {path} is gone, and its keys are still there ({keys_path}): put a backup in its place "
                 f"with `aldis restore FILE`; to start with nothing, rename or delete {keys_path.name}"
             )
