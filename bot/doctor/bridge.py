@@ -19,25 +19,25 @@ Names = Mapping[str, str]
 """Who stands behind a number, a UUID or the id of a group, as the account knows them."""
 
 
-async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Names | None, list[Finding]]:
-    """Returns whom the account knows, None where that cannot be looked up, and what was found."""
-    url, found = settings.signal.url, list[Finding]()
+async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> list[Finding]:
+    """Returns what was found of the bridge, its account, and the people and groups that the settings list."""
+    url, found, names = settings.signal.url, list[Finding](), None
     try:
         bridge = await bridge_at(url, timeout_seconds=ASK_SECONDS)
         found.append(ok("bridge", f"{BRIDGE_NAMES[bridge]} answers at {without_password(url)}"))
         account, of_account = await _account(settings, deps, bridge)
         found += of_account
-        if account is None:
-            return None, found
-        transport = deps.transport(bridge, account)
-        try:
-            found += _check_release(await transport.release(), clock)
-            return await _names(transport), found
-        finally:
-            await transport.aclose()
+        if account is not None:
+            transport = deps.transport(bridge, account)
+            try:
+                found += _check_release(await transport.release(), clock)
+                names = await _names(transport)
+            finally:
+                await transport.aclose()
     except (Disconnected, ConfigError) as error:
         how = advice_on_address(url, "SIGNAL__URL", is_contained=deps.is_contained)
-        return None, [*found, problem("bridge", str(error), "look in the bridge's log" if found else how)]
+        found.append(problem("bridge", str(error), "look in the bridge's log" if found else how))
+    return [*found, *_check_access(settings, names)]
 
 
 def _check_release(release: Release, clock: Clock) -> list[Finding]:
@@ -87,8 +87,8 @@ async def _names(transport: SignalTransport) -> Names:
     return names | invitations | groups
 
 
-def check_access(settings: Settings, names: Names | None) -> Iterator[Finding]:
-    """Yields who the people and groups on the lists are; `names` None: no one can be looked up."""
+def _check_access(settings: Settings, names: Names | None) -> Iterator[Finding]:
+    """Who the people and groups on the lists are; `names` None: no one can be looked up."""
     access = settings.access
     if settings.signal.note_to_self:
         yield ok("access", "only what the account writes to itself is answered")

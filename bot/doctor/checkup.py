@@ -40,7 +40,7 @@ async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: 
         parts = await asyncio.gather(
             _in_time("machine", machine.check_machine(settings, deps, clock)),
             _in_time("store", _check_store(settings)),
-            _in_time("bridge", _check_bridge(settings, deps, clock)),
+            _in_time("bridge", bridge.check_bridge(settings, deps, clock)),
             *asked,
             recheck(settings, deps),
         )
@@ -59,11 +59,6 @@ async def recheck(settings: Settings, deps: Deps) -> tuple[Finding, ...]:
         _in_time("search", tools.check_search(settings, deps)),
     )
     return tuple(finding for findings in found for finding in findings)
-
-
-async def _check_bridge(settings: Settings, deps: Deps, clock: Clock) -> list[Finding]:
-    names, found = await bridge.check_bridge(settings, deps, clock)
-    return [*found, *bridge.check_access(settings, names)]
 
 
 async def _in_time(area: str, checking: Awaitable[Iterable[Finding]], seconds: float = CHECK_SECONDS) -> list[Finding]:

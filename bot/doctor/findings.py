@@ -6,7 +6,7 @@ A check is a function that returns findings; the same list stands on the pages, 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from bot.chat.notices import Notice
 from bot.events import Account
@@ -78,13 +78,6 @@ def format_findings(findings: Iterable[Finding], *, is_verbose: bool = True) -> 
         if finding.advice and (is_verbose or finding.level != "ok"):
             lines.append(f"{'':<8} -> {one_line(finding.advice)}")
     return "\n".join(lines)
-
-
-def as_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
-    """Returns what is wrong, as the health page shows it: `level`, `what` and `advice` of each."""
-    return [
-        {"level": one.level, "what": one_line(one.what), "advice": one_line(one.advice)} for one in wanting(findings)
-    ]
 
 
 def wanting(findings: Iterable[Finding]) -> tuple[Finding, ...]:

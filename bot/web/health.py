@@ -21,9 +21,10 @@ from aiohttp.typedefs import Handler
 
 from bot.chat.notices import Kind
 from bot.clock import Clock
-from bot.doctor.findings import Finding, as_json, problem, wanting
+from bot.doctor.findings import Finding, problem, wanting
 from bot.doctor.machine import words_of_level
 from bot.invocation import command_line
+from bot.logs import one_line
 from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
 from bot.metrics import CONTENT_TYPE, Counts, Gauge
@@ -87,7 +88,10 @@ class HealthPage:
             "inbox": {"open": inbox.items, "dead": inbox.dead},
             "outbox": {"open": outbox.items, "dead": outbox.dead},
             "counts": self.counts.all(),
-            "findings": as_json(self.findings),
+            "findings": [
+                {"level": one.level, "what": one_line(one.what), "advice": one_line(one.advice)}
+                for one in wanting(self.findings)
+            ],
             "build": dict(build()),
             "runs": self.restarts.runs if self.restarts else 1,
             "refused": self._refused,
