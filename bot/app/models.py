@@ -160,13 +160,9 @@ def _uncounted_services(settings: Settings) -> Iterator[str]:
         yield "AUDIO__PRICE"
     if audio.base_url is not None and audio.speak and audio.speech_price is None:
         yield "AUDIO__SPEECH_PRICE"
-    if (
-        isinstance(images, ImagesOptions)
-        and settings.tools.enabled
-        and images.enabled
-        and not images.missing_settings()
-        and "cost_usd" not in images.model_fields_set
-    ):
+    if not isinstance(images, ImagesOptions) or not (settings.tools.enabled and images.enabled):
+        return
+    if not images.missing_settings() and "cost_usd" not in images.model_fields_set:
         yield "TOOLS__IMAGES__COST_USD"
 
 

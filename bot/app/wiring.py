@@ -14,7 +14,6 @@ from typing import Any, cast
 
 from pydantic import SecretStr
 
-from bot.access import chat_settings
 from bot.access.access import EVERYBODY, AccessList
 from bot.access.limits import Quota
 from bot.access.pairing import Callers, Pairing
@@ -54,7 +53,6 @@ from bot.features.summaries import Summaries
 from bot.features.usage import UsageCommands
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
-from bot.i18n.language import Language
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance, Membership
 from bot.loops.sender import Sender
@@ -76,7 +74,7 @@ from bot.version import current_version
 from bot.web.admin.world import RunningParts
 from bot.web.control import Control
 from bot.web.health import HealthPage
-from store import ConversationId, Repositories, Store
+from store import Store
 from tools import NewsOptions, Tool, ToolDeps, ToolSource, build
 from tools.mcp.options import McpOptions, prefix_of
 
@@ -141,7 +139,7 @@ class Services:
         # Who is who, who comes in, and what the admins hear.
         self.pairing, self.restarts = process.pairing, process.restarts
         self.audience = audience = Audience(transport, lambda: self.intake.access)
-        self.admins = Admins(clock, listed=lambda: self.intake.access.admins, language=self._language)
+        self.admins = Admins(clock, listed=lambda: self.intake.access.admins, language=turns.language)
         accepts, pairs = signal.new_safety_numbers == "accept", is_signal and settings.access.strangers == "pair"
         identities = SafetyNumbers(*outside, may_write=audience.may_write, admins=self.admins, accepts=accepts)
         self.identities, self.captchas = identities, Captchas(*outside)
@@ -161,11 +159,6 @@ class Services:
             self.command_context, self.pairing, audience, self.admins, on_allowed=self.intake.admit
         )
         self.watchdog, self.troubles = Watchdog(transport, clock=clock), ModelTroubles()
-
-    def _language(self, repos: Repositories, conversation: ConversationId) -> Language:
-        """The language in which a conversation hears a notice."""
-        chosen = chat_settings.settings_of(repos, conversation, self.clock.now())
-        return chat_settings.language_of(chosen, self.settings.locale.language)
 
 
 def service(
@@ -331,6 +324,7 @@ def _worker(
     settings, name = shared.settings, shared.settings.signal.name
     authority = Authority(name=name, allowed=shared.allowed)
     group_context = GroupContext(shared.clock, limit=settings.groups.context_messages)
+    greets = shared.is_signal and settings.access.greeting
     urgent_items = UrgentItems(
         *(shared.transport, shared.store, shared.counts),
         turns=shared.turns,
@@ -341,7 +335,6 @@ def _worker(
         group_context=group_context,
         authority=authority,
     )
-    greets = shared.is_signal and settings.access.greeting
     return Worker(
         *shared.outside,
         turns=shared.turns,
