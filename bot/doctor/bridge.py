@@ -42,7 +42,7 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> list[Fin
 
 def _check_release(release: Release, clock: Clock) -> list[Finding]:
     """What is known of the bridge's version."""
-    found = [ok("bridge", f"it is {release.name}, and lets Aldis receive")]
+    found = [ok("bridge", f"it is {release.name}")]
     concerns = warnings(release, clock.now().date())
     found += [(problem if one.is_urgent else warning)("bridge", one.words, one.advice) for one in concerns]
     if release.bridge == "rest_api":
@@ -78,8 +78,8 @@ async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Acco
 async def _names(transport: SignalTransport) -> Names:
     names: dict[str, str] = {}
     for one in await transport.contacts():
-        shown = f"{one.name or 'a person without a name'} ({one.number or 'who hides their number'}, {one.person})"
-        names |= {one.person: shown, one.number or one.person: shown}
+        name, number = one.name or "a person without a name", one.number or "who hides their number"
+        names |= {one.person: f"{name}, {number}", number: f"{name}, {one.person}"}
     invitations = {
         group.id: f"{group.name}, which Aldis joins while it runs" for group in await transport.invitations()
     }
