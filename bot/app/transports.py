@@ -25,6 +25,8 @@ T = TypeVar("T")
 
 _PAUSE_SECONDS = 0.8
 """The pause between two attempts to reach the bridge: some drop messages until Aldis has found them."""
+_MAX_UNNAMED = 3
+"""How often a bridge that answers may fail to tell the account's id before Aldis continues without it."""
 
 
 OnWait = Callable[[Wait], None]
@@ -51,6 +53,7 @@ async def signal_transport(
     on_wait = on_wait or log_waits()
     bridge = await _patiently(lambda: bridge_at(settings.signal.url), on_wait)
     async with aclosing(linking_over(settings, bridge)) as link:
+        unnamed = 0
         while True:
             try:
                 account = _only(await _patiently(lambda: choice_of(link, settings.signal.account), on_wait))
@@ -63,9 +66,11 @@ async def signal_transport(
                     on_wait(Wait(NO_ACCOUNT, "link"))
                 else:
                     found = await _patiently(partial(link.identify, account), on_wait)
-                    if found.id is not None:
+                    unnamed += 1
+                    if found.id is None and unnamed == _MAX_UNNAMED:
+                        _log.warning("the bridge does not tell the account's id; Aldis uses its number until it does")
+                    if found.id is not None or unnamed == _MAX_UNNAMED:
                         return transport(settings, bridge, found)
-                    on_wait(Wait("waiting for Signal: the bridge does not tell the id of its account yet"))
             await asyncio.sleep(_PAUSE_SECONDS)
 
 

@@ -13,9 +13,10 @@ import json
 import logging
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Literal
 
-from bot.errors import Undeliverable
+from bot.errors import NotSent, Undeliverable
 from bot.events import (
     Account,
     ChatId,
@@ -105,10 +106,12 @@ class FrameReader:
         self.name = name
         self.takes_notes = takes_notes
         self.stream = stream or StreamState()
+        self._owner: PersonId | None = None
+        """Whose notes arrive, which is the account itself, where the bridge does not give its id."""
 
     def is_own_chat(self, chat: ChatId) -> bool:
         """Returns whether it is the account's chat with itself."""
-        return not chat.is_group and chat.id in {self.own.id, self.own.number}
+        return not chat.is_group and chat.id in {self.own.id, self.own.number, self._owner}
 
     def is_out_of_bounds(self, chat: ChatId) -> bool:
         """Returns whether Aldis must stay out of a chat: if notes are answered, all other chats are the person's own
@@ -121,8 +124,11 @@ class FrameReader:
 
         Raises:
             Undeliverable: it would go to another person.
+            NotSent: the account's own id is not known yet, so neither is whose chat it is.
         """
         if self.is_out_of_bounds(chat):
+            if (self.own.id or self._owner) is None and not chat.is_group:
+                raise NotSent("SIGNAL__NOTE_TO_SELF: the account's own id is not known before its next note")
             raise Undeliverable("SIGNAL__NOTE_TO_SELF: nothing is sent to other people")
 
     def envelope(self, raw: str) -> Envelope | None:
@@ -131,6 +137,8 @@ class FrameReader:
         if envelope is None:
             self.stream.unreadable += 1
             _log.info("a frame from the bridge is no envelope")
+        elif envelope.from_self and envelope.kind is not Kind.OTHER:
+            self._owner = envelope.author
         return envelope
 
     def event(self, envelope: Envelope) -> Event | None:
@@ -144,7 +152,7 @@ class FrameReader:
         if envelope.from_self and envelope.kind is Kind.OTHER:
             return _own_receipt(envelope, source, self.own)
         if envelope.from_self:
-            source = _note_in(source, self.own)
+            source = _note_in(source, replace(self.own, id=None))
         if envelope.kind is Kind.UNDECRYPTABLE:
             return Undecryptable(author=envelope.author, reason=text_in(object_in(frame, "exception"), "type"))
         if envelope.author is None or envelope.chat is None:
@@ -269,7 +277,7 @@ def _note_in(source: Json, own: Account) -> Json:
     """
     sent = object_in(object_in(source, "syncMessage"), "sentMessage")
     author, edit = person_in(source, "sourceUuid"), object_in(sent, "editMessage")
-    if author is None or author != own.id:
+    if author is None or own.id not in {None, author}:
         return {}
     if sent.get("groupInfo") is not None or object_in(edit, "dataMessage").get("groupInfo"):
         return {}

@@ -134,7 +134,7 @@ class Transport(Protocol):
 
     @property
     def account(self) -> str:
-        """The id of the account that it receives for, or `terminal`."""
+        """The id of the account that it receives for, or `terminal`; its number as long as the bridge gives no id."""
         ...
 
     @property

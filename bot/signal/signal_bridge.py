@@ -175,7 +175,7 @@ class SignalBridge(ABC):
         0.13.14 (2026-11-23): 4 of 25 groups with two such people without the indicator, none of 25 with it.
 
         Raises:
-            Undeliverable: it goes where Aldis has no business.
+            Undeliverable, NotSent: it goes where Aldis has no business, or may do so.
         """
         self._reader.check_bounds(chat)
         if chat.is_group and self._reached.get(chat, -1) != self._revisions.get(chat):

@@ -396,8 +396,8 @@ def test_what_is_carried_beside_words_is_told_in_words(content: Frame, extras: t
 # Notes to self
 
 
-def noted(frame: Frame) -> Envelope:
-    found = peek(frame, takes_notes=True)
+def noted(frame: Frame, own_uuid: PersonId | None = ALDIS_ID) -> Envelope:
+    found = peek(frame, own_uuid, takes_notes=True)
     assert found is not None
     return found
 
@@ -405,11 +405,12 @@ def noted(frame: Frame) -> Envelope:
 OWN_CHAT = ChatId(ALDIS.chat)
 
 
-def test_a_note_to_self_is_a_message_where_notes_are_answered() -> None:
+@pytest.mark.parametrize("own_uuid", [ALDIS_ID, None])
+def test_a_note_to_self_is_a_message_where_notes_are_answered(own_uuid: PersonId | None) -> None:
     """From the account, in the account's chat with itself, with everything that a message can have."""
-    found = noted(envelopes.note("buy seeds", attachments=[attachment()], expiresInSeconds=60))
+    found = noted(envelopes.note("buy seeds", attachments=[attachment()], expiresInSeconds=60), own_uuid)
     assert (found.kind, found.from_self, found.author, found.chat) == (Kind.MESSAGE, True, ALDIS_ID, OWN_CHAT)
-    said_to_self = event(found)
+    said_to_self = event(found, own=replace(OWN, id=own_uuid))
     assert isinstance(said_to_self, Incoming)
     assert (said_to_self.text, said_to_self.author, said_to_self.chat) == ("buy seeds", ALDIS_ID, OWN_CHAT)
     assert (len(said_to_self.attachments), said_to_self.expires_in_seconds) == (1, 60)
