@@ -1,5 +1,5 @@
 """People: who was let in by pairing, whose account has a phone number on the operator's lists, and whose safety number
-has changed. Beside them what was allowed for good, held, or noticed.
+has changed. Beside them the accounts of Aldis, and what was allowed for good, held, or noticed.
 
 People are kept as handles, so the file alone names no one. Rows are sealed, each bound to its handle: one that Aldis
 has not written counts as missing, and forbids what a missing row would allow.
@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from store.records import ConversationId
-from store.repository import Repository, millis, moment
+from store.repository import Repository, account_place, millis, moment
 
 _Table = Literal["people", "pins", "identities"]
 
@@ -139,6 +139,40 @@ class People(Repository):
 
 def _label(handle: bytes) -> str:
     return handle.hex()[:8]
+
+
+class Accounts(Repository):
+    """The Signal accounts of Aldis, each known by its id whatever happens to its phone number.
+
+    In the handles of other repositories an account goes by its name here (`Repository.account_name`): the id, or the
+    number if the file knew the account by that first. Messages, access and compared keys thus stay with the account.
+    """
+
+    def meet(self, account: str, *, number: str | None) -> None:
+        """Records an account of Aldis; `account` is its id, or its number while the id is unknown."""
+        if account == number:
+            return
+        self.context.account_names.clear()
+        id_, called = self.keyring.handle(account), None if number is None else self.keyring.handle(number)
+        name = number if number is not None and self._was_called(number) else account
+        self.execute(
+            "UPDATE accounts SET number = NULL WHERE realm = ? AND number = ? AND id <> ?", (self.realm, called, id_)
+        )
+        self.execute(
+            "INSERT INTO accounts (realm, id, number, name) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (realm, id) DO UPDATE SET number = excluded.number",
+            (self.realm, id_, called, self.keyring.seal(None, account_place(id_), name.encode())),
+        )
+
+    def _was_called(self, number: str) -> bool:
+        """Whether this file has rows under the number, and the number is no other account's by now."""
+        known = self.column("SELECT id FROM accounts WHERE realm = ?", (self.realm,))
+        if number in map(self.name_of_account, known):
+            return False
+        if self.exists("SELECT 1 FROM inbox WHERE account = ? LIMIT 1", (self.keyring.handle(number),)):
+            return True
+        # While no account is known by its id, all people belong to this one.
+        return not known and self.exists("SELECT 1 FROM people UNION ALL SELECT 1 FROM identities LIMIT 1")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

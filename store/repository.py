@@ -52,19 +52,20 @@ class Repository:
         return self.keyring.handle(f"{self.realm}|{address}")
 
     def account_name(self, account: str) -> str:
-        """Returns what stands for an account of Aldis in handles: its id.
-
-        A store that an earlier Aldis began under the account's number goes on under that (`accounts`).
-        """
+        """Returns the name that handles use for an account, given its id or its number (see `store.people`)."""
         names = self.context.account_names
         if account not in names:
-            rows = self.rows(
-                "SELECT id, name FROM accounts WHERE realm = ?1 AND (id = ?2 OR number = ?2)",
-                (self.realm, self.keyring.handle(account)),
+            handle = self.keyring.handle(account)
+            known = self.column(
+                "SELECT id FROM accounts WHERE realm = ?1 AND (id = ?2 OR number = ?2)", (self.realm, handle)
             )
-            found = (self.keyring.open(None, f"accounts.name|{id_.hex()}", name).decode() for id_, name in rows)
-            names[account] = next(found, account)
+            names[account] = next((name for id_ in known if (name := self.name_of_account(id_))), account)
         return names[account]
+
+    def name_of_account(self, id_: bytes) -> str | None:
+        """Returns the name kept for the account with this handle; None if it is unknown."""
+        rows = self.rows("SELECT name FROM accounts WHERE realm = ? AND id = ?", (self.realm, id_))
+        return next((self.keyring.open(None, account_place(id_), name).decode() for (name,) in rows), None)
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         """Runs one statement. A whole number too large for any column becomes the nearest that fits."""
@@ -224,3 +225,8 @@ def _reader(hint: object) -> Callable[[Any], object]:
 def envelope_place(account: bytes, author: bytes, device: int, sent_at: int, kind: str) -> str:
     """Returns the place to which the sealed envelope of a message in the inbox is bound."""
     return f"inbox.envelope|{account.hex()}|{author.hex()}|{device}|{sent_at}|{kind}"
+
+
+def account_place(id_: bytes) -> str:
+    """Returns the place to which the sealed name of an account is bound."""
+    return f"accounts.name|{id_.hex()}"

@@ -31,7 +31,7 @@ from store.ledger import Ledger
 from store.memories import Facts, Predictions, Reminders
 from store.migrations import carry_over, foreign_tables, migrate, version_of
 from store.outbox import Outbox
-from store.people import Grants, Holds, Members, Notices, People
+from store.people import Accounts, Grants, Holds, Members, Notices, People
 from store.records import ConversationId, InboxId, TurnId
 from store.repository import Context
 from store.sealing import Keyring, has_keys
@@ -62,6 +62,7 @@ class Repositories:
         self.attempts = Attempts(context)
         self.members = Members(context)
         self.ledger = Ledger(context)
+        self.accounts = Accounts(context)
         self.people = People(context)
         self.reminders = Reminders(context)
         self.facts = Facts(context)

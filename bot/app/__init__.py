@@ -88,6 +88,7 @@ async def build_service(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_close, transport)
         sandbox, store = Sandbox(), await stack.enter_async_context(opened_store(settings, realm))
+        await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
         clock = await resumed_clock(store)
         shared = wiring.Services(settings, transport, store, realm, clock=clock, sandbox=sandbox, process=process)
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))

@@ -335,7 +335,7 @@ CREATE TABLE grants (
     PRIMARY KEY (conversation_id, person, tool)
 ) STRICT;
 
--- The accounts of an earlier Aldis, each known by its id; nothing is added any more. If this file first knew an
+-- The accounts of Aldis, each known by its id for good, as numbers come, change and go. If this file first knew an
 -- account by its number, its rows stay under that.
 CREATE TABLE accounts (
     realm TEXT NOT NULL,

@@ -96,18 +96,3 @@ async def test_a_key_that_was_trusted_is_forgotten_in_time(store: Store) -> None
     await on(store, lambda people: people.trust(label))
     await on(store, lambda people: people.prune(before=LATER))
     assert await on(store, lambda people: people.rows("SELECT count(*) FROM identities")) == [(1,)]
-
-
-async def test_a_store_that_began_under_a_number_goes_on_under_it(store: Store) -> None:
-    """Whom an earlier Aldis let in, before it knew the account's id, is in for the id, too."""
-    await on(store, lambda people: people.allow(MALLORY, account=ACCOUNT, by=ADMIN, now=NOON))
-
-    def learn(people: People) -> None:
-        ring = people.keyring
-        id_, number = ring.handle("its id"), ring.handle(ACCOUNT)
-        name = ring.seal(None, f"accounts.name|{id_.hex()}", ACCOUNT.encode())
-        people.put_row("accounts", realm="signal", id=id_, number=number, name=name)
-
-    assert not await on(store, lambda people: people.is_allowed(MALLORY, account="another id"))
-    await on(store, learn)
-    assert await on(store, lambda people: people.is_allowed(MALLORY, account="its id"))
