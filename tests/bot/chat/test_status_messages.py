@@ -8,7 +8,7 @@ import pytest
 from bot.chat import phrases as turn_phrases
 from bot.chat.status import StatusMessage
 from bot.clock import SetClock
-from bot.errors import NotSent, SendUnknown
+from bot.errors import SendUnknown
 from bot.signal.protocol import ToolEnded, ToolStarted
 from store import Store
 from tests.bot.chat.turn_helpers import Echo, calls, says
@@ -83,18 +83,6 @@ async def test_a_status_says_which_tool_runs(store: Store, clock: SetClock) -> N
         assert texts[-1] == "Found them."
         assert [edits for _, edits in shown(aldis)] == [None, *range(FIRST + 1, FIRST + len(texts))]
         assert {reply.quote and reply.quote.sent_at for reply in aldis.transport.sent} == {asked}
-
-
-async def test_a_quick_answer_shows_no_status(store: Store, clock: SetClock) -> None:
-    """A status that still waits when the answer is there is not sent at all."""
-    async with app_harness(store, clock, live="status") as aldis:
-        aldis.transport.sends += [NotSent("down")]
-        await slowly(aldis)
-        await aldis.until(lambda: not aldis.transport.sends)
-        aldis.model.gates["slow"].set()
-        await aldis.quiet()
-        assert shown(aldis) == [("re: slow one", None)]
-        assert await states(aldis) == ["sent"]
 
 
 async def doubt_status(aldis: Harness) -> None:

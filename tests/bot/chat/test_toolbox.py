@@ -21,13 +21,6 @@ def call(arguments: dict[str, Any], name: str = "echo", malformed: str | None = 
     return ToolCall(id=CallId("call_1"), name=name, arguments=arguments, malformed=malformed)
 
 
-async def test_a_result_is_marked_as_untrusted_data(clock: SetClock) -> None:
-    """What a tool found is data, under a name that says so."""
-    run = await toolbox(clock, Echo()).run(call({"word": "hi", "times": 2}), turn_of())
-    assert json.loads(run.answer.content) == {"ok": True, "untrusted_data": {"word": "hihi"}}
-    assert (run.outcome, run.answer.ok, str(run.cost_usd)) == ("ok", True, "0.002")
-
-
 @pytest.mark.parametrize(
     ("asked", "error", "words"),
     [

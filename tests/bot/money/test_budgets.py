@@ -29,11 +29,6 @@ def everything(usd: str) -> dict[tuple[Scope, Span], Decimal]:
     return {(scope, span): Decimal(usd) for scope in SCOPES for span in SPANS}
 
 
-def test_without_limits_any_amount_may_be_spent() -> None:
-    """None is no limit; nothing is used up and there is nothing to tell."""
-    assert used_up(BudgetSettings(), everything("1000000")) is None
-
-
 def test_each_limit_counts_what_it_is_for() -> None:
     """One limit of the six: only its own amount reaches it."""
     for scope, span in everything("9"):
