@@ -215,15 +215,6 @@ def words_of_question(asked: UserMessage) -> str:
     return "" if words.startswith(PREFACES) else words.strip()
 
 
-def without_tools(turn: Sequence[Message]) -> tuple[Message, ...]:
-    """A turn reduced to question and answer, for requests that offer no tools: vendors refuse calls without tools."""
-    return tuple(
-        message
-        for message in turn
-        if isinstance(message, UserMessage) or (isinstance(message, AssistantMessage) and not message.calls)
-    )
-
-
 def sendable_turns(turns: Iterable[PastTurn], offers: Iterable[ToolOffer]) -> tuple[PastTurn, ...]:
     """Earlier turns for a request that offers these tools.
 
@@ -231,7 +222,11 @@ def sendable_turns(turns: Iterable[PastTurn], offers: Iterable[ToolOffer]) -> tu
     calls without tools, and a model that sees a call would repeat it.
     """
     names = {offer.name for offer in offers}
-    return tuple([turn if turn.called <= names else PastTurn(without_tools(turn)) for turn in turns])
+    return tuple([turn if turn.called <= names else PastTurn(filter(_is_plain, turn)) for turn in turns])
+
+
+def _is_plain(message: Message) -> bool:
+    return isinstance(message, UserMessage) or (isinstance(message, AssistantMessage) and not message.calls)
 
 
 def estimated_tokens(message: Message) -> int:

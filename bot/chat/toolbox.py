@@ -245,14 +245,14 @@ class Toolbox:
         except ToolError as error:
             seconds = time.monotonic() - began
             cost = self._cost_of(call, error.code, error.cost_usd)
-            return self._failed(call, error.code, str(error), seconds, quoted=error.quoted, cost=cost)
+            return self.refuse(call, error.code, str(error), seconds, quoted=error.quoted, cost=cost)
         except (Exception, SystemExit) as error:  # noqa: BLE001  (a bug in a tool must not end a turn)
             _log.error("tool %s: %s", call.name, describe_error(error))
             message = f"{call.name} failed unexpectedly"
             code = Unavailable.code
             if (spec := self.spec(call.name)) is not None and spec.effects == "once":
                 message, code = f"{message}; {_PERHAPS_DONE}", UnknownOutcome.code
-            return self._failed(call, code, message, time.monotonic() - began, cost=self._cost_of(call, code))
+            return self.refuse(call, code, message, time.monotonic() - began, cost=self._cost_of(call, code))
 
     def _context(self, call: ToolCall, turn: Turn) -> ToolContext:
         return ToolContext(
@@ -264,10 +264,6 @@ class Toolbox:
             turn=turn.id,
             call=call.id,
         )
-
-    def refuse(self, call: ToolCall, error: str, message: str) -> ToolRun:
-        """The answer to a call that is not run."""
-        return self._failed(call, error, message, 0.0)
 
     async def _result(self, tool: Tool, call: ToolCall, context: ToolContext) -> Result:
         arguments = parse_arguments(tool.spec.arguments, call)
@@ -300,16 +296,17 @@ class Toolbox:
         """The cost of a call that failed: what may have happened may have cost money."""
         return self.cost_usd([call]) if error == UnknownOutcome.code else cost
 
-    def _failed(
+    def refuse(
         self,
         call: ToolCall,
         error: str,
         message: str,
-        seconds: float,
+        seconds: float = 0.0,
         *,
         quoted: str | None = None,
         cost: Decimal = Decimal(0),
     ) -> ToolRun:
+        """The answer to a call that failed, or is not run; `quoted` is what a stranger says of it."""
         answer: dict[str, object] = {"ok": False, "error": error, "message": message[:_MAX_MESSAGE_CHARS]}
         if quoted:
             answer["untrusted_data"] = {"said": clean_text(quoted)[:_MAX_MESSAGE_CHARS]}
