@@ -97,14 +97,3 @@ def test_notes_about_messages_have_room_when_messages_have_none(kind: Kind) -> N
     assert admitted(quota, *map(sent, range(10))) == 3
     assert admitted(quota, *(sent(n, kind=kind) for n in range(100))) == 30
     assert quota.max_waiting(sent(kind=kind)) == 10 * quota.max_waiting(sent())
-
-
-def test_a_refusal_is_told_once_a_minute_in_a_conversation() -> None:
-    """Whoever wrote what was refused; another conversation is told for itself, notes are never answered."""
-    quota = Quota(LimitsSettings())
-    assert quota.may_tell(sent(chat="group:G"), NOON)
-    quota.on_refusal(sent(chat="group:G"), NOON)
-    assert not quota.may_tell(sent(author="ben", chat="group:G"), NOON + 59 * SECOND)
-    assert quota.may_tell(sent(), NOON)
-    assert quota.may_tell(sent(chat="group:G"), NOON + 60 * SECOND)
-    assert not quota.may_tell(sent(kind=Kind.DELETE), NOON)

@@ -53,16 +53,6 @@ def test_a_code_is_good_for_an_hour() -> None:
     assert pairing.approve(code, NOON + HOUR) is None
 
 
-def test_one_stranger_gets_one_code_an_hour() -> None:
-    """However often they write; after the hour there is a new one, and the old one stays dead."""
-    pairing = Pairing()
-    first = code_for(pairing)
-    assert all(pairing.code(MALLORY, NOON + n * SECOND) is None for n in range(0, 3600, 60))
-    second = pairing.code(MALLORY, NOON + HOUR)
-    assert second not in {None, first}
-    assert pairing.approve(first, NOON + HOUR) is None
-
-
 def written(text: str, sent_at: int, *, expires_in_seconds: int = 0) -> Envelope:
     return replace(envelope(text, sent_at, author=MALLORY), expires_in_seconds=expires_in_seconds)
 

@@ -76,14 +76,3 @@ async def test_an_admin_listed_by_number_is_who_has_it(
     assert await notices.settle([("a", KEY)], ["a"]) == 0
     assert await notices.settle([("a", KEY)], ["a"], contacts) == int(is_theirs)
     assert len(await heard(aldis, BOB)) == int(is_theirs)
-
-
-async def test_the_database_tells_nobody_what_it_was(store: Store, clock: SetClock, aldis: Harness) -> None:
-    """Handles only."""
-    await board(store, clock, BOB.uuid).settle(
-        [("topic-canary", Notice(kind="key", subject="canary"))], ["topic-canary"]
-    )
-    rows = await store.read(lambda repos: repos.inbox.rows("SELECT topic, name FROM notices"))
-    assert rows
-    assert "canary" not in str(rows)
-    assert len(await heard(aldis, BOB)) == 1

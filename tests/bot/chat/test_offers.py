@@ -8,10 +8,12 @@ import pytest
 
 from bot.app import wiring
 from bot.chat.offers import brief, offer
+from bot.clock import SetClock
 from bot.messages import UserMessage
 from bot.models import more_tools, wire
 from bot.models.base import Request, ToolOffer
 from bot.settings import load_settings
+from tests.bot.chat.turn_helpers import toolbox
 from tests.campaigns.bench import bill
 from tests.conftest import NOON
 from tests.servers.anthropic import AnthropicServer
