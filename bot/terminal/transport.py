@@ -101,7 +101,6 @@ class Terminal:
         self._read = set[int]()  # the times of all lines: a yes has its answer in that to the question before it
         self._answered = asyncio.Event()
         self._last_sent_at = 0
-        self._has_sign = False
         self.failed = False
         """Whether any reply reported a failure or could not be written."""
 
@@ -181,14 +180,6 @@ class Terminal:
         await self._note("· an answer was deleted")
         return self._next_sent_at()
 
-    async def typing(self, chat: ChatId, *, started: bool) -> None:
-        """Shows a small sign while an answer is being written, if a person is at the terminal."""
-        if self._has_sign and not started:
-            await self._remark("")
-        elif started and not self._has_sign and self._draws and chat == self._chat and self._current:
-            await self._remark("…")
-            self._has_sign = True
-
     async def progress(self, chat: ChatId, progress: Progress) -> None:
         """Writes a line on standard error for a step of this conversation, if the verbosity asks for it."""
         line = progress_line(progress, self._verbosity)
@@ -196,13 +187,13 @@ class Terminal:
             await self._note(line)
 
     async def react(self, *_: object, **__: object) -> None:
-        """Does nothing: lines cannot be marked, and no file is kept."""
+        """Does nothing: lines cannot be marked, no file is kept, and the prompt comes back with the answer."""
 
     async def attachment(self, *_: object, **__: object) -> bytes:
         """Has none to return."""
         raise Unfetchable("no file comes this way")
 
-    discard = react
+    discard = typing = react
 
     async def aclose(self) -> None:
         """Stops taking messages; an open prompt is removed, and further output begins on a new line."""
@@ -256,18 +247,12 @@ class Terminal:
 
     async def _write_answer(self, content: Styled) -> None:
         """Writes a text to standard output, at a terminal styled."""
-        if self._has_sign:
-            await self._remark("")
         await self._write(self._stdout, (paint(content) if self._painted else content.text) + "\n")
 
     async def _note(self, line: str) -> None:
-        await self._remark(line.translate(_CONTROLS) + "\n")
-
-    async def _remark(self, text: str) -> None:
-        """Writes beside the answers, which it must not prevent; the sign of work goes first."""
-        sign, self._has_sign = ("\r\x1b[K" if self._has_sign else ""), False
+        """Writes a line beside the answers, which it must not prevent."""
         with suppress(OSError):
-            await self._write(self._stderr, sign + text)
+            await self._write(self._stderr, line.translate(_CONTROLS) + "\n")
 
     async def _write(self, stream: TextIO, text: str) -> None:
         """Writes all of a text, after those before it and above an open prompt."""
@@ -277,9 +262,7 @@ class Terminal:
 
 
 def paint(content: Styled) -> str:
-    """Returns the text with bold, italic and struck-through ranges as ANSI codes, without its own control
-    characters.
-    """
+    """Returns the text with its styles as ANSI codes, as far as there are any, and without control characters."""
     units = content.text.translate(_CONTROLS).encode("utf-16-le", "replace")
     ends = [(span.start, span.start + span.length, _ANSI_CODES.get(span.style)) for span in content.styles]
     edges = sorted({0, len(units) // 2, *(edge for start, end, _ in ends for edge in (start, end))})

@@ -508,30 +508,6 @@ async def test_a_line_that_says_quit_is_the_end(desk: Desk, sit: Sit) -> None:
         assert not terminal.failed
 
 
-async def test_a_sign_of_work_at_the_prompt(sit: Sit) -> None:
-    """While an answer is awaited a sign stands there once, gone before anything else is written; at the prompt none."""
-    terminal, screen = sit(output_too=True)
-    here = ChatId("direct:default")
-    envelopes = terminal.envelopes()
-    coming = asyncio.ensure_future(given_by(envelopes))
-    await screen.prompts()
-    await terminal.typing(here, started=True)
-    assert "…" not in screen.shown
-    screen.types("hello\r")
-    envelope = await coming
-    await terminal.typing(here, started=True)
-    await terminal.typing(here, started=True)
-    await terminal.typing(ChatId("direct:other"), started=True)
-    await terminal.progress(here, STARTED)
-    await terminal.typing(here, started=True)
-    await terminal.typing(here, started=False)
-    done = Styled(text="done", styles=(StyleRange(start=0, length=4, style=Style.BOLD),))
-    await terminal.send(answer_to(envelope, content=done))
-    line, bold = f"· get_weather {STARTED.arguments}\r\n", "\x1b[1mdone\x1b[0m\r\n"
-    shown = "…" + (await screen.sees(bold)).partition("…")[2]
-    assert shown == f"…\r\x1b[K{line}…\r\x1b[K"
-
-
 async def test_what_comes_while_a_person_types_stands_above_the_prompt(sit: Sit) -> None:
     """A late answer does not tear the line apart: it is shown, and what was typed is shown again below it."""
     terminal, screen = sit(output_too=True)
