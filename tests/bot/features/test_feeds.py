@@ -106,11 +106,13 @@ async def test_a_feed_of_the_settings_is_read_when_it_is_due(store: Store, room:
     await feed_poller.attend_all(room.reader)
     assert room.site.requests[-1].headers["if-none-match"] == feed.etag
     assert room.counts.all() == {"feed_articles": 1, "feeds_read": 1, "feeds_unchanged": 1}
-    room.site.feeds["/feed"] = rss(Item(title="Later", link="/later", at=NOON))
+    room.site.feeds["/feed"] = rss(Item(title="Later", link="/later", at=NOON + timedelta(days=90)))
     for hours, kept in ((2, ["Later", "The lamp is lit"]), (31 * 24, ["Later"])):
         room.clock.move(hours * HOUR)
         await feed_poller.attend_all(room.reader)
         assert await titles(store, room.clock) == kept
+    [later] = await store.read(lambda repos: repos.feeds.recent(since=NOON, limit=9))
+    assert later.published_at == NOON + timedelta(hours=3.01)  # a date to come is when it was first seen
 
 
 async def test_a_feed_that_fails_is_asked_less_and_less(store: Store, room: Newsroom) -> None:

@@ -169,6 +169,21 @@ async def test_an_admin_with_a_new_key_is_not_told_of_it(store: Store, clock: Se
         assert await aldis.count("SELECT count(*) FROM outbox WHERE reply IS NOT NULL") == 0
 
 
+async def test_trusting_one_lets_go_nothing_of_another(store: Store, clock: SetClock) -> None:
+    """What waits for somebody else's key waits on, and is not tried in vain."""
+    async with locked(store, clock) as (aldis, transport):
+        await greet(aldis, ALICE, BOB, CAROL)
+        await hold(aldis, transport, ALICE)
+        transport.change(CAROL)
+        await aldis.deliver(undecryptable(CAROL))
+        await aldis.until(lambda: bool(aldis.identities._noticed))
+        await aldis.identities.look()
+        since = await aldis.count("SELECT held_at FROM holds")
+        clock.move(600)
+        assert (await aldis.identities.trust(CAROL.uuid)).kind == "trusted"
+        assert await aldis.count("SELECT held_at FROM holds") == since
+
+
 async def test_what_the_bridge_refuses_is_not_trusted(store: Store, clock: SetClock) -> None:
     """Nothing is let go then."""
     async with locked(store, clock) as (aldis, transport):
