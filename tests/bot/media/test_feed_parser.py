@@ -63,11 +63,6 @@ def test_only_the_beginning_is_read() -> None:
     for made in (rss, atom):
         found = entries(made(*items))
         assert [entry["title"] for entry in found] == [f"Number {number}" for number in range(MAX_ENTRIES)]
-    rdf = (
-        b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel>'
-        b"<title>T</title></channel>" + b"<item><title>N</title><link>/n</link></item>" * 60 + b"</rdf:RDF>"
-    )
-    assert len(entries(rdf)) == MAX_ENTRIES
 
 
 def test_the_encoding_of_the_server_is_read() -> None:
