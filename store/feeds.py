@@ -57,7 +57,7 @@ class Feed:
     digest: bytes | None
     """Digest of what was read last; None: nothing yet."""
     due_at: datetime | None
-    """When it is read next; None: never again."""
+    """When it is read next; None: given up by an earlier version, until the next start."""
     read_at: datetime | None
     """When it was read last, changed or not; None: never. `failures` counts how many reads have failed since."""
     failures: int
