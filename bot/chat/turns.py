@@ -208,10 +208,7 @@ class Turns:
 
         def transact(repos: Repositories) -> None:
             repos.journal.close(claim.turn, "ignored" if is_readable else "failed", now=self._clock.now())
-            if is_readable:
-                repos.inbox.done(claim.turn)
-            else:
-                repos.inbox.done(claim.turn, dead=True)
+            repos.inbox.done(claim.turn, dead=not is_readable)
 
         await self._store.transaction(transact)
 

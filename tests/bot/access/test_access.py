@@ -45,6 +45,7 @@ NOBODY = access()
         (NOBODY, False, False, False),
         (access({ANNA}), True, False, False),
         (access({ANNAS_NUMBER}), True, False, False),
+        (access({ANNAS_NUMBER + "0", ANNAS_NUMBER[1:]}), False, False, False),
         (access({"*"}), True, False, False),
         (access({BEN}), False, False, False),
         (access(groups={GROUP}), False, True, False),
