@@ -285,7 +285,7 @@ def _answering(
         models=asked,
         toolbox=toolbox,
         secrets=secrets(settings),
-        attachments=AttachmentReader(shared.transport, settings.media, shared.sandbox, speech=speech),
+        attachments=AttachmentReader(shared.transport, shared.sandbox, speech=speech),
         speech=speech if settings.audio.speak else None,
     )
     summaries = Summaries(

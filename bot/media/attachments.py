@@ -30,13 +30,16 @@ from bot.media.library import read_pdf
 from bot.media.sandbox import Sandbox, check_facts
 from bot.media.speech import MAX_AUDIO_BYTES, Fee, Speech, as_m4a, seconds_of
 from bot.messages import Document, Medium, Picture
-from bot.settings.groups import MediaSettings
 from bot.signal.protocol import Transport
 
 _log = logging.getLogger(__name__)
 
 TRANSCRIPT = "its transcript:"
 """The rest of a description whose text is the transcript of a recording."""
+MAX_FILES, MAX_BYTES = 8, 20_000_000
+"""How many files are opened with one question, and how large each can be."""
+MAX_PAGES, MAX_TEXT_CHARS = 50, 30_000
+"""How many pages of a PDF, and characters of a file, the model reads."""
 _MAX_NATIVE_BYTES = 8_000_000
 _MAX_NATIVE_PAGES = 100
 """For a PDF that is passed on as it is; vendors accept 100 pages and 32 MB per request, all messages together."""
@@ -130,14 +133,12 @@ class AttachmentReader:
     def __init__(
         self,
         transport: Transport,
-        limits: MediaSettings,
         sandbox: Sandbox,
         *,
         speech: Speech | None = None,
         pauses_seconds: Sequence[float] = _PAUSES_SECONDS,
     ) -> None:
         self._transport = transport
-        self._limits = limits
         self._speech = speech
         self._pauses_seconds = pauses_seconds
         self._sandbox = sandbox
@@ -155,18 +156,15 @@ class AttachmentReader:
 
         `person` is as for `Sandbox.open`.
         """
-        what, limits = "a voice note" if attachment.is_voice_note else "a file", self._limits
-        if number > limits.max_files:
-            most = f"which was not opened: the limit is {limits.max_files} per message"
-            return _described(what, most if limits.max_files else "which cannot be opened here")
-        if (attachment.size_bytes or 0) > limits.max_bytes:
-            return _described(what, _too_large(limits.max_bytes))
+        what = "a voice note" if attachment.is_voice_note else "a file"
+        if number > MAX_FILES:
+            return _described(what, f"which was not opened: the limit is {MAX_FILES} per message")
+        if (attachment.size_bytes or 0) > MAX_BYTES:
+            return _described(what, _too_large(MAX_BYTES))
         try:
             data = await self._fetched(chat, attachment)
         except Unfetchable:
-            return _described(
-                what, f"which is no longer available, or is larger than {limits.max_bytes // 1_000_000} MB"
-            )
+            return _described(what, f"which is no longer available, or is larger than {MAX_BYTES // 1_000_000} MB")
         except Disconnected:
             rest = "which could not be fetched, because Signal cannot be reached; it may be sent again"
             return _described(what, rest)
@@ -192,11 +190,11 @@ class AttachmentReader:
     async def _fetched(self, chat: ChatId, attachment: Attachment) -> bytes:
         for pause_seconds in self._pauses_seconds:
             try:
-                return await self._transport.attachment(chat, attachment, max_bytes=self._limits.max_bytes)
+                return await self._transport.attachment(chat, attachment, max_bytes=MAX_BYTES)
             except Disconnected as error:
                 _log.warning("a file cannot be fetched now: %s", error)
                 await asyncio.sleep(pause_seconds)
-        return await self._transport.attachment(chat, attachment, max_bytes=self._limits.max_bytes)
+        return await self._transport.attachment(chat, attachment, max_bytes=MAX_BYTES)
 
     async def _picture(self, data: bytes, kind: FileKind, person: str) -> ReadAttachment:
         facts, made = await self._sandbox.open(
@@ -208,10 +206,7 @@ class AttachmentReader:
         return _described(what, "which is attached", medium=picture)
 
     async def _paper(self, data: bytes, kind: FileKind, name: str, person: str) -> ReadAttachment:
-        limits = self._limits
-        paper = await read_pdf(
-            self._sandbox, data, max_chars=limits.max_text_chars, max_pages=limits.max_pages, person=person
-        )
+        paper = await read_pdf(self._sandbox, data, max_chars=MAX_TEXT_CHARS, max_pages=MAX_PAGES, person=person)
         what = f"{kind.what} of {_counted(paper.pages, 'page')}"
         part = "" if paper.pages_read == paper.pages else f" (the first {_counted(paper.pages_read, 'page')} of it)"
         if len(data) <= _MAX_NATIVE_BYTES and paper.pages <= _MAX_NATIVE_PAGES:
@@ -222,7 +217,7 @@ class AttachmentReader:
         return _described(what, f"its text{part}:", text=paper.text)
 
     def _text(self, data: bytes, kind: FileKind) -> ReadAttachment:
-        text, most = texts.decode_text(data), self._limits.max_text_chars
+        text, most = texts.decode_text(data), MAX_TEXT_CHARS
         if text is None:
             return _described("a file of a kind that is not known here", "which cannot be read here")
         if not text.strip():

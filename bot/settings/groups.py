@@ -296,19 +296,6 @@ class LogSettings(SettingsGroup):
     """One line of text, or one line of JSON, per entry."""
 
 
-class MediaSettings(SettingsGroup):
-    """Pictures, PDFs, texts and recordings that come with messages."""
-
-    max_files: Annotated[int, FIXED] = 8
-    """How many files are opened with one question."""
-    max_bytes: Annotated[int, FIXED] = 20_000_000
-    """The largest file that is downloaded, in bytes."""
-    max_pages: Annotated[int, FIXED] = 50
-    """How many pages of a PDF are read."""
-    max_text_chars: Annotated[int, FIXED] = 30_000
-    """How many characters of one file the model reads."""
-
-
 class SignalSettings(SettingsGroup):
     """The connection to Signal."""
 
@@ -438,7 +425,6 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings()
     history: HistorySettings = HistorySettings()
     intake: IntakeSettings = IntakeSettings()
-    media: MediaSettings = MediaSettings()
     audio: AudioSettings = AudioSettings()
     tools: ToolsSettings
     log: LogSettings = LogSettings()

@@ -148,8 +148,8 @@ KNOWN = tuple(variables_of(USUAL))
 """Every setting."""
 NAMES: Mapping[str, Variable] = {name: variable for variable in KNOWN for name in variable.names}
 """Every setting by each of its names."""
-_GROUPS = {*map(str.upper, Settings.model_fields), "ANSWERS", "ATTESTATION"}
-"""How our names begin; of the last two groups no setting is left."""
+_GROUPS = {*map(str.upper, Settings.model_fields), "ANSWERS", "ATTESTATION", "MEDIA"}
+"""How our names begin; of the last three groups no setting is left."""
 
 
 def _closest(name: str) -> str:

@@ -14,7 +14,6 @@ from bot.media.attachments import AttachmentReader
 from bot.media.speech import Speech
 from bot.money.budgets import Budget
 from bot.settings import BudgetSettings
-from bot.settings.groups import MediaSettings
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Scripted, says
 from tests.bot.loops.fake_transport import FakeTransport
@@ -24,7 +23,6 @@ from tests.cells import sandbox
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai_audio import SOUND, OpenAIAudio
 
-LIMITS = MediaSettings(max_files=4, max_bytes=1_000_000, max_pages=5, max_text_chars=1000)
 VOICE = Attachment(id="v", content_type="audio/aac", name=None, size_bytes=None, is_voice_note=True)
 TEXT = Attachment(id="t", content_type="text/plain", name="a.txt", size_bytes=None)
 
@@ -45,7 +43,7 @@ def attaching(turn: Turn, *attachments: Attachment) -> Turn:
 
 def hearing(desk: Desk, transport: FakeTransport, speech: Speech, *, speaks: bool = False) -> Agent:
     """The agent of a desk with ears, and a voice where it `speaks`."""
-    attachments = AttachmentReader(transport, LIMITS, sandbox(), speech=speech)
+    attachments = AttachmentReader(transport, sandbox(), speech=speech)
     return replace(desk.agent, attachments=attachments, speech=speech if speaks else None)
 
 

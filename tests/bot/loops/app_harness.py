@@ -208,7 +208,6 @@ async def app_harness(
             "system_prompt": "Be kind.",
             "timeout_seconds": DEADLINE_SECONDS,
         },
-        media={"max_files": 4, "max_bytes": 5_000_000, "max_pages": 20, "max_text_chars": 5000},
         signal={
             "delete_answers": deletes_answers,
             "live": live,

@@ -9,6 +9,7 @@ import pytest
 
 from bot.clock import SetClock
 from bot.i18n import phrases
+from bot.media import attachments
 from bot.media.speech import Speech
 from bot.messages import Document, Picture, UserMessage
 from bot.models.base import Request
@@ -86,9 +87,12 @@ async def test_somebody_s_slow_files_keep_nobody_else_waiting(store: Store, cloc
         assert "Rent 900" in str(last(aldis))
 
 
-async def test_several_files_come_in_their_order(store: Store, clock: SetClock) -> None:
+async def test_several_files_come_in_their_order(
+    store: Store, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However long each takes to open; too many are named."""
-    async with app_harness(store, clock, settings={"media": {"max_files": 3}}) as aldis:
+    monkeypatch.setattr(attachments, "MAX_FILES", 3)
+    async with app_harness(store, clock) as aldis:
         files = [
             file(aldis, noise(900, 900), filename="a.jpg"),
             file(aldis, b"name;age\nAnna;7", filename="b.csv"),

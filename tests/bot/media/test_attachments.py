@@ -10,10 +10,10 @@ from PIL import Image
 
 from bot.errors import Disconnected
 from bot.events import Attachment, ChatId
+from bot.media import attachments
 from bot.media.attachments import AttachmentReader, ReadAttachment
 from bot.media.speech import Fee, Speech
 from bot.messages import Document, Picture
-from bot.settings.groups import MediaSettings
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.media.samples import adts, box, noise, pdf, picture
 from tests.bot.media.test_audio import OPUS_20_MS, opus
@@ -22,7 +22,13 @@ from tests.cells import sandbox
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai_audio import OpenAIAudio
 
-LIMITS = MediaSettings(max_files=3, max_bytes=100_000, max_pages=2, max_text_chars=1000)
+
+@pytest.fixture(autouse=True)
+def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, most in (("FILES", 3), ("BYTES", 100_000), ("PAGES", 2), ("TEXT_CHARS", 1000)):
+        monkeypatch.setattr(attachments, f"MAX_{name}", most)
+
+
 CHAT = ChatId("direct:alice")
 
 
@@ -31,7 +37,7 @@ def attached(content_type: str = "application/octet-stream", **more: Any) -> Att
 
 
 async def unpacked(data: bytes, *, number: int = 1, speech: Speech | None = None, **more: Any) -> ReadAttachment:
-    attachments = AttachmentReader(FakeTransport(files={"a": data}), LIMITS, sandbox(), speech=speech)
+    attachments = AttachmentReader(FakeTransport(files={"a": data}), sandbox(), speech=speech)
     return await attachments.read_attachment(CHAT, attached(**more), number=number)
 
 
@@ -93,7 +99,7 @@ async def test_what_cannot_be_read_is_said() -> None:
 async def test_size_and_number_are_bounded() -> None:
     """By what is declared before anything is fetched, and by what comes."""
     transport = FakeTransport(files={"a": b"x" * 200_000})
-    attachments = AttachmentReader(transport, LIMITS, sandbox())
+    attachments = AttachmentReader(transport, sandbox())
     large = await attachments.read_attachment(CHAT, attached(size_bytes=200_000), number=1)
     assert large.finding.rest == "which was not opened: it is larger than 0 MB"
     lied = await attachments.read_attachment(CHAT, attached(size_bytes=10), number=1)
@@ -122,7 +128,7 @@ async def test_a_bridge_that_is_away_is_waited_for() -> None:
     """For a while; then the question goes on without the file."""
     for failures, words in ((2, "its text:"), (9, "Signal cannot be reached")):
         transport = Away(files={"a": b"hello"}, failures=failures)
-        reader = AttachmentReader(transport, LIMITS, sandbox(), pauses_seconds=(0, 0, 0))
+        reader = AttachmentReader(transport, sandbox(), pauses_seconds=(0, 0, 0))
         found = await reader.read_attachment(CHAT, attached(), number=1)
         assert words in found.finding.rest
         assert transport.attempts == min(failures + 1, 4)
@@ -148,7 +154,7 @@ async def test_a_recording_costs_by_its_length_before_it_is_heard(service: OpenA
         return True
 
     attachments = AttachmentReader(
-        FakeTransport(files={"a": opus(*[OPUS_20_MS] * 100, granule=96_000)}), LIMITS, sandbox(), speech=speech
+        FakeTransport(files={"a": opus(*[OPUS_20_MS] * 100, granule=96_000)}), sandbox(), speech=speech
     )
     found = await attachments.read_attachment(CHAT, attached(), number=1, may_spend=may_spend)
     assert found.finding.what == "an audio file of 2 seconds"
