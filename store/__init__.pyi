@@ -41,7 +41,6 @@ from .records import Role as Role
 from .records import StoredMessage as StoredMessage
 from .records import TurnEnd as TurnEnd
 from .records import TurnId as TurnId
-from .records import UrgentItem as UrgentItem
 from .records import Waiting as Waiting
 from .sent import SaidSince as SaidSince
 from .sent import SentMessage as SentMessage

@@ -32,7 +32,7 @@ from typing import Any
 
 from store.errors import Damaged
 from store.history import Turns
-from store.records import Arrival, Claim, ConversationId, InboxId, InboxItem, KnownMessage, TurnId, UrgentItem, Waiting
+from store.records import Arrival, Claim, ConversationId, InboxId, InboxItem, KnownMessage, TurnId, Waiting
 from store.repository import AT_ONCE, Context, Repository, envelope_place, millis, millis_if, moment, moment_if
 
 _log = logging.getLogger(__name__)
@@ -106,8 +106,8 @@ class Inbox(Repository):
         # Damaged messages are dead once they were read, so this ends.
         while (conversation := self.value(next_one, values)) is not None:
             rows = self._waiting(conversation, limit, now)
-            if items := [one.item for one in self._open_items(rows)]:
-                return self._claim(conversation, items, rows[0][1], now, until)
+            if items := self._open_items(rows):
+                return self._claim(items, rows[0][1], now, until)
         return None
 
     def _waiting(self, conversation: ConversationId, limit: int, now: datetime) -> list[tuple[Any, ...]]:
@@ -123,10 +123,9 @@ class Inbox(Repository):
             return [row for row in rows if row[1] == turn]
         return list(takewhile(lambda row: row[4] == author, rows))
 
-    def _claim(
-        self, conversation: ConversationId, items: list[InboxItem], begun: int | None, now: datetime, until: datetime
-    ) -> Claim:
-        """Claims these messages of the conversation, under the turn `begun` or a new one."""
+    def _claim(self, items: tuple[InboxItem, ...], begun: int | None, now: datetime, until: datetime) -> Claim:
+        """Claims these messages of one conversation, under the turn `begun` or a new one."""
+        conversation = items[0].conversation
         first_end = min((item.expires_at for item in items if item.expires_at is not None), default=None)
         started_at, replaces, deaths = millis(now), None, 0
         if begun is None:
@@ -147,7 +146,7 @@ class Inbox(Repository):
         return Claim(
             conversation=conversation,
             turn=turn,
-            items=tuple(items),
+            items=items,
             started_at=moment(started_at),
             is_new=begun is None,
             replaces=replaces,
@@ -221,7 +220,7 @@ class Inbox(Repository):
             (conversation, urgent),
         )
 
-    def urgent_items(self, *, besides: Collection[ConversationId] = (), limit: int = 50) -> tuple[UrgentItem, ...]:
+    def urgent_items(self, *, besides: Collection[ConversationId] = (), limit: int = 50) -> tuple[InboxItem, ...]:
         """Returns waiting urgent items of other conversations than `besides`, oldest first, at most `limit`."""
         rows = self.rows(
             _ITEM + _FROM_WAITING + "urgent AND realm = ? "  # noqa: S608  (literals only)
@@ -230,7 +229,7 @@ class Inbox(Repository):
         )
         return self._open_items(rows)
 
-    def waiting_after(self, item: InboxId) -> tuple[UrgentItem, ...]:
+    def waiting_after(self, item: InboxId) -> tuple[InboxItem, ...]:
         """Returns the messages after this one that wait to be claimed, oldest first, at most 50."""
         later = "NOT urgent AND put_off_until IS NULL AND inbox.id > ? AND realm = ? ORDER BY inbox.id LIMIT 50"
         return self._open_items(self.rows(_ITEM + _FROM_WAITING + later, (item, self.realm)))
@@ -408,9 +407,9 @@ class Inbox(Repository):
             (again, turn),
         )
 
-    def _open_items(self, rows: list[tuple[Any, ...]]) -> tuple[UrgentItem, ...]:
+    def _open_items(self, rows: list[tuple[Any, ...]]) -> tuple[InboxItem, ...]:
         """Opens the items of these rows. A damaged one is marked as dead and left out, so as not to stop the others."""
-        items: list[UrgentItem] = []
+        items: list[InboxItem] = []
         for conversation, _, item, *name, envelope, received_at, attempts, expires_at, refusal in rows:
             try:
                 opened = self.keyring.open(conversation, envelope_place(*name), envelope)
@@ -418,14 +417,16 @@ class Inbox(Repository):
                 _log.error("message %d of the inbox is lost: %s", item, error)
                 self.settle(item, dead=True)
                 continue
-            opened_item = InboxItem(
-                id=item,
-                author=name[1],
-                envelope=opened,
-                received_at=moment(received_at),
-                attempts=attempts + 1,
-                expires_at=moment_if(expires_at),
-                refusal=refusal,
+            items.append(
+                InboxItem(
+                    id=item,
+                    conversation=conversation,
+                    author=name[1],
+                    envelope=opened,
+                    received_at=moment(received_at),
+                    attempts=attempts + 1,
+                    expires_at=moment_if(expires_at),
+                    refusal=refusal,
+                )
             )
-            items.append(UrgentItem(conversation=conversation, item=opened_item))
         return tuple(items)

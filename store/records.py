@@ -42,6 +42,7 @@ class InboxItem:
     """An envelope that waits or is being answered."""
 
     id: InboxId
+    conversation: ConversationId
     author: bytes
     """The author's handle: the same for the same person, otherwise meaningless."""
     envelope: bytes
@@ -50,14 +51,6 @@ class InboxItem:
     """The number of this attempt, from 1."""
     expires_at: datetime | None
     refusal: str | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UrgentItem:
-    """An item about a conversation, or about a message in it, rather than a question."""
-
-    conversation: ConversationId
-    item: InboxItem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

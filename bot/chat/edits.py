@@ -32,7 +32,7 @@ from bot.events import ChatId, Deleted, Incoming, PersonId, Reply, SentId, Style
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.trust import provenance
-from store import ConversationId, InboxItem, KnownMessage, Repositories, Store, TurnId, UrgentItem
+from store import ConversationId, InboxItem, KnownMessage, Repositories, Store, TurnId
 
 T = TypeVar("T")
 
@@ -67,18 +67,18 @@ class Revisions:
         self._turns = turns
         self._deletes_answers = deletes_answers
 
-    async def withdraw(self, urgent_item: UrgentItem, deletion: Deleted) -> tuple[TurnId, ...]:
+    async def withdraw(self, urgent_item: InboxItem, deletion: Deleted) -> tuple[TurnId, ...]:
         """Removes a message that was deleted for everybody, and what was made from it; returns the turns to stop."""
 
         def transact(repos: Repositories) -> tuple[TurnId, ...]:
-            repos.inbox.settle(urgent_item.item.id)
+            repos.inbox.settle(urgent_item.id)
             change = self._change(repos, urgent_item, deletion.chat, deletion.author, deletion.target)
             return () if change is None else self._taken_back(change)
 
         return await self._carried_through(urgent_item.conversation, transact)
 
     async def correct(
-        self, urgent_item: UrgentItem, correction: Correction, *, decides: Callable[[Repositories, Verdict], bool]
+        self, urgent_item: InboxItem, correction: Correction, *, decides: Callable[[Repositories, Verdict], bool]
     ) -> tuple[TurnId, ...]:
         """Applies an edit of a message, depending on how far the message has come; returns the turns to stop.
 
@@ -89,7 +89,7 @@ class Revisions:
         def transact(repos: Repositories) -> tuple[TurnId, ...]:
             change = self._change(repos, urgent_item, edit.message.chat, edit.message.author, edit.target)
             if change is None:  # forgotten, or older than Aldis: what it was about is not known
-                repos.inbox.settle(urgent_item.item.id)
+                repos.inbox.settle(urgent_item.id)
                 return ()
             if isinstance(meant, Command):
                 stops = self._asks_no_more(change)
@@ -143,7 +143,7 @@ class Revisions:
             self._turns.forget(conversation)
 
     def _change(
-        self, repos: Repositories, urgent_item: UrgentItem, chat: ChatId, author: PersonId, target: SentId
+        self, repos: Repositories, urgent_item: InboxItem, chat: ChatId, author: PersonId, target: SentId
     ) -> _Change | None:
         """Removes settings made in the words of a message, and returns the change; None: the message is unknown."""
         now, conversation = self._clock.now(), urgent_item.conversation
@@ -155,7 +155,7 @@ class Revisions:
         return _Change(
             repos=repos,
             conversation=conversation,
-            item=urgent_item.item,
+            item=urgent_item,
             chat=chat,
             author=author,
             known=known,

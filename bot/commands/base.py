@@ -25,7 +25,7 @@ from bot.events import File, Incoming, PersonId
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.detect import detect_language
 from bot.i18n.language import Language, use_language
-from store import ConversationId, Repositories, Store, TurnId, UrgentItem
+from store import ConversationId, InboxItem, Repositories, Store, TurnId
 
 _CONFIRMED_WITHIN = timedelta(minutes=10)
 _CLOSE = 0.75
@@ -70,7 +70,7 @@ Section = Literal["chat", "later", "settings", "data", "admins"]
 class Call:
     """A command as a person gave it."""
 
-    urgent_item: UrgentItem
+    urgent_item: InboxItem
     command: Command
     is_admin: bool
     running: TurnTasks
@@ -195,7 +195,7 @@ class CommandContext:
                 return self.say(repos, call, call.conversation, question())
 
         turn = await self.store.transaction(ask)
-        until, gone_at = self.clock.now() + _CONFIRMED_WITHIN, call.urgent_item.item.expires_at
+        until, gone_at = self.clock.now() + _CONFIRMED_WITHIN, call.urgent_item.expires_at
         self.unconfirmed[call.conversation, call.message.author] = call, turn, min(until, gone_at or until)
 
     async def answer(self, call: Call, answer: Answer) -> None:
@@ -239,7 +239,7 @@ class CommandContext:
 
     async def settle(self, call: Call) -> None:
         """Settles the command without an answer."""
-        await self.store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
+        await self.store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.id))
 
     def say(self, repos: Repositories, call: Call, conversation: ConversationId, reply: Reply) -> TurnId:
         """Answers and settles the command within a transaction; `conversation` is where that belongs by now.
@@ -248,9 +248,9 @@ class CommandContext:
         with it: it may repeat what the command said.
         """
         whole = reply if isinstance(reply, CommandReply) else CommandReply(text=reply)
-        expires_at = call.urgent_item.item.expires_at
+        expires_at = call.urgent_item.expires_at
         turn = self.turns.tell(repos, conversation, call.message, whole.text, files=whole.files, expires_at=expires_at)
-        repos.inbox.settle(call.urgent_item.item.id, turn=turn)
+        repos.inbox.settle(call.urgent_item.id, turn=turn)
         return turn
 
 
@@ -271,7 +271,7 @@ class Commands(CommandGroup):
         _, _, until = self._context.unconfirmed.get((conversation, person), (None, None, None))
         return until is not None and until > self._context.clock.now()
 
-    async def take_confirmation(self, urgent_item: UrgentItem, verdict: Verdict) -> Command | None:
+    async def take_confirmation(self, urgent_item: InboxItem, verdict: Verdict) -> Command | None:
         """The command that a yes or no means, which it ends if it waited; None if it means something else."""
         if meant := self._meaning(verdict):
             return meant
@@ -283,7 +283,7 @@ class Commands(CommandGroup):
         def is_meant(repos: Repositories) -> bool:
             if verdict.target is not None:
                 return repos.sent_messages.turn_of(urgent_item.conversation, verdict.target) == turn
-            since = repos.sent_messages.said_since(urgent_item.conversation, turn, 0, urgent_item.item.id)
+            since = repos.sent_messages.said_since(urgent_item.conversation, turn, 0, urgent_item.id)
             return since is not None and not since.turns
 
         is_one = await self._context.store.read(is_meant)
@@ -293,7 +293,7 @@ class Commands(CommandGroup):
             return None
         given, word = call.command, "yes" if verdict.is_yes else "no"
         message = given.message if verdict.instead is None else verdict.instead.message
-        rest, item = f"{given.rest} {word}".strip(), call.urgent_item.item.id
+        rest, item = f"{given.rest} {word}".strip(), call.urgent_item.id
         return replace(given, rest=rest, message=message, confirms=item)
 
     async def run(self, call: Call) -> bool:

@@ -108,7 +108,7 @@ class ConversationCommands(CommandGroup):
     async def _forget_own(self, call: Call) -> None:
         """Destroys what the person said and planned in this group."""
         context, author, here = self._context, call.message.author, call.conversation
-        language, now, item = await context.language(call), context.clock.now(), call.urgent_item.item.id
+        language, now, item = await context.language(call), context.clock.now(), call.urgent_item.id
 
         def work(repos: Repositories) -> list[TurnId]:
             ended = [turn for place, turn in repos.forgetting.open_turns("", author) if place == here]
@@ -159,7 +159,7 @@ class ConversationCommands(CommandGroup):
         self, repos: Repositories, call: Call, last: LastQuestion, question: UserMessage
     ) -> tuple[TurnId, ...]:
         """Turns the command into the question; returns the turns to stop."""
-        item = call.urgent_item.item
+        item = call.urgent_item
         expires_at = min((at for at in (last.expires_at, item.expires_at) if at), default=None)
         replaces = last.turn if repos.turns.is_newest(last.turn) else None
         again = repos.turns.begin(
@@ -219,7 +219,7 @@ class ConversationCommands(CommandGroup):
 
 async def forget(context: CommandContext, call: Call, address: ChatId, *, person: PersonId | None = None) -> None:
     """Destroys the conversation at this address and, with a person, what is theirs elsewhere; settles the command."""
-    store, chat, item, now = context.store, call.message.chat, call.urgent_item.item.id, context.clock.now()
+    store, chat, item, now = context.store, call.message.chat, call.urgent_item.id, context.clock.now()
     # What was set in the conversation is destroyed with it.
     language = await context.language(call)
     place = await store.read(lambda repos: repos.conversations.at(address))

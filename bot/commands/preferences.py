@@ -111,7 +111,7 @@ class PreferenceCommands(CommandGroup):
             return self._context.set(call, phrases.PERSONA_OFF, persona=None)
         if len(text) > MAX_PERSONA_CHARS:
             return lambda _: say(phrases.TOO_LONG_PERSONA, most=MAX_PERSONA_CHARS)
-        message, until = call.message, call.urgent_item.item.expires_at
+        message, until = call.message, call.urgent_item.expires_at
         persona = Persona(text=text, author=message.author, sent_at=message.sent_at, expires_at=until)
         return self._context.set(call, phrases.PERSONA_TIMED if until else phrases.PERSONA_SET, persona=persona)
 

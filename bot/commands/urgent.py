@@ -41,7 +41,7 @@ from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.signal.protocol import Groups, Transport
 from bot.unanswered import Unanswered
-from store import ConversationId, InboxId, Repositories, Store, StoreError, StoreFull, StoreInUse, TurnId, UrgentItem
+from store import ConversationId, InboxId, InboxItem, Repositories, Store, StoreError, StoreFull, StoreInUse, TurnId
 
 _log = logging.getLogger(__name__)
 
@@ -134,12 +134,12 @@ class UrgentItems:
             self._wakeup.set()
             raise
 
-    async def _waiting(self) -> tuple[UrgentItem, ...]:
+    async def _waiting(self) -> tuple[InboxItem, ...]:
         """Some of the waiting items, oldest first, from conversations without an item under way."""
         busy = tuple(self._lanes)
         return await self._store.read(lambda repos: repos.inbox.urgent_items(besides=busy, limit=_AT_ONCE))
 
-    async def _attend_all(self, urgent_items: Sequence[UrgentItem]) -> None:
+    async def _attend_all(self, urgent_items: Sequence[InboxItem]) -> None:
         """Carries out the items of one conversation, in the order in which they arrived."""
         try:
             for urgent_item in urgent_items:
@@ -152,9 +152,9 @@ class UrgentItems:
             self._wakeup.set()  # more may have arrived there
             self._store.wakeups["inbox"].set()
 
-    async def _attend(self, urgent_item: UrgentItem) -> None:
+    async def _attend(self, urgent_item: InboxItem) -> None:
         """Carries out one item; one that keeps failing, or kills the process, is given up."""
-        if urgent_item.item.attempts > _MAX_TRIES:
+        if urgent_item.attempts > _MAX_TRIES:
             await self._give_up(urgent_item)
             return
         try:
@@ -162,17 +162,15 @@ class UrgentItems:
         except (StoreFull, StoreInUse):
             raise
         except Exception as error:  # noqa: BLE001  (the failure of one item must not end the others)
-            _log.error(
-                "item %d failed (try %d): %s", urgent_item.item.id, urgent_item.item.attempts, describe_error(error)
-            )
-            if urgent_item.item.attempts >= _MAX_TRIES:
+            _log.error("item %d failed (try %d): %s", urgent_item.id, urgent_item.attempts, describe_error(error))
+            if urgent_item.attempts >= _MAX_TRIES:
                 await self._give_up(urgent_item)
             else:
-                await self._store.transaction(lambda repos: repos.inbox.count_try(urgent_item.item.id))
+                await self._store.transaction(lambda repos: repos.inbox.count_try(urgent_item.id))
 
-    async def _give_up(self, urgent_item: UrgentItem) -> None:
+    async def _give_up(self, urgent_item: InboxItem) -> None:
         """Settles an item that cannot be carried out; its sender hears so, if it can be read and was for Aldis."""
-        item, message = urgent_item.item, None
+        item, message = urgent_item, None
         try:
             _, found = await self._routed(urgent_item)
             message = unanswered_message(found)
@@ -190,13 +188,13 @@ class UrgentItems:
 
         await self._store.transaction(give_up)
 
-    async def _routed(self, urgent_item: UrgentItem) -> tuple[Envelope, Route]:
-        envelope = load_envelope(urgent_item.item.envelope)
+    async def _routed(self, urgent_item: InboxItem) -> tuple[Envelope, Route]:
+        envelope = load_envelope(urgent_item.envelope)
         settings = await self._turns.settings(urgent_item.conversation)
         event = self._transport.event(envelope)
         return envelope, route(event, name=self._authority.name, answers_always=settings.answers_always)
 
-    async def _carry_out(self, urgent_item: UrgentItem) -> None:
+    async def _carry_out(self, urgent_item: InboxItem) -> None:
         envelope, found = await self._routed(urgent_item)
         by_admin = is_admin(envelope, self._authority.allowed)
         match found:
@@ -206,7 +204,7 @@ class UrgentItems:
                 self._halt(await self._revisions.withdraw(urgent_item, deletion))
             case Correction(edit=edit) if not await self._is_by_member(edit):
                 self._unanswered.note("not_allowed")
-                await self._settle(urgent_item.item.id)
+                await self._settle(urgent_item.id)
             case Correction() as correction:
                 await self._correct(urgent_item, correction, by_admin=by_admin)
             case Command() as command:
@@ -218,16 +216,16 @@ class UrgentItems:
             case Question(message=message) | Talk(message=message) if await self._stops(urgent_item, message):
                 pass  # the turn itself reports that it was stopped
             case Question():
-                await self._ask(urgent_item.item.id)
+                await self._ask(urgent_item.id)
             case Talk(message=message, reason=reason):
                 self._unanswered.note(reason)
-                self._group_context.hear(message, expires_at=urgent_item.item.expires_at)
-                await self._settle(urgent_item.item.id)
+                self._group_context.hear(message, expires_at=urgent_item.expires_at)
+                await self._settle(urgent_item.id)
             case ignored:
                 self._unanswered.note(ignored.reason)
-                await self._settle(urgent_item.item.id)
+                await self._settle(urgent_item.id)
 
-    async def _run(self, urgent_item: UrgentItem, command: Command, *, by_admin: bool) -> None:
+    async def _run(self, urgent_item: InboxItem, command: Command, *, by_admin: bool) -> None:
         if command.name == "forget" and command.rest.endswith("yes"):  # what is only in memory here
             if "all" in command.rest or not command.message.chat.is_group:
                 self._group_context.forget(command.message.chat)
@@ -242,7 +240,7 @@ class UrgentItems:
         if not await self._commands.run(call):
             self._unanswered.note("other_bot")
 
-    async def _correct(self, urgent_item: UrgentItem, correction: Correction, *, by_admin: bool) -> None:
+    async def _correct(self, urgent_item: InboxItem, correction: Correction, *, by_admin: bool) -> None:
         """Applies an edit."""
         edit, message = correction.edit, correction.edit.message
         self._commands.take_back(urgent_item.conversation, message.author)
@@ -255,7 +253,7 @@ class UrgentItems:
             self._group_context.correct(edit.target, message)
 
         def decides(repos: Repositories, verdict: Verdict) -> bool:
-            conversation, item = urgent_item.conversation, urgent_item.item.id
+            conversation, item = urgent_item.conversation, urgent_item.id
             # The message may be older than what was asked, and its author may mean something else.
             return self._approvals.accept(repos, conversation, verdict, is_admin=by_admin, item=item, follows=True)
 
@@ -277,12 +275,12 @@ class UrgentItems:
         group = next((group for group in groups if group.id == chat.id), None)
         return group is not None and (edit.message.author in group.members or not group.is_complete)
 
-    async def _decide(self, urgent_item: UrgentItem, verdict: Verdict | Postponement, *, by_admin: bool) -> None:
+    async def _decide(self, urgent_item: InboxItem, verdict: Verdict | Postponement, *, by_admin: bool) -> None:
         """Takes a yes or no; words that answer nothing become an ordinary question."""
         if isinstance(verdict, Postponement):
             await self._react(urgent_item, verdict.author, verdict.target, "later")
             return
-        item = urgent_item.item.id
+        item = urgent_item.id
         if (command := await self._commands.take_confirmation(urgent_item, verdict)) is not None:
             await self._run(urgent_item, command, by_admin=by_admin)
             return
@@ -293,17 +291,17 @@ class UrgentItems:
         else:
             await (self._ask(item) if isinstance(verdict.instead, Question) else self._settle(item))
 
-    async def _react(self, urgent_item: UrgentItem, author: PersonId, target: SentId, wish: Wished) -> None:
+    async def _react(self, urgent_item: InboxItem, author: PersonId, target: SentId, wish: Wished) -> None:
         """Does what a reaction wants of the thing that our message speaks of, if any, and settles it."""
 
         def transact(repos: Repositories) -> None:
             if not self._on_reaction(repos, urgent_item.conversation, author, target, wish):
                 self._unanswered.note("reacted")
-            repos.inbox.settle(urgent_item.item.id)
+            repos.inbox.settle(urgent_item.id)
 
         await self._store.transaction(transact)
 
-    async def _stop(self, urgent_item: UrgentItem, halt: Halt, *, by_admin: bool) -> None:
+    async def _stop(self, urgent_item: InboxItem, halt: Halt, *, by_admin: bool) -> None:
         """Stops what the reaction is about, if the person can: it is theirs, or they are an admin."""
         conversation, author = urgent_item.conversation, halt.target_author
 
@@ -317,14 +315,14 @@ class UrgentItems:
         turn, is_open, may_stop = await self._store.read(look)
         if turn is not None and may_stop and self._running.stop_turn(turn):
             # The turn itself reports that it was stopped.
-            await self._settle(urgent_item.item.id)
+            await self._settle(urgent_item.id)
         elif is_open and author is not None and may_stop:
             message = Deleted(author=author, chat=halt.chat, target=halt.target)
             self._halt(await self._revisions.withdraw(urgent_item, message))
         else:
             await self._react(urgent_item, halt.author, halt.target, "cancel")
 
-    async def _stops(self, urgent_item: UrgentItem, message: Incoming) -> bool:
+    async def _stops(self, urgent_item: InboxItem, message: Incoming) -> bool:
         """Whether a message is a word that stops the answer to its author, which is done then."""
         turn = self._running.turn_of(urgent_item.conversation)
         if turn is None or not is_stop_word(message.text):
@@ -332,7 +330,7 @@ class UrgentItems:
         is_asker = await self._store.read(lambda repos: repos.turns.is_asker(turn, message.author))
         is_stopped = is_asker and self._running.stop_turn(turn)
         if is_stopped:
-            await self._settle(urgent_item.item.id)
+            await self._settle(urgent_item.id)
         return is_stopped
 
     async def _settle(self, item: InboxId) -> None:

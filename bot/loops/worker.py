@@ -171,10 +171,9 @@ class Worker:
 
     async def _mark_waiting(self) -> None:
         """Marks messages that wait behind others, each once."""
-        for urgent_item in await self._store.read(lambda repos: repos.inbox.waiting_after(self._seen)):
-            item = urgent_item.item
+        for item in await self._store.read(lambda repos: repos.inbox.waiting_after(self._seen)):
             self._seen = InboxId(max(self._seen, item.id))
-            opened = await self._open(urgent_item.conversation, item)
+            opened = await self._open(item.conversation, item)
             if opened is None or item.refusal is not None or opened.envelope.kind is not Kind.MESSAGE:
                 continue
             if isinstance(opened.route, Question):

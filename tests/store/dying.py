@@ -49,7 +49,7 @@ def _audited(event: str, args: tuple[Any, ...]) -> None:
 
 def _command(repos: Repositories) -> InboxId:
     [urgent_item] = repos.inbox.urgent_items()
-    return urgent_item.item.id
+    return urgent_item.id
 
 
 async def _forget() -> None:

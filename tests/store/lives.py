@@ -88,7 +88,7 @@ async def waiting(store: Store) -> list[bytes]:
     """The words of all open messages, urgent or not, in order of arrival; they are claimed afterwards."""
 
     def look(repos: Repositories) -> list[bytes]:
-        items = [urgent_item.item for urgent_item in repos.inbox.urgent_items()]
+        items = list(repos.inbox.urgent_items())
         while (claim := repos.inbox.claim(now=NOON, until=LATER, busy=())) is not None:
             items += claim.items
         return [item.envelope for item in sorted(items, key=lambda item: item.id)]

@@ -98,7 +98,7 @@ async def test_a_crash_at_any_step_leaves_all_of_it_or_nothing(path: Path, tmp_p
             if not is_gone:
                 assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
                 [urgent_item] = await store.read(lambda repos: repos.inbox.urgent_items())
-                assert await forgotten(store, "direct:a", urgent_item.item.id) == Erasure(turns=1)
+                assert await forgotten(store, "direct:a", urgent_item.id) == Erasure(turns=1)
             assert await remembered(store, "direct:a") == []
             assert await remembered(store, "direct:b") == [b"asked two", b"told two"]
             begun = await store.transaction(lambda repos: repos.outbox.begin(now=NOON, limit=8))

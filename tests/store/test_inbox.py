@@ -167,5 +167,5 @@ async def test_a_death_is_a_try_for_the_urgent_item_that_was_carried_out(store: 
     await arrive(store, "direct:a", 1, urgent=True)
     for attempts in (1, 2, 3):
         [urgent_item] = await store.read(lambda repos: repos.inbox.urgent_items())
-        assert urgent_item.item.attempts == attempts
+        assert urgent_item.attempts == attempts
         await store.transaction(lambda repos: repos.inbox.recover())

@@ -81,7 +81,7 @@ async def test_a_command_that_waits_delays_no_one(store: Store, clock: SetClock)
         async def _slow(self, call: Call) -> None:
             if call.message.author == ALICE.uuid:
                 await gate.wait()
-            await store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
+            await store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.id))
 
     async with app_harness(store, clock, commands=lambda _: (Slow(),)) as aldis:
         for text, author in (("/slow", ALICE), ("behind", ALICE), ("/slow", BOB), ("hello", BOB)):

@@ -234,7 +234,7 @@ async def _kept(store: Store) -> list[Envelope]:
 
 
 def _waiting(repos: Repositories) -> list[InboxItem]:
-    found = [urgent_item.item for urgent_item in repos.inbox.urgent_items(limit=_ALL)]
+    found = list(repos.inbox.urgent_items(limit=_ALL))
     while claim := repos.inbox.claim(now=NOON, until=NOON, busy=(), limit=_ALL):  # one person's messages
         found += claim.items
         for item in claim.items:
