@@ -30,8 +30,6 @@ _BEGIN_SECONDS = 30.0
 
 Changes = Mapping[str, str | None]
 """New values of settings by name; None removes one."""
-ChangesOf = Callable[[Settings], Changes]
-"""Returns the changes for the settings as they are once every earlier change is kept."""
 Check = Callable[[Settings, Deps], Awaitable[Sequence[Finding]]]
 
 
@@ -90,7 +88,7 @@ class Ask:
         where = self.request.remote or "-"
         _log.info("%s by session %s from %s%s", what, self.session.name, where, f": {about}" if about else "")
 
-    async def save(self, changes: Changes | ChangesOf, done: str = SAVED) -> str:
+    async def save(self, changes: Changes, done: str = SAVED) -> str:
         """Writes settings into the file, restarts Aldis with them, and returns what the page says.
 
         Raises:
@@ -102,16 +100,17 @@ class Ask:
             raise NotDone(f"Saved, but Aldis is not running again yet: {self.world.waits.words}.")
         return f"{done} Aldis uses it now." if was_running else done
 
-    async def keep(self, changes: Changes | ChangesOf) -> None:
-        """Like `save`, without a sentence; one at a time, because several pages may be open.
+    async def keep(self, given: Changes) -> None:
+        """Like `save`, without a sentence; one page at a time, because what is changed was read from the settings.
 
         Raises:
-            NotDone: one is set in the environment, which would win.
+            NotDone: another page changes some, or one is set in the environment, which would win.
             ConfigError: they are refused, and everything is as before.
         """
         world, file = self.world, self.world.file
+        if world.keeping.locked():
+            raise NotDone("Another page is changing something just now. Try again in a few seconds.")
         async with world.keeping:
-            given = changes(await asyncio.to_thread(file.preview, {})) if callable(changes) else changes
             for name in given:
                 if where := await asyncio.to_thread(file.winner, name):
                     raise NotDone(f"{name} is set in {where}. That takes precedence over this page; change it there.")

@@ -84,7 +84,7 @@ async def _make_admin(ask: Ask) -> str:
     if person not in {caller.person for caller in ask.world.callers.all()}:
         raise NotDone("That person is no longer listed here. Write again.")
     done = "That’s you. Aldis answers you from now on, including what you have just written."
-    return await ask.save(lambda settings: _listed("admins", settings, add=person), done)
+    return await ask.save(_listed("admins", ask.settings, add=person), done)
 
 
 async def _set_place(ask: Ask) -> str:
@@ -105,13 +105,12 @@ async def _add(ask: Ask) -> str:
     entry, to = person_of(ask.entry("person")), ask.entry("list")
     if entry is None:
         raise NotDone("That is neither a phone number with its country code nor a uuid.")
-    return await ask.save(lambda settings: _listed(to, settings, add=entry), "They may write from now on.")
+    return await ask.save(_listed(to, ask.settings, add=entry), "They may write from now on.")
 
 
 async def _remove(ask: Ask) -> str:
-    entry, to = ask.entry("entry"), ask.entry("list")
-    done = "Removed. They are no longer answered."
-    return await ask.save(lambda settings: _listed(to, settings, remove=entry), done)
+    changes = _listed(ask.entry("list"), ask.settings, remove=ask.entry("entry"))
+    return await ask.save(changes, "Removed. They are no longer answered.")
 
 
 def _listed(to: str, settings: Settings, *, add: str = "", remove: str = "") -> Changes:
@@ -134,12 +133,8 @@ async def _set_groups(ask: Ask) -> str:
     chosen = [name.removeprefix("group:") for name in ask.form if name.startswith("group:")]
     unticked = {name.removeprefix("was:group:") for name in ask.form if name.startswith("was:group:")} - set(chosen)
     added = [group for group in chosen if f"was:group:{group}" not in ask.form]
-
-    def change(settings: Settings) -> Changes:
-        kept = [group for group in settings.access.groups if group not in unticked]
-        return {"ACCESS__GROUPS": _joined([*kept, *added])}
-
-    return await ask.save(change)
+    kept = [group for group in ask.settings.access.groups if group not in unticked]
+    return await ask.save({"ACCESS__GROUPS": _joined([*kept, *added])})
 
 
 def _joined(entries: Iterable[str]) -> str | None:
