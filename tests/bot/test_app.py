@@ -80,27 +80,13 @@ async def completion(settings: Settings, model: str | None = None) -> Completion
         await provider.aclose()
 
 
-async def test_a_key_of_anthropic_chooses_its_model() -> None:
-    """With the settings that belong to it: model, address, effort."""
-    async with AnthropicServer(models=("claude-opus-5-5",)) as server:
-        settings = given(
-            ANTHROPIC_API_KEY=server.key or "",
-            LLM__ANTHROPIC__BASE_URL=server.url,
-            LLM__ANTHROPIC__MODEL="claude-opus-5-5",
-            LLM__ANTHROPIC__EFFORT="low",
-        )
-        answered = await completion(settings)
-        assert (answered.provider, answered.model) == ("anthropic", "claude-opus-5-5")
-        assert "low" in server.requests[0].body.decode()
-        assert server.refused == []
-
-
 async def test_the_first_of_the_list_or_the_one_that_is_chosen_answers() -> None:
     """Any of those listed, and the one of another provider; a name that is no longer listed means the first."""
     async with AnthropicServer() as first, OpenAIServer(local=True) as second:
         keys = {
             "ANTHROPIC_API_KEY": first.key or "",
             "LLM__ANTHROPIC__BASE_URL": first.url,
+            "LLM__ANTHROPIC__EFFORT": "low",
             "OPENAI_BASE_URL": second.base_url,
             "LLM__OPENAI__MODEL": "llama",
         }
@@ -110,6 +96,7 @@ async def test_the_first_of_the_list_or_the_one_that_is_chosen_answers() -> None
         asked = ["anthropic/claude-opus-5-5", "openai/qwen/qwen-9", "openai/llama", "openai/gone", None]
         answered = [(await completion(settings, name)).model for name in asked]
     assert answered == ["claude-opus-5-5", "qwen/qwen-9", "llama", "claude-haiku-5-5", "claude-haiku-5-5"]
+    assert all('"low"' in seen.body.decode() for seen in first.requests)
 
 
 # Which bridge, which account

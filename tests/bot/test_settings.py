@@ -27,15 +27,6 @@ def complaint(**environ: str) -> str:
     return str(caught.value)
 
 
-def attempt(environ: dict[str, str]) -> str:
-    """The complaint, or nothing."""
-    try:
-        load_settings(environ, None)
-    except ConfigError as error:
-        return str(error)
-    return ""
-
-
 def env_file(folder: Path, text: str) -> Path:
     path = folder / ".env"
     path.write_text(text, encoding="utf-8")
@@ -294,23 +285,21 @@ class TestSecrets:
             assert key.get_secret_value() == "sk-ant"
 
     def test_that_cannot_be_read_are_refused(self, tmp_path: Path) -> None:
-        """A missing, an empty and a binary file are each told; the path is not, for it may be the key itself."""
+        """A missing, an empty and a binary file; the path is not shown, for it may be the key itself. Nor is it clear
+        what counts where a key stands there twice.
+        """
         (tmp_path / "empty").write_text("\n", encoding="utf-8")
         (tmp_path / "binary").write_bytes(b"\xff\xfe")
-        name = "BRAVE_API_KEY_FILE"
-        for file, words in [
-            ("missing", "the file that it names cannot be read: No such file or directory"),
+        name, read = "BRAVE_API_KEY_FILE", "the file that it names cannot be read: "
+        for file, words in (
+            ("missing", f"{read}No such file or directory"),
             ("empty", "the file that it names is empty"),
-            ("binary", "the file that it names cannot be read: it is not UTF-8 text"),
-        ]:
+            ("binary", f"{read}it is not UTF-8 text"),
+        ):
             assert complaint(**{name: str(tmp_path / file)}) == f"{name}: {words} (it is set in the environment)"
-        assert complaint(**{name: "a\x00b"}).startswith(f"{name}: the file that it names cannot be read")
-
-    def test_given_twice_are_refused(self) -> None:
-        """Nobody could tell which of the two counts."""
+        assert complaint(**{name: "a\x00b"}).startswith(f"{name}: {read}")
         line = complaint(STORE__KEY=KEY.hex(), STORE__KEY_FILE="/run/secrets/key")
         assert line == "STORE__KEY: STORE__KEY_FILE is also set; remove one of the two (it is set in the environment)"
-        assert complaint(BRAVE_API_KEY="x", BRAVE_API_KEY_FILE="/x").startswith("BRAVE_API_KEY: BRAVE_API_KEY_FILE is")
 
     def test_are_not_shown(self) -> None:
         """Neither by the settings' own text nor by their dump."""
@@ -357,7 +346,11 @@ VALUES = [name for name in known_names() if not name.endswith("_FILE")]
 @given(name=st.sampled_from(VALUES), value=st.text(st.characters(exclude_characters="\x00"), min_size=1, max_size=40))
 def test_whatever_is_set_loads_or_is_one_line(name: str, value: str) -> None:
     """No value makes anything but settings or one line that begins with its variable."""
-    line = attempt({name: value})
+    line = ""
+    try:
+        load(**{name: value})
+    except ConfigError as error:
+        line = str(error)
     assert "\n" not in line
     assert line == "" or line.startswith(f"{name}: ") or "LLM__PROVIDERS names" in line
 
