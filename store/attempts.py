@@ -183,14 +183,11 @@ class Attempts(Repository):
         )
 
     def prove_all(self, confirmations: Iterable[Confirmation], *, now: datetime) -> int:
-        """Takes confirmations and keeps those that are not clear yet; returns how many items they prove.
-
-        Confirmations that cannot mean any attempt write nothing.
-        """
+        """Takes confirmations and keeps those that are not clear yet; returns how many items they prove."""
         confirmations = list(confirmations)
         unnamed = self._unnamed(now) if confirmations else []
         fitting = [receipt for one in confirmations for receipt in self._fitting(one, unnamed)]
-        if not fitting:
+        if not fitting:  # nothing is written
             return 0
         self.execute_many(
             "INSERT INTO receipts (target, person, came_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",

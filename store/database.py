@@ -206,10 +206,7 @@ class Database:
         """Runs `work` on the store's thread, all or nothing; returns its result once it is on the disk.
 
         If the caller is cancelled, the work is still done completely or not at all. Whenever it is done, `kept` is
-        called with its result on the event loop.
-
-        Raises:
-            StoreError: nothing was kept. Errors that `work` raises itself come through unchanged.
+        called with its result on the event loop. A `StoreError`, or an error of `work` itself: nothing was kept.
         """
         self._refuse_if_closed()
         loop = asyncio.get_running_loop()

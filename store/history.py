@@ -1,9 +1,7 @@
 """Turns and what was said in them: who asked, the steps of running turns, the history, and summaries of it. Beside them
 the conversations, their settings, and the last known time.
 
-A turn answers messages, or Aldis begins it of its own accord. The history is messages in complete turns only; a tool's
-answer is one, too.
-Left to others: the messages of a turn (`store.inbox`, `store.outbox`).
+A turn answers messages, or Aldis begins it of its own accord. The history is messages in complete turns only.
 """
 
 import json
@@ -209,10 +207,7 @@ class History(Repository):
     def turns_of_person(
         self, person: str, direct: str | None, *, before: TurnId | None = None, limit: int
     ) -> tuple[TurnId, ...]:
-        """Returns up to `limit` turns before `before` that the person asked or the chat at `direct` has, newest first.
-
-        Nothing may be kept of turns that the person asked. `direct` None: they have no direct chat.
-        """
+        """Returns the newest `limit` turns before `before` that the person asked, or the chat at `direct` has."""
         return self.column(
             "SELECT turn_id FROM (SELECT turn_id FROM askers WHERE person = ?1 AND turn_id < ?3 ORDER BY turn_id DESC "
             "LIMIT ?4) UNION SELECT turn_id FROM (SELECT DISTINCT turn_id FROM history WHERE conversation_id = ("
@@ -295,8 +290,7 @@ class Conversations(Repository):
     def key(self, address: str) -> None:
         """Creates the data key of the conversation at this address, in a transaction of its own before `add`.
 
-        The keys are in another file, and the two files do not commit together. A key without a conversation does no
-        harm; a row without a key could never be read.
+        The two files do not commit together, and a row without a key could never be read.
         """
         handle = self.chat_handle(address)
         generation = self.value("SELECT key_generation FROM conversations WHERE handle = ?", (handle,))
@@ -344,10 +338,9 @@ class Summary:
 
 
 class Summaries(Repository):
-    """The repository of summaries of the older turns of a conversation, before those that are read again in full.
+    """The repository of summaries of the older turns of a conversation. All methods run inside a transaction.
 
-    A summary covers a range of turns. It is deleted as soon as one of them is deleted, changes or disappears; the next
-    one is made from what is left. All methods run inside a transaction.
+    A summary covers a range of turns, and is deleted as soon as one of them is deleted, changes or disappears.
     """
 
     def of(self, conversation: ConversationId, *, now: datetime) -> Summary | None:

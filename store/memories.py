@@ -13,7 +13,6 @@
 Facts stand in a person's direct conversation, the others in the conversation that they were made in; all are sealed
 with its key and deleted with it. The call that asked for one may be repeated after a crash, so its name (`origin`)
 outlives the words for a while.
-Left to others: what a plan or a prediction says, who may settle it, and when a reminder is due next.
 """
 
 from dataclasses import dataclass

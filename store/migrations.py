@@ -60,8 +60,7 @@ def migrate(connection: sqlite3.Connection) -> None:
     """Makes the tables of a new store, in one transaction; does nothing to another.
 
     Raises:
-        SchemaTooNew: a newer Aldis wrote this file; nothing has changed.
-        sqlite3.Error: a statement failed; nothing has changed.
+        SchemaTooNew: a newer Aldis wrote this file.
     """
     version, (number, script) = version_of(connection), _newest()
     if version > number:
@@ -86,11 +85,7 @@ def foreign_tables(connection: sqlite3.Connection) -> list[str]:
 
 
 def carry_over(connection: sqlite3.Connection, keyring: Keyring) -> None:
-    """Brings a store of an earlier schema to the newest; does nothing to one of that.
-
-    Raises:
-        sqlite3.Error: it could not be written; nothing has changed.
-    """
+    """Brings a store of an earlier schema to the newest, in one transaction; does nothing to one of that."""
     version, (number, script) = version_of(connection), _newest()
     if version == number:
         return

@@ -15,8 +15,7 @@ put; those of a held one (`store.people`) wait without becoming due.
 An item can replace an earlier one (`replaces`). Whether that one went out, and under which timestamp, is known by the
 time the item is sent. An item that was taken back has no words any more and is not sent (again).
 
-Queries for open items repeat the condition of the partial index (`state IN ('waiting', 'sending', 'unknown')`), because
-SQLite would otherwise not use the index and read all settled items. Queries on one conversation name the index as well.
+Queries for open items repeat the condition of the partial index, as in `store.inbox`.
 """
 
 import logging
@@ -228,7 +227,7 @@ class Outbox(Repository):
     def mark_sent(self, item: OutboxId, sent_at: int, *, now: datetime, edited: SentMessage | None = None) -> bool:
         """Notes that an item went out under this timestamp, as an edit of `edited` if set; deletes its words.
 
-        Returns whether it has to be removed, being a status that was taken back while it was sent.
+        Returns whether it has to be removed: a status that was taken back while it was sent.
         """
         is_taken_back = "SELECT position < 0 AND state = 'sending' AND reply IS NULL FROM outbox WHERE id = ?"
         has_to_go = bool(self.value(is_taken_back, (item,)))
@@ -276,11 +275,10 @@ class Outbox(Repository):
     def mark_all_unknown(self, *, now: datetime, grace: timedelta, status_grace: timedelta = timedelta(0)) -> int:
         """At start: marks every interrupted send as unknown, or as dead if it was taken back; returns how many.
 
-        Items that were unknown before wait longer by the time in which no receipts were received, which Signal's server
-        may hold by now, but not beyond `grace` from now. The waits of earlier processes count, however short they
-        were, so that a process that dies again and again still gets its messages out. As every interrupted send may
-        have gone out, the wait doubles with each attempt, four times at most. A status never waits longer than
-        `status_grace`.
+        Items that were unknown before wait longer by the time in which no receipts were received, but not beyond
+        `grace` from now. The waits of earlier processes count, so that one that dies again and again still gets its
+        messages out. As every interrupted send may have gone out, the wait doubles with each attempt, four times at
+        most. A status never waits longer than `status_grace`.
         """
         at, wait, until_status = millis(now), millis(now + grace) - millis(now), millis(now + min(grace, status_grace))
         deaf = self.value(

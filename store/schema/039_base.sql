@@ -383,8 +383,8 @@ CREATE TABLE spent (
     scope BLOB NOT NULL,                    -- handle of a person or of a group's chat; 'all' for everything in here
     period TEXT NOT NULL,                   -- '2026-11-22', by the calendar of the people's time zone; once '2026-11', too
     cost_usd TEXT NOT NULL,                 -- a decimal number: the calls whose price is known
-    calls INTEGER NOT NULL,
-    unknown_costs INTEGER NOT NULL,         -- how many of the calls are not in cost_usd
+    calls INTEGER NOT NULL,                 -- no longer counted, nor are the tokens
+    unknown_costs INTEGER NOT NULL,         -- how many calls are not in cost_usd
     input_tokens INTEGER NOT NULL,
     output_tokens INTEGER NOT NULL,
     PRIMARY KEY (scope, period)
@@ -437,7 +437,7 @@ CREATE INDEX articles_by_time ON articles (published_at);
 
 -- The file itself.
 
--- Marks a store as a backup until it is decided what happens to the work that was open in it (store/backup.py).
+-- Marks a store as a copy until the work that was open in it is closed (store/backup.py). No time is noted any more.
 CREATE TABLE restored (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     copied_at INTEGER,                      -- when the copy was made; null: an older Aldis made it
