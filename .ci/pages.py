@@ -87,7 +87,7 @@ def _needs(group: ToolGroup) -> str:
     if group.name == "web_search":
         return "nothing; [other services](#search-services) are asked once they are set up"
     needs = re.sub(r"TOOLS__\w+", r"`\g<0>`", str(group.advice).removeprefix("it needs "))
-    return needs if group.state == "missing" else f"nothing; {needs}" if needs else "nothing"
+    return needs if group.state == "not offered" else f"nothing; {needs}" if needs else "nothing"
 
 
 def _services() -> str:

@@ -132,10 +132,10 @@ async def look_at(
         return [refusal], None
     listed, at = _body(answer), f"{server.name} at {without_password(server.base_url)}"
     if not (isinstance(listed, dict) and isinstance(cast("Json", listed).get("data"), list)):
-        # Whatever answers on the web has no list, but some servers for speech have none either.
+        # Whatever answers on the web has no list, and some servers for speech have none either.
         what = f"{at} answers, but lists no models, so key and model were not tried"
         how = f"does {server.variable('BASE_URL')} end {'without' if server.is_anthropic else 'with'} /v1?"
-        return [(warning if area == "models" else ok)(area, what, how)], None
+        return [warning(area, what, how)], None
     read = capabilities.of_anthropic if server.is_anthropic else capabilities.of_listed
     known = {name: read(entry) for name, entry in _by_name(cast("Json", listed)).items()}
     if not known and area == "models":

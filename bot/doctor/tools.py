@@ -34,9 +34,8 @@ Brave looks at the key before it misses the query, and SearXNG at the format.
 """
 _ANSWERS = {HTTPStatus.OK, HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.TOO_MANY_REQUESTS}
 """What says that all is well: a question is missing, but the key is taken."""
-State = Literal["on", "off", "missing"]
+State = Literal["on", "off", "not offered"]
 """Offered to models; switched off; without something that it needs."""
-_STATES: Mapping[State, str] = {"on": "on", "off": "off", "missing": "not offered"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,7 +70,7 @@ def inventory(settings: Settings, around: ToolDeps) -> Iterator[ToolGroup]:
         if not (settings.tools.enabled and options.enabled):
             state, advice = "off", f"{group if settings.tools.enabled else 'TOOLS__'}ENABLED=true switches it on"
         elif needs:
-            state, advice = "missing", f"it needs {needs}"
+            state, advice = "not offered", f"it needs {needs}"
         yield ToolGroup(name=name, state=state, tools=tuple(tools), seen_by=options.seen_by(), advice=advice)
 
 
@@ -81,9 +80,9 @@ def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
         yield hint("tools", "all are switched off", "TOOLS__ENABLED=true switches them on")
         return
     for group in inventory(settings, around):
-        is_wanted = group.state == "missing" and settings.tools.options_by_name[group.name].model_fields_set
+        is_wanted = group.state == "not offered" and settings.tools.options_by_name[group.name].model_fields_set
         level = ok if group.state == "on" else warning if is_wanted else hint
-        yield level("tools", f"{group.name} is {_STATES[group.state]}", group.advice)
+        yield level("tools", f"{group.name} is {group.state}", group.advice)
 
 
 async def check_search(settings: Settings, deps: Deps) -> list[Finding]:
