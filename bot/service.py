@@ -24,7 +24,7 @@ from bot.web.admin.world import RunningParts
 from bot.web.control import Control, answering, socket_path
 
 T = TypeVar("T")
-Tasks = list[asyncio.Task[None]]
+Task = asyncio.Task[None]
 
 _log = logging.getLogger(__name__)
 
@@ -81,12 +81,12 @@ class Service:
         async with asyncio.TaskGroup() as group:
             working = group.create_task(self.worker.run(), name="worker")
             sending = group.create_task(self.sender.run(), name="sender")
-
-            def start(*loops: ReminderScheduler | Summaries | FeedPoller | Maintenance | Membership) -> Tasks:
-                return [group.create_task(loop.run(), name=type(loop).__name__) for loop in loops]
-
-            asking = start(self.reminder_scheduler, self.summaries, self.feed_poller)
-            tidying = start(self.maintenance, self.membership)
+            asks, tidies = (
+                (self.reminder_scheduler, self.summaries, self.feed_poller),
+                (self.maintenance, self.membership),
+            )
+            asking = [group.create_task(loop.run(), name=type(loop).__name__) for loop in asks]
+            tidying = [group.create_task(loop.run(), name=type(loop).__name__) for loop in tidies]
             reading = group.create_task(read(), name="intake")
             await until(stop, asyncio.wait([reading]))
             if not self.intake.stops_last:
@@ -97,13 +97,7 @@ class Service:
             for task in (*tidying, reading, working, sending):
                 task.cancel()
 
-    async def _wind_down(
-        self,
-        hurry: asyncio.Event,
-        reading: asyncio.Task[None],
-        working: asyncio.Task[None],
-        sending: asyncio.Task[None],
-    ) -> None:
+    async def _wind_down(self, hurry: asyncio.Event, reading: Task, working: Task, sending: Task) -> None:
         """Lets turns and then sends finish while the stream ends beside them, until time is up or `hurry` is set."""
 
         async def end() -> None:

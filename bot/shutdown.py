@@ -56,14 +56,9 @@ class Shutdown:
             self._limit.daemon = True
             self._limit.start()
 
-    @property
-    def is_restarting(self) -> bool:
-        """Whether this run ends so that another can begin."""
-        return self.requested.is_set() and not self._is_final
-
     def begins_again(self) -> bool:
         """Returns, after a run has ended, whether another should begin, and if so resets everything for it."""
-        if not self.is_restarting or self._limit is None:
+        if self._is_final or self._limit is None or not self.requested.is_set():
             return False
         self._limit.cancel()
         self.requested.clear()
