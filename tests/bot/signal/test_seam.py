@@ -48,7 +48,6 @@ from bot.signal.protocol import Contact, Group, Identity, Release, SignalTranspo
 from bot.signal.rest_api.transport import RestApi
 from bot.signal.signal_cli.transport import SignalCli
 from tests.bot.signal.bridges import (
-    NUMBERLESS,
     Bridge,
     received,
     reply,
@@ -66,7 +65,6 @@ from tests.servers.envelopes import (
     GROUP,
     GROUP_NAME,
     MALLORY,
-    MENTION_SIGN,
     message,
     undecryptable,
 )
@@ -571,30 +569,6 @@ async def test_whether_the_account_is_linked(bridge: Bridge) -> None:
     assert await transport.is_linked()
     bridge.server.accounts[:] = ["+15550109998"]
     assert not await transport.is_linked()
-
-
-async def test_an_account_without_a_number(bridge: Bridge) -> None:
-    """What comes for it, a mention of it and a note to self, and everything that it sends."""
-    bridge.server.accounts, bridge.server.own = [ALDIS.uuid], replace(ALDIS, number=None)
-    transport = bridge.transport(NUMBERLESS)
-    mention = {"uuid": ALDIS.uuid, "number": None, "name": "Aldis", "start": 0, "length": 1}
-    async with Listening(transport) as stream:
-        await bridge.server.connected()
-        assert await transport.is_linked()
-        await bridge.server.deliver(message(f"{MENTION_SIGN} hi", group=GROUP, mentions=[mention]))
-        envelope = await stream.next()
-        event = transport.event(envelope)
-        assert isinstance(event, Incoming)
-        assert (envelope.account, event.mentions_me) == (ALDIS.uuid, True)
-        await transport.typing(ChatId(IN_GROUP), started=True)
-        await transport.send(reply(chat=IN_GROUP))
-        await transport.receipt(envelope)
-        await transport.react(ChatId(IN_GROUP), event.author, event.sent_at, "👀", removed=False)
-        await transport.send(reply("Aldis listens.", chat=ALDIS.chat))
-        assert [contact.person for contact in await transport.contacts()] == [one.uuid for one in bridge.server.people]
-        assert await transport.groups()
-    server = bridge.server
-    assert [len(done) for done in (server.sent, server.read, server.typing, server.reactions, server.notes)] == [1] * 5
 
 
 async def test_which_bridge_it_is(bridge: Bridge) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -20,27 +19,21 @@ from bot.errors import (
     Undeliverable,
     Untrusted,
 )
-from bot.events import Account, ChatId, PersonId, Removal, Style, Styled, StyleRange
-from bot.signal.directory import choice_of
+from bot.events import Account, ChatId, Removal, Style, Styled, StyleRange
 from bot.signal.protocol import Linking
-from bot.signal.rest_api.client import MAX_ANSWER_BYTES
 from bot.signal.rest_api.transport import RestApi, RestApiLinking, styled_text
 from tests.bot.signal.bridges import (
-    NUMBERLESS,
     OWN_ACCOUNT,
     Bridge,
     bridge_to,
     received,
     reply,
 )
-from tests.servers.base import Seen, answer_json, hang
-from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, GROUP
+from tests.servers.base import answer_json, hang
+from tests.servers.envelopes import ACCOUNT, ALICE, GROUP
 from tests.servers.signal_rest_api import SignalRestApi, parsed
 from tests.servers.signal_server import Plan
 from tests.waiting import eventually
-
-_KERNEL_BYTES = 16 * 1024 * 1024
-"""More than what stands in the buffers between two ends of a connection on loopback."""
 
 
 @pytest.fixture
@@ -154,29 +147,6 @@ async def test_a_success_that_cannot_be_read_is_in_doubt(server: SignalRestApi, 
         await bridge.transport().remove(Removal(chat=ChatId(ALICE.chat), target=target))
 
 
-class EndlessBridge(SignalRestApi):
-    """A bridge that has gone mad: each of its answers goes on for as long as it is read."""
-
-    written_bytes = 0
-
-    async def regular(self, seen: Seen, request: web.Request) -> web.StreamResponse:
-        response = web.StreamResponse()
-        await response.prepare(request)
-        with suppress(ConnectionError):
-            while True:
-                await response.write(b" " * 65_536)
-                self.written_bytes += 65_536
-        return response
-
-
-async def test_an_answer_without_an_end_is_read_no_further_than_an_answer_can_be() -> None:
-    """The memory of the whole of Aldis is not the bridge's to fill."""
-    async with EndlessBridge() as server, bridge_to(server, RestApi) as bridge:
-        with pytest.raises(Disconnected):
-            await bridge.transport().groups()
-        assert server.written_bytes < MAX_ANSWER_BYTES + _KERNEL_BYTES
-
-
 async def test_linking_an_account(server: SignalRestApi) -> None:
     """The bridge links in the background: the new number in its list tells that it is done."""
     server.accounts = ["+15550109998"]
@@ -190,20 +160,6 @@ async def test_linking_an_account(server: SignalRestApi) -> None:
     accounts = await linking.accounts()
     assert accounts == (Account(id=None, number="+15550109998"), Account(id=None, number=ACCOUNT))
     assert await linking.identify(accounts[1]) == OWN_ACCOUNT
-    await linking.aclose()
-
-
-async def test_linking_an_account_without_a_phone_number(server: SignalRestApi) -> None:
-    """The bridge lists it without a name; by its uuid it can be used."""
-    server.accounts.clear()
-    linking: Linking = RestApiLinking(server.url, poll_seconds=0.01)
-    finishing = asyncio.ensure_future(linking.finish_link(await linking.start_link()))
-    await server.scan(ALDIS.uuid)
-    assert await finishing == ""
-    [account] = (await choice_of(linking, ALDIS.uuid)).meant
-    assert await linking.identify(account) == NUMBERLESS
-    with pytest.raises(Disconnected):
-        await linking.identify(Account(id=PersonId(ALICE.uuid)))
     await linking.aclose()
 
 
