@@ -81,10 +81,8 @@ class Service:
         async with asyncio.TaskGroup() as group:
             working = group.create_task(self.worker.run(), name="worker")
             sending = group.create_task(self.sender.run(), name="sender")
-            asks, tidies = (
-                (self.reminder_scheduler, self.summaries, self.feed_poller),
-                (self.maintenance, self.membership),
-            )
+            asks = (self.reminder_scheduler, self.summaries, self.feed_poller)
+            tidies = (self.maintenance, self.membership)
             asking = [group.create_task(loop.run(), name=type(loop).__name__) for loop in asks]
             tidying = [group.create_task(loop.run(), name=type(loop).__name__) for loop in tidies]
             reading = group.create_task(read(), name="intake")
