@@ -213,7 +213,7 @@ async def test_a_key_is_tried_for_nothing(tmp_path: Path) -> None:
             well = await examined(tmp_path, given)
             ill = await examined(tmp_path, given | {f"{GROUP}{key_variable}": "wrong-canary"})
             assert not [seen for seen in service.requests if seen.query.get("q") or seen.body]
-        assert f"search: {name} answers" in format_findings(well)
+        assert f"ok       search: {name} answers\n" in format_findings(well)
         [line] = [line for line in wrong(ill) if line.startswith("search:")]
         assert line.startswith(f"search: {name} refuses the key -> correct {GROUP}{key_variable} or ")
         assert "canary" not in format_findings(ill)
@@ -223,7 +223,7 @@ async def test_a_searxng_is_asked_for_nothing(tmp_path: Path) -> None:
     """Whether it answers in JSON shows without a search."""
     async with SearXNG() as server:
         given = {f"{GROUP}SEARXNG_BASE_URL": server.url}
-        assert "search: SearXNG answers" in format_findings(await examined(tmp_path, given))
+        assert "ok       search: SearXNG answers\n" in format_findings(await examined(tmp_path, given))
         server.formats = ("html",)
         lines = wrong(await examined(tmp_path, given))
         assert any("SearXNG does not answer in JSON" in line for line in lines)

@@ -156,7 +156,9 @@ WRONG = [
 
 
 async def test_what_is_wrong_changes_nothing(tmp_path: Path) -> None:
-    """The page says what, once, in its title, too, and the file stays as it was."""
+    """The page says what, once, in its title, too, and the file stays as it was; only a copy is handed out."""
+    (tmp_path / "backups").mkdir()
+    (tmp_path / "backups" / "aldis-20261121T120000Z.db").write_bytes(b"a copy")
     async with visited(tmp_path) as visitor:
         await visitor.enter()
         for path, button, form, words in WRONG:
