@@ -63,6 +63,8 @@ _GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{1,128}={0,2}")
 _COMMAND = re.compile(r"\s*(?:\ufffc[\s,:]*|@?\w+(?:[,:]\s*|\s+))?(?:[\"“„«'‘`]?[/\uff0f\u2044\u2215][^\W\d_]|/\?\s*$)")
 """A slash and a letter, optionally after a mention (`￼ /help`) or one word that may address Aldis (`Aldis, /help`)."""
 
+MAX_FRAME_CHARS = 1024 * 1024
+"""Longer frames are not read: Signal's longest text is 64 KiB, and files are not in the frame."""
 _MAX_TARGETS = 500
 """How many messages one receipt can confirm. Source: SendReadReceiptJob.MAX_TIMESTAMPS of Signal-Android (2026)."""
 
@@ -133,7 +135,7 @@ class FrameReader:
 
     def envelope(self, raw: str) -> Envelope | None:
         """Returns the frame as an envelope; None, counted and logged without its text, if it is none."""
-        envelope = self._peek(raw)
+        envelope = self._peek(raw) if len(raw) <= MAX_FRAME_CHARS else None
         if envelope is None:
             self.stream.unreadable += 1
             _log.info("a frame from the bridge is no envelope")

@@ -27,7 +27,7 @@ from bot.events import (
     TimerChanged,
     Undecryptable,
 )
-from bot.signal.envelope import FrameReader
+from bot.signal.envelope import MAX_FRAME_CHARS, FrameReader
 from bot.signal.files import files_in
 from tests.servers import envelopes
 from tests.servers.envelopes import (
@@ -464,6 +464,7 @@ def test_what_the_account_does_elsewhere_is_never_a_message(frame: Frame) -> Non
         '{"envelope":null}',
         '{"envelope":{"timestamp":NaN}}',
         '{"envelope":{"timestamp":' + "9" * 5000 + "}}",
+        '{"envelope":{"timestamp":1},"x":"' + "x" * MAX_FRAME_CHARS + '"}',
         json.dumps(message("hi", group="not a group")),
         json.dumps(fixture("rest_error_frame")),
         json.dumps(message("hi", groupInfo={"groupId": None})),
