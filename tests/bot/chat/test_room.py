@@ -10,6 +10,7 @@ import pytest
 from bot.app import wiring
 from bot.chat.room import OFFER_TOKENS, SIZES, ContextRoom
 from bot.clock import SetClock
+from bot.messages import CallId, ToolAnswer, ToolMessage
 from bot.models import more_tools
 from bot.models.base import Provider, ToolOffer
 from bot.models.wire import window_tokens
@@ -111,6 +112,17 @@ def test_a_known_window_sizes_history_and_answers() -> None:
     assert room.history_tokens(16_000, SIZES[0], "m", beside_tokens=5000) == 3000
     assert room.history_tokens(16_000, SIZES[0], "m", beside_tokens=9000) == 0
     assert room.history_tokens(16_000, SIZES[1], None, beside_tokens=9000) == 8000
+
+
+def test_a_shortened_answer_is_still_an_answer() -> None:
+    """With its beginning, under the label of what comes from outside."""
+    answer = ToolAnswer(
+        call_id=CallId("a"), name="fetch", content='{"ok": true, "untrusted_data": "' + "x" * 9000, ok=True
+    )
+    message = SIZES[-1].shorten(ToolMessage(answers=(answer,)))
+    assert isinstance(message, ToolMessage)
+    assert len(message.answers[0].content) < 1200
+    assert '"untrusted_data"' in message.answers[0].content[:40]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from bot.chat import phrases as turn_phrases
 from bot.clock import SetClock
 from bot.commands import phrases
+from bot.i18n import phrases as common_phrases
 from store import Store
 from tests.bot.chat.test_edits import open_words, words
 from tests.bot.chat.turn_helpers import Echo, calls
@@ -56,6 +57,17 @@ async def test_an_edit_to_a_command_stops_its_own_question(store: Store, clock: 
         await aldis.process(edit("/roll 2d6", sent_at, group=GROUP))
         assert len(aldis.transport.sent) == before
         assert await edited(aldis, "/stop", sent_at, group=GROUP) == turn_phrases.EDITED_COMMAND.text
+
+
+async def test_edited_commands_are_no_more_than_messages(store: Store, clock: SetClock) -> None:
+    """The first that is too much is told so."""
+    few = {"limits": {"messages_per_minute": 2, "conversation_messages_per_minute": 100, "turns_at_once": 9}}
+    async with app_harness(store, clock, settings=few) as aldis:
+        sent_at = await aldis.process(message("/persona like a pirate"))
+        for number in range(9):
+            await aldis.process(edit(f"/persona like {number} pirates", sent_at))
+        replies = [reply.content.text for reply in aldis.transport.sent]
+        assert (len(replies), replies[-1]) == (4, common_phrases.TOO_MANY.text)
 
 
 async def asked_whether(aldis: Harness, post: Echo) -> int:
