@@ -9,11 +9,11 @@ import pytest
 from bot.app import wiring
 from bot.chat.offers import brief, offer
 from bot.clock import SetClock
-from bot.messages import UserMessage
+from bot.messages import CallId, ToolCall, UserMessage
 from bot.models import more_tools, wire
 from bot.models.base import Request, ToolOffer
 from bot.settings import load_settings
-from tests.bot.chat.turn_helpers import toolbox
+from tests.bot.chat.turn_helpers import Echo, toolbox, turn_of
 from tests.campaigns.bench import bill
 from tests.conftest import NOON
 from tests.servers.anthropic import AnthropicServer
@@ -151,6 +151,18 @@ def test_a_schema_says_no_more_than_it_must() -> None:
         },
         "required": ["days"],
     }
+
+
+async def test_what_a_tool_takes_is_told_in_full() -> None:
+    """The rare arguments, too; and of a tool that is not there, which there are."""
+    box = toolbox(SetClock(NOON), Echo(flags={"seldom": "echoes"}))
+
+    async def told(name: str) -> dict[str, Any]:
+        asked = ToolCall(id=CallId("a"), name=more_tools.NAME, arguments={"tool": name})
+        return json.loads((await box.run(asked, turn_of())).answer.content)
+
+    assert (await told("echo"))["untrusted_data"]["parameters"]["properties"].keys() == {"word", "times"}
+    assert (await told("nothing"))["error"] == "not_found"
 
 
 @pytest.mark.parametrize("wire", bill.WIRES)
