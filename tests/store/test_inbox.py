@@ -169,3 +169,11 @@ async def test_a_death_is_a_try_for_the_urgent_item_that_was_carried_out(store: 
         [urgent_item] = await store.read(lambda repos: repos.inbox.urgent_items())
         assert urgent_item.attempts == attempts
         await store.transaction(lambda repos: repos.inbox.recover())
+
+
+async def test_a_command_that_becomes_a_question_disappears_with_the_former_one(store: Store) -> None:
+    """As `/retry` does, whose own words stay."""
+    await arrive(store, "direct:a", 1, urgent=True)
+    [item] = await store.read(lambda repos: repos.inbox.urgent_items())
+    await store.transaction(lambda repos: repos.inbox.as_question(item.id, None, expires_at=LATER))
+    assert (await claimed(store)).expires_at == LATER
