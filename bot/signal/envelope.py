@@ -138,7 +138,7 @@ class FrameReader:
         envelope = self._peek(raw) if len(raw) <= MAX_FRAME_CHARS else None
         if envelope is None:
             self.stream.unreadable += 1
-            _log.info("a frame from the bridge is no envelope")
+            _log.debug("a frame from the bridge is no envelope")
         elif envelope.from_self and envelope.kind is not Kind.OTHER:
             self._owner = envelope.author
         return envelope

@@ -7,7 +7,7 @@ signal-cli misses people in a group to whom it has never sent anything (`_ready`
 import logging
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Literal
 
 from bot.errors import CallRefused, Disconnected, SendUnknown, TransportError, Unfetchable
@@ -134,12 +134,11 @@ class SignalBridge(ABC):
             Disconnected: it cannot be asked.
         """
 
-    def _on_missed(self, missed: Iterable[tuple[str, PersonId | None]]) -> None:
+    def _on_missed(self, missed: Collection[tuple[str, PersonId | None]]) -> None:
         """Notes whom a send to a group has missed: the type of each result, and the person."""
-        for kind, person in missed:
-            _log.warning("a message did not reach a member of a group: %s", kind)
-            if kind == UNTRUSTED and person is not None:
-                self.missed.append(person)
+        if missed:
+            _log.warning("a message did not reach %d members of a group", len(missed))
+        self.missed.extend(person for kind, person in missed if kind == UNTRUSTED and person is not None)
 
     async def submit_challenge(self, captcha: str) -> None:
         """Hands in the solution of a captcha; see `Receipts.submit_challenge`."""

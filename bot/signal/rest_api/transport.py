@@ -181,7 +181,7 @@ class RestApi(SignalBridge):
         errors = [as_object(error) for error in items_in(as_object(sent.get("errors")), "recipients")]
         if errors and not is_group:
             raise failure([text_in(error, "reason") for error in errors])
-        self._on_missed((text_in(error, "reason"), person_in(error, "uuid")) for error in errors)
+        self._on_missed([(text_in(error, "reason"), person_in(error, "uuid")) for error in errors])
         found = _TIMESTAMP.fullmatch(str(sent.get("timestamp")))
         if found is None:
             raise SendUnknown("signal-cli-rest-api's answer cannot be read")

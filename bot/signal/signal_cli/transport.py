@@ -153,7 +153,9 @@ class SignalCli(SignalBridge):
         failed = [one for one in results if text_in(one, "type") != SUCCESS]
         if failed and len(failed) == len(results):
             raise _failure(results)
-        self._on_missed((text_in(one, "type"), person_in(object_in(one, "recipientAddress"), "uuid")) for one in failed)
+        self._on_missed(
+            [(text_in(one, "type"), person_in(object_in(one, "recipientAddress"), "uuid")) for one in failed]
+        )
         return SentId(sent_at)
 
     def _addressed_to(self, chat: ChatId) -> dict[str, object]:
