@@ -264,11 +264,18 @@ async def check_models(settings: Settings, deps: Deps) -> list[Finding]:
         vendor, _, model = name.partition("/")
         if vendor != "offline":
             of_vendors.setdefault(vendor, {}).update({model: variable} if model else {})
+    checks = (_check_vendor(vendor, models, settings, deps) for vendor, models in of_vendors.items())
+    found = [finding for part in await asyncio.gather(*checks) for finding in part]
     if not of_vendors:
         how = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own"
-        return [warning("models", "no key is set, so only the offline model answers", how)]
-    checks = (_check_vendor(vendor, models, settings, deps) for vendor, models in of_vendors.items())
-    return [finding for part in await asyncio.gather(*checks) for finding in part]
+        found.append(warning("models", "no key is set, so only the offline model answers", how))
+    for vendor, given in (("anthropic", llm.anthropic), ("openai", llm.openai)):
+        # A key alone is what many machines have set for other programs, and serves speech, too.
+        if vendor not in of_vendors and (wanted := given.model_fields_set - {"api_key"}):
+            unused = ", ".join(f"LLM__{vendor.upper()}__{name.upper()}" for name in sorted(wanted))
+            how = f"set LLM__{vendor.upper()}__API_KEY, or LLM__PROVIDERS"
+            found.append(warning("models", f"{unused} has no effect, because {vendor} is not used", how))
+    return found
 
 
 async def _check_vendor(vendor: str, models: Mapping[str, str], settings: Settings, deps: Deps) -> list[Finding]:
