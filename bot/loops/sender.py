@@ -341,7 +341,7 @@ class Sender:
         grace = min(self._grace, STATUS_GRACE) if item.is_status else self._grace
 
         def record(repos: Repositories) -> None:
-            # Own time is read within the transaction, because a step of the clock may start to count beside it.
+            # Read within the transaction: the next one may follow a step of the clock, and move what is written here.
             now = self._clock.now()
             if is_over:
                 self._tell_of_unsent(repos, item, outgoing, at_once=False)
