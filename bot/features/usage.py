@@ -1,6 +1,7 @@
 """`/usage`: what was spent for the person who asks, and what is left."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from decimal import Decimal
 
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, command
@@ -13,6 +14,9 @@ from bot.settings import BudgetSettings
 from store import Repositories
 
 ABOUT_USAGE = Sentence("ABOUT_USAGE", "shows what has been spent, and what is left.")
+ESTIMATED = Sentence(
+    "ESTIMATED", "Estimated: the cost of {count} answer here.", "Estimated: the cost of {count} answers here."
+)
 UNPRICED = Sentence("UNPRICED", "{calls} calls this month have no known price and aren't included.")
 _SPENT_DAY = Sentence("SPENT_DAY", "{who} today: {amount}")
 _SPENT_MONTH = Sentence("SPENT_MONTH", "{who} this month: {amount}")
@@ -34,6 +38,10 @@ def spent_line(scope: str, cost_usd: Decimal, limit_usd: Decimal | None, *, is_d
         left = money(max(limit_usd - cost_usd, Decimal(0)))
         amount = say(_SPENT_OF, cost=money(cost_usd), limit=dollars(limit_usd), left=left)
     return say(_SPENT_DAY if is_day else _SPENT_MONTH, who=say(_SPENDERS[scope]), amount=amount)
+
+
+_LOOKED_BACK = timedelta(days=30)
+"""The period of the figures about this conversation alone."""
 
 
 class UsageCommands(CommandGroup):
@@ -61,6 +69,9 @@ class UsageCommands(CommandGroup):
                 is_day = total.period == periods.day
                 limit = limit_usd(self._limits, total.scope, "day" if is_day else "month")
                 lines.append(spent_line(total.scope, total.cost_usd, limit, is_day=is_day))
+            since = self._context.clock.now() - _LOOKED_BACK
+            estimated = repos.ledger.estimated_calls(call.conversation, since=since)
+            lines += [say(ESTIMATED, count=estimated)] if estimated else []
             return "\n".join([*lines, say(UNPRICED, calls=unknown)] if unknown else lines)
 
         return reply

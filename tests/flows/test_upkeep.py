@@ -101,10 +101,10 @@ async def test_without_a_running_aldis_the_verbs_do_it_themselves(world: World) 
 async def test_a_captcha_is_solved_on_the_command_line(world: World) -> None:
     """A wrong one is told in signal-cli's own words; the right one lets go what waits, at once."""
     signal = world.signal
-    alone = await world.verb("captcha", signal.captcha)
+    alone = await world.verb("captcha", f"signalcaptcha://{signal.captcha}")
     assert (alone.status, "Aldis is not running" in alone.stderr) == (2, True)
     async with world.running():
-        nothing = await world.verb("captcha", signal.captcha)
+        nothing = await world.verb("captcha", f"signalcaptcha://{signal.captcha}")
         assert (nothing.status, "wants no captcha" in nothing.stderr) == (2, True)
         signal.limited_by = "c0ffee00-0000-4000-8000-00000000cafe"
         await signal.deliver(message("How long?"))
