@@ -300,6 +300,13 @@ class Members(Repository):
         )
         return True
 
+    def leave(self, groups: Collection[str], *, listed_at: datetime) -> None:
+        """Notes that Aldis is no longer in these groups and reaches no one there. `listed_at` is as for `keep`."""
+        gone = [(millis(listed_at), self.chat_handle(group)) for group in groups]
+        there = "WHERE conversation_id = (SELECT id FROM conversations WHERE handle = ?)"
+        self.execute_many(f"UPDATE rosters SET listed_at = ? {there}", gone)  # noqa: S608  (our own words)
+        self.execute_many(f"UPDATE members SET left_at = ? {there} AND left_at IS NULL", gone)  # noqa: S608
+
     def want(self, conversation: ConversationId) -> None:
         """Notes that the members of this group will be needed, as something is planned there."""
         self.execute(

@@ -236,6 +236,9 @@ class Membership:
         for group in groups:
             if group.is_complete:
                 await self._store.transaction(lambda repos, group=group: self._keep(repos, group, asked_at))
+        # What was planned in a group that Aldis has left neither comes nor costs.
+        if left := [ChatId.group(group) for group in await bridge.former_groups()]:
+            await self._store.transaction(lambda repos: repos.members.leave(left, listed_at=asked_at))
 
     def _keep(self, repos: Repositories, group: Group, asked_at: datetime) -> None:
         people = [ChatId.direct(person) for person in group.members]

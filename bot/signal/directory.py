@@ -35,6 +35,12 @@ def groups_in(answer: object) -> tuple[Group, ...]:
     return tuple(_group(entry) for entry in _entries(answer) if _is_member(entry) and _group_id(entry))
 
 
+def former_groups_in(answer: object, *, account: Account) -> frozenset[str]:
+    """Returns the ids of groups of a list that the account is neither in nor invited to."""
+    others = {_group_id(entry) for entry in _entries(answer) if not _is_member(entry) and _group_id(entry)}
+    return frozenset(others - {group.id for group in invitations_in(answer, account=account)})
+
+
 def invitations_in(answer: object, *, account: Account) -> tuple[Group, ...]:
     """Returns the groups of a list that the account is invited to."""
     return tuple(

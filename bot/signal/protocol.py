@@ -265,6 +265,10 @@ class Groups(Protocol):
         """Returns the groups that the account is invited to, of which nothing arrives until it joins."""
         ...
 
+    async def former_groups(self) -> frozenset[str]:
+        """Returns the ids of groups that the account is in no more, as long as the bridge knows them."""
+        ...
+
     async def join(self, group: str) -> None:
         """Accepts the invitation to the group of this id; its members can see that.
 

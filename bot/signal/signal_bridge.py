@@ -12,7 +12,7 @@ from typing import Literal
 
 from bot.errors import CallRefused, Disconnected, SendUnknown, TransportError, Unfetchable
 from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, SentId
-from bot.signal.directory import contacts_in, groups_in, identities_in, invitations_in
+from bot.signal.directory import contacts_in, former_groups_in, groups_in, identities_in, invitations_in
 from bot.signal.envelope import FrameReader
 from bot.signal.files import check_size, files_in
 from bot.signal.protocol import Contact, Group, Identity, Progress, StreamState
@@ -117,6 +117,10 @@ class SignalBridge(ABC):
     async def invitations(self) -> tuple[Group, ...]:
         """Returns the groups that the account is invited to; see `Groups.invitations`."""
         return invitations_in(await self._list("groups"), account=self._account)
+
+    async def former_groups(self) -> frozenset[str]:
+        """Returns the groups that the account is in no more; see `Groups.former_groups`."""
+        return former_groups_in(await self._list("groups"), account=self._account)
 
     async def contacts(self) -> tuple[Contact, ...]:
         """Returns the people that the account knows; see `Identities.contacts`."""

@@ -93,6 +93,7 @@ class FakeTransport:
     known_contacts: tuple[Contact, ...] = ()
     directory_fails: Exception | None = None
     """How asking for groups, contacts and identities fails."""
+    former: frozenset[str] = frozenset()
     missed: deque[PersonId] = field(default_factory=deque[PersonId])
     known_identities: list[Identity] = field(default_factory=list[Identity])
     trusted: list[PersonId] = field(default_factory=list[PersonId])
@@ -177,6 +178,9 @@ class FakeTransport:
         self.invitations_asked += 1
         await self._note()
         return self._listed(tuple(self.known_invitations))
+
+    async def former_groups(self) -> frozenset[str]:
+        return self._listed(self.former)
 
     async def join(self, group: str) -> None:
         [invited] = [one for one in self.known_invitations if one.id == group]

@@ -146,3 +146,15 @@ async def test_where_no_group_is_listed_nothing_is_joined(store: Store, clock: S
     for allowed in (replace(LISTED, groups=frozenset()), replace(LISTED, note_to_self=True)):
         await Membership(transport, store, clock, allowed).look()
     assert (transport.invitations_asked, transport.known_groups) == (0, ())
+
+
+async def test_nothing_that_was_planned_comes_in_a_group_that_aldis_has_left(store: Store, clock: SetClock) -> None:
+    """Each time it would be paid for, and could not be sent."""
+    await store.conversation("group:G", now=NOON)
+    transport = FakeTransport(known_groups=(group("G", "alice"),))
+    membership = Membership(transport, store, clock, LISTED)
+    for has_left in (False, True):
+        clock.move(60)
+        await membership.look()
+        assert has_left == await store.read(lambda repos: repos.members.has_left("group:G", "direct:alice", since=NOON))
+        transport.known_groups, transport.former = (), frozenset({"G"})

@@ -597,6 +597,7 @@ async def test_a_group_is_joined_that_the_account_is_invited_to(bridge: Bridge) 
     transport = bridge.transport()
     found = Group(id=invited, name="Group SW52", members=frozenset({PersonId(ALICE.uuid)}))
     assert await transport.invitations() == (found,)
+    assert await transport.former_groups() == {"TGVmdA=="}
     assert invited not in {group.id for group in await transport.groups()}
     for group in (invited, "TGVmdA==", "bm93aGVyZQ=="):
         with pytest.raises(Undeliverable) as told:

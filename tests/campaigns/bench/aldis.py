@@ -87,6 +87,9 @@ class Pier:
     async def invitations(self) -> tuple[()]:
         return ()
 
+    async def former_groups(self) -> frozenset[str]:
+        return frozenset()
+
     async def join(self, group: str) -> None:
         raise AssertionError("nobody invites here")
 

@@ -490,6 +490,10 @@ class Line:
             if chat.is_group
         )
 
+    async def former_groups(self) -> frozenset[str]:
+        await self._life.alive()
+        return frozenset()
+
     async def invitations(self) -> tuple[()]:
         return ()
 
