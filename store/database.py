@@ -90,6 +90,31 @@ def master_key_path(path: Path) -> Path:
     return beside(path, "-master-key")
 
 
+class DiskReserve:
+    """A file of `size_bytes` at `path` that gives its room up when the disk is full; 0 bytes means no file."""
+
+    def __init__(self, path: Path, size_bytes: int) -> None:
+        self._path = path
+        self._size_bytes = size_bytes
+
+    def create(self) -> None:
+        """Creates the file, unless it exists or would leave less room than it takes."""
+        if self._size_bytes == 0 or (self._path.exists() and self._path.stat().st_size == self._size_bytes):
+            return
+        room = os.statvfs(self._path.parent)
+        if room.f_bavail * room.f_frsize < 2 * self._size_bytes:
+            return
+        with suppress(OSError), self._path.open("wb") as file:
+            # Not a sparse file: the blocks are really taken.
+            os.posix_fallocate(file.fileno(), 0, self._size_bytes)
+
+    def release(self) -> bool:
+        """Deletes the file; returns whether it existed."""
+        was_there = self._path.exists()
+        self._path.unlink(missing_ok=True)
+        return was_there
+
+
 def lock_file(path: Path) -> int:
     """Keeps other processes from opening the database at `path` until the returned descriptor is closed.
 

@@ -21,9 +21,9 @@ from zoneinfo import ZoneInfo
 
 from store import backup
 from store.attempts import Attempts
-from store.database import Database, beside, master_key_path
+from store.database import Database, DiskReserve, beside, master_key_path
 from store.erasure import Erasure, Forgetting
-from store.errors import StoreError
+from store.errors import StoreError, StoreFull
 from store.feeds import Feeds
 from store.history import Chats, Conversations, History, Journal, LastTime, Summaries, Turns
 from store.inbox import Inbox
@@ -79,9 +79,10 @@ class Repositories:
 class Store:
     """An open store. `open_store` makes one."""
 
-    def __init__(self, database: Database, keyring: Keyring, realm: str) -> None:
+    def __init__(self, database: Database, keyring: Keyring, reserve: DiskReserve, realm: str) -> None:
         self._database = database
         self._keyring = keyring
+        self._reserve = reserve
         self._context = Context(keyring, realm)
         self._repos = Repositories(self._context)
         self._forgetting = asyncio.Lock()
@@ -97,6 +98,16 @@ class Store:
         # The database does the waking: a caller that is cancelled during the commit would not come back to do it.
         result, _ = await self._database.transaction(partial(self._run, work), kept=self._wake)
         return result
+
+    async def erase(self, work: Callable[[Repositories], T]) -> T:
+        """Like `transaction`, for work that only deletes: on a full disk it can use the room of the reserve."""
+        try:
+            return await self.transaction(work)
+        except StoreFull:
+            if not self._reserve.release():
+                raise
+            _log.warning("the disk is full; the disk reserve was deleted so that deletions can go through")
+            return await self.transaction(work)
 
     async def read(self, work: Callable[[Repositories], T]) -> T:
         """Runs `work`, which must not write, without waiting for a commit."""
@@ -142,8 +153,8 @@ class Store:
             return running
 
         async with self._forgetting:
-            await self.transaction(lambda repos: repos.forgetting.prepare(address))
-            running = await self.transaction(erase)
+            await self.erase(lambda repos: repos.forgetting.prepare(address))
+            running = await self.erase(erase)
         try:
             await self.checkpoint()
         except StoreError as error:
@@ -169,6 +180,7 @@ class Store:
         """Removes what was deleted from the files: checkpoints the write-ahead log and destroys former keys."""
         await self._database.alone(lambda _: self._keyring.sweep())
         await self._database.checkpoint()
+        await self._database.alone(lambda _: self._reserve.create())
 
     def _run(self, work: Callable[[Repositories], T], _: sqlite3.Connection) -> tuple[T, frozenset[str]]:
         """Returns the result of a unit, and the names of the loops to wake."""
@@ -182,11 +194,13 @@ class Store:
 
 
 @asynccontextmanager
-async def open_store(path: Path, *, realm: str, key: bytes | None = None) -> AsyncGenerator[Store]:
+async def open_store(
+    path: Path, *, realm: str, key: bytes | None = None, reserve_bytes: int = 0
+) -> AsyncGenerator[Store]:
     """Opens or creates the store at `path` for one realm (`signal`, `terminal`); closes it at the end.
 
-    Beside the database are `<name>-keys` (the wrapped data keys), `<name>-lock` and `<name>-master-key`, unless the
-    `key` is given.
+    Beside the database are `<name>-keys` (the wrapped data keys), `<name>-lock`, `<name>-master-key` (unless the `key`
+    is given) and, while it is open, `<name>-ballast` of `reserve_bytes`.
 
     Raises:
         StoreInUse: another process has it open.
@@ -195,11 +209,11 @@ async def open_store(path: Path, *, realm: str, key: bytes | None = None) -> Asy
         Damaged: it is not a database, or not as it was written.
         StoreError: it cannot be opened, or a restore of it was cut off.
     """
-    keys_path = beside(path, "-keys")
+    keys_path, reserve = beside(path, "-keys"), DiskReserve(beside(path, "-ballast"), reserve_bytes)
 
     def prepare() -> None:
         backup.refuse_half_restored(path)
-        beside(path, "-ballast").unlink(missing_ok=True)  # an earlier Aldis kept two megabytes in it
+        reserve.release()  # a kill leaves it behind, and opening needs some room itself
 
     def unlock(connection: sqlite3.Connection) -> Keyring:
         if version_of(connection) == 0 and has_keys(connection):
@@ -218,6 +232,8 @@ async def open_store(path: Path, *, realm: str, key: bytes | None = None) -> Asy
     database = await Database.open(path, keys_path, prepare=prepare)
     try:
         keyring = await database.alone(unlock)
-        yield Store(database, keyring, realm)
+        await database.alone(lambda _: reserve.create())
+        yield Store(database, keyring, reserve, realm)
     finally:
+        reserve.release()
         await database.aclose()

@@ -41,6 +41,8 @@ from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone, sources
 _CLOSE_SECONDS = 3.0
 _PREPARE_SECONDS = 3.0
 """How long after the start the sandbox is prepared; a file that comes earlier has it prepared at once."""
+_RESERVE_BYTES = 2_000_000
+"""Given up when the disk is full, so that what must go can go; more than one deleting transaction needs."""
 _MAX_FILES, _MAX_THREADS = 65_536, 64
 """A thousand waiting conversations may hold a connection to a model each, and a name that never resolves a thread."""
 
@@ -160,7 +162,7 @@ async def opened_store(settings: Settings, realm: str) -> AsyncGenerator[Store]:
         StoreError: it cannot be opened.
     """
     given = settings.store
-    async with open_store(given.path, realm=realm, key=given.master_key) as store:
+    async with open_store(given.path, realm=realm, key=given.master_key, reserve_bytes=_RESERVE_BYTES) as store:
         await store.transaction(lambda repos: close_copy(repos, Clock().now()))
         yield store
 

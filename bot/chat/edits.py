@@ -131,14 +131,14 @@ class Revisions:
         return await self._removed(transact)
 
     async def _removed(self, work: Callable[[Repositories], int]) -> int:
-        count = await self._store.transaction(work)
+        count = await self._store.erase(work)
         if count:
             self._turns.forget()
         return count
 
     async def _carried_through(self, conversation: ConversationId, work: Callable[[Repositories], T]) -> T:
         try:
-            return await self._store.transaction(work)
+            return await self._store.erase(work)
         finally:
             self._turns.forget(conversation)
 

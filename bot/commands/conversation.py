@@ -121,7 +121,7 @@ class ConversationCommands(CommandGroup):
                 context.say(repos, call, here, phrases.forget_reply(erased))
             return ended
 
-        self._end(call, await context.store.transaction(work))
+        self._end(call, await context.store.erase(work))
 
     @command("/new", phrases.ABOUT_NEW)
     async def _new(self, call: Call) -> Answer:

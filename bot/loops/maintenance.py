@@ -87,7 +87,7 @@ class Maintenance:
         await self._follow_clock()
         now, count = self._clock.now(), 0
         if not self._clock.doubt():
-            count = await self._store.transaction(lambda repos: repos.forgetting.expire(now))
+            count = await self._store.erase(lambda repos: repos.forgetting.expire(now))
             while some := await self._revisions.expire():
                 count += some
         if count:

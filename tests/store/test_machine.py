@@ -14,6 +14,7 @@ import pytest
 
 from store import (
     Damaged,
+    Erasure,
     Repositories,
     Store,
     StoreFull,
@@ -21,10 +22,11 @@ from store import (
     restore,
 )
 from tests.conftest import NOON
-from tests.store.lives import asked, remembered, rows, talked, waiting
+from tests.store.lives import Answer, asked, found, ordered, remembered, rows, talked, waiting
 from tests.store.places import content, replace
 
 KB = 1024
+RESERVE_BYTES = 256 * KB
 
 
 @dataclass
@@ -97,6 +99,31 @@ class TestFullDisk:
             await asked(store, "direct:b", 3, b"three")
             assert await waiting(store) == [b"two", b"three"]
             assert await rows(store, "PRAGMA integrity_check") == [("ok",)]
+
+    async def test_what_must_go_goes_all_the_same(self, disk: Disk) -> None:
+        """The reserve makes room for deleting: words leave the files even when nothing more can be taken in."""
+        async with open_store(disk.path, realm="signal", reserve_bytes=RESERVE_BYTES) as store:
+            turn = await talked(store, "direct:a", 1, b"one")
+            [(sealed,)] = await rows(store, "SELECT message FROM history WHERE position = 0")
+            assert isinstance(sealed, bytes)
+            await store.checkpoint()
+            disk.fill()
+            await store.erase(lambda repos: repos.forgetting.turns(turn, now=NOON))
+            await store.checkpoint()
+            assert found(disk.path, sealed) == []
+            assert await remembered(store, "direct:a") == []
+
+    async def test_a_conversation_is_forgotten_all_the_same(self, disk: Disk) -> None:
+        """Its keys too, which are in another file."""
+        async with open_store(disk.path, realm="signal", reserve_bytes=RESERVE_BYTES) as store:
+            await talked(store, "direct:a", 1, b"one")
+            command = await ordered(store, "direct:a", 2)
+            await store.checkpoint()
+            disk.fill()
+            answer = Answer(command)
+            await store.forget("direct:a", before=command, now=NOON, then=answer)
+            assert answer.erased == Erasure(turns=1)
+            assert await rows(store, "SELECT count(*) FROM keys.wrapped") == [(2,)]
 
     async def test_a_backup_that_does_not_fit_leaves_nothing_behind(self, disk: Disk, store: Store) -> None:
         """The error names the folder; the store itself has room and goes on."""
