@@ -78,7 +78,7 @@ def _judge_chat(envelope: Envelope, sources: list[Any]) -> None:
 def _judge_own(envelope: Envelope, event: Event | None, frame: Any) -> None:
     """What the account did itself, here or on another device, is never anybody's message."""
     is_synced = _last(_last(frame, "envelope"), "syncMessage") is not None
-    is_own = is_synced or envelope.number == ACCOUNT or envelope.author == ALDIS.uuid
+    is_own = is_synced or not {envelope.number, envelope.author}.isdisjoint({ACCOUNT, ALDIS.uuid})
     assert envelope.from_self == is_own, "who wrote it is told wrong"
     assert event is None or isinstance(event, Receipt) or not is_own
 
