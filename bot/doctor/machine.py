@@ -31,7 +31,7 @@ _WRITTEN = datetime(2026, 11, 1, tzinfo=UTC)
 
 
 async def check_machine(settings: Settings, deps: Deps, clock: Clock) -> list[Finding]:
-    """Returns what is to be said of the clock, the cells for strangers' files and the disk."""
+    """Returns what is to be said of the clock, the cells for strangers' files, the disk and the pages."""
     found = [ok("clock", f"{clock.now():%Y-%m-%d %H:%M} UTC, people's time zone is {settings.locale.timezone}")]
     if clock.now() < _WRITTEN:
         how = "set the machine's clock; Signal needs it to be right"
@@ -41,8 +41,7 @@ async def check_machine(settings: Settings, deps: Deps, clock: Clock) -> list[Fi
     except FileRefused:
         what = "the process that opens strangers' files and pages does not start"
         found.append(problem("cells", what, "its output is above; is there memory, and room for more processes?"))
-    found.append(check_disk(free_bytes_of(settings)))
-    return found
+    return [*found, check_disk(free_bytes_of(settings)), *check_pages(settings, is_contained=deps.is_contained)]
 
 
 def words_of_level(level: Level) -> str:
@@ -102,6 +101,15 @@ def free_bytes_of(settings: Settings) -> int:
 
 def _nearest_place(path: Path) -> Path:
     return next(place for place in path.absolute().parents if place.exists())
+
+
+def check_pages(settings: Settings, *, is_contained: bool) -> list[Finding]:
+    """Returns whether others than this machine reach the pages without encryption."""
+    is_encrypted = str(settings.web.admin_url or "").startswith("https:")
+    if is_encrypted or not (settings.web.admin_port and is_published(settings, is_contained=is_contained)):
+        return []
+    what = "other machines reach them without https, so what is typed there can be read on the way"
+    return [warning("pages", what, "put a proxy with https in front, and set WEB__ADMIN_URL to its address")]
 
 
 def secret_of(settings: Settings, *, is_contained: bool = False) -> bytes | None:
