@@ -66,6 +66,11 @@ _ELSEWHERE = {
     "ALDIS_": "",
 }
 """How names of other programs begin, and how Aldis's begin for the same; the first that fits counts."""
+_GONE = re.compile(
+    r"STORE__OLD_KEY(_FILE)?|TOOLS__((CONVERT|IMAGES|MARKETS|TWITTER|WEATHER|WEB_FETCH)__TIMEOUT_SECONDS|"
+    r"TWITTER__BASE_URL|VERIFY_NEWS__MAX_SOURCES|WEB_SEARCH__PERPLEXITY_BASE_URL)"
+)
+"""Former settings that are like one of today, which means something else."""
 _OTHERS = re.compile(
     r"TZ|LANG|LC_\w+|EXTRAS|(HTTPS?|ALL|NO|FTP)_PROXY|(COMPOSE|DOCKER|PYTHON|SSL_CERT|PIP|MAKE|MFLAGS)_?\w*"
 )
@@ -164,7 +169,7 @@ def _closest(name: str) -> str:
 def _no_setting(name: str) -> str:
     """The complaint about an unknown name; one that begins like ours may have been a setting once."""
     former = " (any more)" if name.partition(SEPARATOR)[0] in _GROUPS else ""
-    meant = _closest(name)
+    meant = "" if _GONE.fullmatch(name) else _closest(name)
     return f"there is no such setting{f'; did you mean {meant}?' if meant else former}"
 
 
