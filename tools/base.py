@@ -228,7 +228,7 @@ class ToolSpec:
     timeout_seconds: float | None = None
     """The time limit of one call; None means the setting `TOOLS__TIMEOUT_SECONDS`."""
     max_result_chars: int | None = None
-    """Where its result is cut; None means the setting `TOOLS__MAX_RESULT_CHARS`. For tools that cut their results."""
+    """Where its result is cut; None means after 8,000 characters. For tools that cut their results."""
     cost_usd: Decimal = field(default=Decimal(0))
     """What one call costs the operator."""
     server: str = ""

@@ -80,6 +80,10 @@ def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
         yield hint("tools", "all are switched off", "TOOLS__ENABLED=true switches them on")
         return
     for group in inventory(settings, around):
+        if group.state == "on" and not group.tools:
+            what = f"{group.name} is on; its servers are asked only while Aldis runs"
+            yield hint("tools", what, "/tools in Signal names those that are down")
+            continue
         is_wanted = group.state == "not offered" and settings.tools.options_by_name[group.name].model_fields_set
         level = ok if group.state == "on" else warning if is_wanted else hint
         yield level("tools", f"{group.name} is {group.state}", group.advice)
@@ -116,5 +120,6 @@ async def _try(service: str, options: SearchOptions, deps: Deps) -> Finding | No
     elif status in _ANSWERS:
         return ok("search", f"{service} answers", notice=server.of_key)
     how = f"is {server.prefix}BASE_URL its address?"
-    otherwise = problem("search", f"{service} answers with something else (status {status})", how)
+    what = f"{service} answers with something else" + (f" (status {status})" if status else "")
+    otherwise = problem("search", what, how)
     return server.refusal(answer, is_contained=deps.is_contained) or otherwise

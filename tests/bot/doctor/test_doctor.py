@@ -214,6 +214,8 @@ async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
     images = about(found, "tools: images is not offered")
     assert (images.level, images.advice) == ("hint", "it needs TOOLS__IMAGES__API_KEY or TOOLS__IMAGES__BASE_URL")
     assert about(found, "tools: mcp is not offered").advice == "it needs TOOLS__MCP__SERVERS"
+    practice.given = {"TOOLS__MCP__SERVERS": '{"none": {"command": "/nonexistent/mcp"}}'}
+    assert about(await practice.examine(), "tools: mcp is on").level == "hint"
     practice.given = {"TOOLS__ENABLED": "false"}
     assert about(await practice.examine(), "tools: all are switched off").advice
 
