@@ -273,11 +273,9 @@ class Requests:
         self.said: list[Message] = [turn.question]
         """The question, then completions with their calls and the answers of the tools."""
         self._size = SIZES[0]
+        self.labels = join_labels([turn.note_labels, prompt.labels_of([turn.question])])
+        """The labels of everything in any request but what the turn itself has found."""
         self._fit()
-        self.labels = join_labels(
-            [turn.note_labels, prompt.labels_of([turn.question]), *[past.labels for past in self._shown]]
-        )
-        """The labels of everything in the first request."""
 
     @property
     def history(self) -> tuple[Message, ...]:
@@ -297,6 +295,7 @@ class Requests:
         asked = await self._ask()
         if isinstance(asked, UsedUp):
             return asked
+        calls.labels = join_labels([calls.labels, self.labels])  # a shorter request may hold other earlier turns
         completion = calls.read(asked, self.rounds)
         await self._on_progress(answer_progress(completion))
         if (message := self.calling(completion)) is not None:
@@ -381,6 +380,7 @@ class Requests:
         most = self._models.settings.history.max_tokens
         tokens = room.history_tokens(most, size, model, beside_tokens=self._beside_tokens())
         self._shown = prompt.window(past, max_tokens=tokens)
+        self.labels = join_labels([self.labels, *[past.labels for past in self._shown]])
 
     def _tokens(self) -> int:
         """Roughly how many tokens a request has, including room for its answer."""

@@ -8,15 +8,17 @@ from typing import cast
 import pytest
 
 from bot.app import wiring
+from bot.chat.prompt import labels_of
 from bot.chat.room import OFFER_TOKENS, SIZES, ContextRoom
 from bot.clock import SetClock
+from bot.errors import ContextTooLong
 from bot.messages import CallId, ToolAnswer, ToolMessage
 from bot.models import more_tools
 from bot.models.base import Provider, ToolOffer
 from bot.models.wire import window_tokens
 from bot.settings import load_settings
 from store import Store
-from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, toolbox
+from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, says, toolbox
 from tests.bot.models.vendors import NAMES, provider_of, server_of
 from tests.conftest import NOON
 from tests.servers.anthropic import AnthropicServer
@@ -55,6 +57,23 @@ async def test_a_small_window_is_no_dead_end(
     assert len(server.refused) <= refused + 2
     server.scripted(call("echo_0", {"word": "x" * 200, "times": 100}), say("Done."))
     assert (await there.kept("use echo_0")).text == "Done."
+
+
+async def test_earlier_turns_that_only_a_shorter_request_holds_are_known_by_their_sources(
+    store: Store, clock: SetClock
+) -> None:
+    """Without the tools that no longer fit, a turn is its question and answer, for which there is room."""
+    script = [says("A."), says("B."), calls(("echo_0", {"word": "x", "times": 900})), *map(says, ("C.", "D.", "E."))]
+    provider = Scripted([*script])
+    there = Desk(store, clock, provider, (_tools()[0],), max_history_tokens=300)
+    for _ in range(3):
+        await there.kept()
+    assert not labels_of((await there.kept()).messages).sources
+    too_long = ContextTooLong("long", provider="p")
+    too_long.window_tokens = 900
+    provider.script.insert(0, too_long)
+    [source] = labels_of((await there.kept()).messages).sources
+    assert source.name == "echo_0"
 
 
 def _offers(*names: str, size: int = 300) -> tuple[ToolOffer, ...]:
