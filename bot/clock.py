@@ -8,7 +8,8 @@ go back (a machine without a battery does not).
    much (`bot.loops.maintenance`, within seconds). So nothing that is to be tried again waits for the old time.
  * A step of more than a day is in doubt (`doubt`) until it is undone or has stood for an hour. As long as it is,
    nothing is expired or deleted by the clock, and no reminder comes.
- * A smaller one is believed at once: what disappears may do so earlier or later by as much.
+ * A smaller one is believed at once: what disappears may do so earlier or later by as much. So is one ahead within ten
+   minutes of a boot: a machine without a battery does not know how long it was off until the network says so.
 
 Waits within the process use the event loop's time. Daylight saving does not move a machine's clock, which runs in UTC;
 see `bot.features.reminders.schedules`.
@@ -30,6 +31,8 @@ MAX_STEP = timedelta(days=1)
 """A longer step is in doubt."""
 STANDS_AFTER = timedelta(hours=1)
 """How long a step has to stand to be believed in any case: perhaps a virtual machine was paused."""
+_FROM_BOOT = timedelta(minutes=10)
+"""How long after a boot the network may set a machine without a battery right."""
 _STEP_NS = 1_000_000_000
 """Anything smaller is drift between two clocks, not a step."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -71,6 +74,8 @@ class Clock:
         """Takes a step over."""
         self._followed_ns += _ns(step)
         self._since_ns = self._counted_ns()
+        if step > timedelta(0) and self._since_ns < _ns(_FROM_BOOT):
+            self._believed_ns = max(self._believed_ns, self._followed_ns)
 
     def doubt(self) -> timedelta:
         """How far the clock is from where it was believed last, if that is too far to be believed now; else zero."""
@@ -114,7 +119,7 @@ class SetClock(Clock):
     """A clock that stands still until it is moved or set: its double, with the same rules."""
 
     def __init__(self, at: datetime, machine: dict[str, int] | None = None) -> None:
-        machine = self._machine = machine or {"wall_ns": _ns(at - _EPOCH), "counted_ns": 0}
+        machine = self._machine = machine or {"wall_ns": _ns(at - _EPOCH), "counted_ns": _ns(MAX_STEP)}
         super().__init__(wall_ns=lambda: machine["wall_ns"], counted_ns=lambda: machine["counted_ns"], boot="set")
 
     def another(self) -> "SetClock":
