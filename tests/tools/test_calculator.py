@@ -44,11 +44,13 @@ RESULTS = [
     ("trunc(-2.7)", "-2"),
     ("round(-2.5)", "-3"),
     ("round(2.675, 2)", "2.68"),
+    ("round(1250, -2)", "1300"),
     ("min(3, 1.5, 2)", "1.5"),
     ("max(3, 1.5, 2)", "3"),
     ("sum([1, 2, 3])", "6"),
     ("mean(3, 4, 8)", "5"),
     ("median(4, 1, 3, 2)", "2.5"),
+    ("median(5, 1, 3)", "3"),
     ("gcd(12, 18) + lcm(4, 6)", "18"),
     ("factorial(20)", "2432902008176640000"),
     ("comb(52, 5)", "2598960"),
@@ -151,6 +153,8 @@ async def test_the_time_between_two_dates_is_counted_in_all_units(context: ToolC
         "in_months": "2 months and 4 days",
         "working_days": 45,
     }
+    answer = await Calculator().run(CalculatorArguments(expression="2028-02-01 - 2026-11-27"), context)
+    assert answer.data["in_months"] == "14 months and 5 days"
     answer = await Calculator().run(CalculatorArguments(expression="200 + 15%"), context)
     assert "of the number before it" in answer.data["note"]
 

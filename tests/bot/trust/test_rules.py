@@ -64,6 +64,17 @@ def test_a_person_is_asked_because_of_what_is_in_the_request(
     assert approval_causes(effects, discloses=discloses, labels=labels, person="alice", is_named=False) == causes
 
 
+def test_what_a_group_would_be_shown_asks_because_of_what_could_have_led_to_it() -> None:
+    """A stranger's page and a private file; not what a tool of the person's has answered, nor what they have named."""
+    mail, clock = Source(kind="tool", name="mail", is_private=True), Source(kind="tool", name="clock", is_trusted=True)
+    labels = Labels(people=(ALICE,), sources=(PAGE, FILE, mail, clock))
+    for is_named, causes in ((False, (PAGE, FILE)), (True, ())):
+        found = approval_causes(
+            "none", discloses=False, labels=labels, person="alice", is_named=is_named, shows_group=True
+        )
+        assert found == causes
+
+
 @pytest.mark.parametrize(
     ("words", "urls"),
     [
