@@ -13,6 +13,8 @@ T = TypeVar("T")
 
 EPOCH = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 """When every story begins."""
+_UP_SECONDS = 86_400
+"""How long the machine has been up by then."""
 
 
 class Stalled(Exception):
@@ -76,7 +78,7 @@ def time_standing_still() -> AbstractContextManager[None]:
 
 def counted_ns() -> int:
     """What the machine of the running story has counted since it was started."""
-    return round(_running().time() * 1e9)
+    return round((_UP_SECONDS + _running().time()) * 1e9)
 
 
 def wall_ns() -> int:
