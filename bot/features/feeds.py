@@ -402,7 +402,7 @@ class FeedPoller:
         self._news = news
         self._every = timedelta(minutes=news.poll_minutes)
         self._kept = timedelta(days=news.kept_days)
-        self._is_settled = False
+        self._settled_at: datetime | None = None
 
     async def run(self) -> None:
         """Reads what is due, again and again; ends only by cancellation, or at once if news are turned off."""
@@ -422,9 +422,10 @@ class FeedPoller:
         Raises:
             StoreError: what was read could not be kept; try again later.
         """
-        if not self._is_settled:
+        now = self._clock.now()
+        if self._settled_at is None or abs(now - self._settled_at) > _MAX_PAUSE:  # perhaps the clock was set
             await self._store.transaction(self._settle)
-            self._is_settled = True
+            self._settled_at = now
         while (feed := await self._store.read(lambda repos: repos.feeds.due(self._clock.now()))) is not None:
             await self._attend(reader, feed)
 
