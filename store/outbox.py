@@ -257,6 +257,19 @@ class Outbox(Repository):
             self._statuses.pass_over(item)
         self._attempts.reconcile(now=now)
 
+    def rewrite(self, item: OutboxId, reply: bytes, *, now: datetime) -> bool:
+        """Changes the words of an item that did not go out, and makes it due; returns False if it was taken back."""
+        rows = self.rows(
+            "SELECT conversation_id, turn_id, position FROM outbox "
+            "WHERE id = ? AND state = 'sending' AND reply IS NOT NULL",
+            (item,),
+        )
+        for conversation, *place in rows:
+            sealed = self.keyring.seal(conversation, _place(*place), reply)
+            self.execute("UPDATE outbox SET reply = ? WHERE id = ?", (sealed, item))
+        self.postpone(item, due_at=now, now=now)
+        return bool(rows)
+
     def mark_unknown(self, item: OutboxId, *, due_at: datetime, open_until: datetime | None = None) -> None:
         """Marks a send as unknown; unless a receipt proves it, it is due again at `due_at`.
 

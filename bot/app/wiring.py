@@ -118,7 +118,7 @@ class Services:
         self.is_signal = is_signal = realm == "signal"
         self.outside = outside = transport, store, clock, self.counts
         self.allowed = access_list(settings, realm)
-        """Who may write by the settings; `Intake.access` adds the members of the groups."""
+        """Who may write by the settings; `Doorkeeper.access` adds the members of the groups."""
 
         # What is kept of a conversation.
         priced = models.priced_models(settings, self.lessons)
@@ -138,8 +138,8 @@ class Services:
 
         # Who is who, who comes in, and what the admins hear.
         self.pairing, self.restarts = process.pairing, process.restarts
-        self.audience = audience = Audience(transport, lambda: self.intake.access)
-        self.admins = Admins(clock, listed=lambda: self.intake.access.admins, language=turns.language)
+        self.audience = audience = Audience(transport, lambda: self.intake.door.access)
+        self.admins = Admins(clock, listed=lambda: self.intake.door.access.admins, language=turns.language)
         accepts, pairs = signal.new_safety_numbers == "accept", is_signal and settings.access.strangers == "pair"
         identities = SafetyNumbers(*outside, may_write=audience.may_write, admins=self.admins, accepts=accepts)
         self.identities, self.captchas = identities, Captchas(*outside)
@@ -196,7 +196,7 @@ def service(
         membership=shared.membership,
         maintenance=Maintenance(store, clock, shared.revisions, retention=retention, nightly=_nightly(shared)),
         reminder_scheduler=ReminderScheduler(
-            shared.reminders, counts, allowed=lambda: intake.access, account=transport.account
+            shared.reminders, counts, allowed=lambda: intake.door.access, account=transport.account
         ),
         summaries=summaries,
         feed_poller=FeedPoller(store, clock, counts, reader if news.enabled else None, news=news),

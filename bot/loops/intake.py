@@ -139,11 +139,6 @@ class Intake:
             _log.error("the inbox cannot be written: %s; %d envelopes are lost", error, len(self._held))
 
     @property
-    def access(self) -> AccessList:
-        """The access list, with the members of groups as far as the bridge has given them."""
-        return self.door.access
-
-    @property
     def stops_last(self) -> bool:
         """Whether a shutdown must end the stream last: what arrives after its end is lost."""
         return not self._transport.stream.keeps_messages

@@ -6,7 +6,7 @@
                    |-unknown-------------> unknown: a receipt proves it, or it is sent again after the grace period
                    |-not to this key-----> held with its conversation until a new safety number is trusted
                    |-not its files-------> the words alone, and a sentence that there should have been files
-                   |-not its long text---> what fits into a message, and a sentence that the rest is missing
+                   |-not its long text---> in several messages
                    '-never will----------> dead; the operator reads it, and people once something reaches them. If its
                                            form was refused, it is tried once as plain text first
 
@@ -26,7 +26,7 @@ from datetime import UTC, datetime, timedelta
 from bot.chat.outgoing import add_message
 from bot.clock import Clock, is_set_within
 from bot.errors import NetworkFailed, NotSent, NotUploaded, SendUnknown, TransportError, Undeliverable, Untrusted
-from bot.event_json import UnreadableJson, load_outgoing
+from bot.event_json import UnreadableJson, dump_value, load_outgoing
 from bot.events import ChatId, Outgoing, PersonId, Removal, Reply, SentId, Styled
 from bot.formatting.split import is_long, split
 from bot.i18n import phrases
@@ -56,6 +56,8 @@ _MAX_UPLOADS = 3
 """How many tries a message gets whose files are refused temporarily, before its words are sent without them."""
 MAX_REMOVALS = 12
 """How often a removal is tried whose outcome stays unknown: for half an hour, while answers pass it."""
+_MAX_PARTS = 5
+"""How many messages a text is split into that cannot be sent as one."""
 MAX_SENDING = 50
 """The limit of sends at once: enough that some that hang delay no one, and few enough for the bridge."""
 _STORE_PAUSE_SECONDS = 1.0
@@ -261,22 +263,26 @@ class Sender:
         return self._postpone(item, error, is_in_doubt=is_in_doubt)  # removing it twice is the same as once
 
     async def _without_files(self, item: OutboxItem, whole: Outgoing, reply: Reply, error: NotUploaded) -> Outcome:
-        """Sends the words alone, at once or after some tries, and of a long text its beginning."""
+        """Sends the words alone, at once or after some tries; a long text in parts, which mention no one."""
         if not error.is_final and item.attempts + 1 < _MAX_UPLOADS:
             return self._postpone(item, error)
         _log.error("the files or the long text of reply %d cannot be sent: %s", item.id, error)
-        if not reply.files:
-            cut_mark = await self._store.read(lambda repos: self._in_words(repos, item, phrases.CUT_PARTS))
-            [beginning, *_] = split(reply.content, max_parts=1, cut_mark=cut_mark)
-            return await self._try(item, whole, replace(reply, content=beginning, mentions=()))
         self._counts.add("files_refused")
-        if reply.content.text:
+        if reply.files and reply.content.text:
             return await self._try(item, whole, replace(reply, files=(), is_voice_note=False))
-        now = self._clock.now()
 
         def record(repos: Repositories) -> None:
-            self._say(repos, item, reply.chat, phrases.FILES_NOT_SENT)
-            repos.outbox.give_up(item.id, now=now)
+            if reply.content.text:
+                cut_mark = self._in_words(repos, item, phrases.CUT_PARTS)
+                parts = split(reply.content, max_parts=_MAX_PARTS, cut_mark=cut_mark)
+                first, *others = [replace(reply, content=one, mentions=(), last=one is parts[-1]) for one in parts]
+                if not repos.outbox.rewrite(item.id, dump_value(first), now=self._clock.now()):
+                    return
+                self._add(repos, item, *(replace(one, quote=None) for one in others))
+            else:
+                repos.outbox.give_up(item.id, now=self._clock.now())
+            if isinstance(whole, Reply) and whole.files:
+                self._say(repos, item, reply.chat, phrases.FILES_NOT_SENT)
 
         return record
 
@@ -355,11 +361,10 @@ class Sender:
         """It will never go out; `outgoing` is its content, None if unreadable."""
         self._counts.add(f"undeliverable_{reason}")
         _log.error("reply %d is undeliverable: %s", item.id, words)
-        now = self._clock.now()
 
         def record(repos: Repositories) -> None:
             self._tell_of_unsent(repos, item, outgoing, at_once=reason in _ABOUT_THE_MESSAGE)
-            repos.outbox.give_up(item.id, now=now)
+            repos.outbox.give_up(item.id, now=self._clock.now())
 
         return record
 

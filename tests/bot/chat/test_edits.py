@@ -78,14 +78,20 @@ async def test_a_deleted_message_is_gone_with_what_was_made_of_it(store: Store, 
 
 
 async def test_the_answer_is_deleted_too_where_the_operator_wants_it(store: Store, clock: SetClock) -> None:
-    """By the time under which it went out."""
+    """Every part of it, by the time under which it went out."""
     async with app_harness(store, clock, deletes_answers=True) as aldis:
-        aldis.model.script += [says("Everything.")]
+        aldis.transport.takes_long_texts = False
+        aldis.model.script += [says("long. " * 700)]
         asked = await aldis.deliver(message("Tell me everything."))
         await aldis.quiet()
+        parts = len(aldis.transport.sent)
+        assert parts > 1
         await aldis.deliver(delete(asked))
-        await aldis.transport.until(lambda: len(aldis.transport.removed) == 1)
-        assert [(removal.target, removal.chat) for removal in aldis.transport.removed] == [(FIRST + 1, ALICE.chat)]
+        await aldis.transport.until(lambda: len(aldis.transport.removed) == parts)
+        assert [removal.target for removal in aldis.transport.removed] == [
+            FIRST + 1 + number for number in range(parts)
+        ]
+        assert {removal.chat for removal in aldis.transport.removed} == {ALICE.chat}
         await aldis.quiet()
         assert await open_words(aldis) == 0
 

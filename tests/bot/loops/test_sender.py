@@ -298,19 +298,17 @@ async def test_a_file_that_may_be_what_fails_is_tried_a_few_times(store: Store, 
     assert (texts(transport), transport.sent[0].files) == (["here it is", FILES_NOT_SENT], ())
 
 
-async def test_of_a_long_text_that_is_refused_the_beginning_goes_out(store: Store, clock: SetClock) -> None:
-    """Styled and with its quote; it says that the rest is missing."""
+async def test_a_long_text_that_is_refused_goes_out_in_parts(store: Store, clock: SetClock) -> None:
+    """In order, each styled, the last one known as the last; nothing of it is lost or cut."""
     transport = FakeTransport(takes_long_texts=False)
     text = ("word " * 1000).rstrip()
     bold = Styled(text=text, styles=(StyleRange(start=0, length=4999, style=Style.BOLD),))
     await say(store, "", quote=QuoteTarget(author=PersonId("alice"), sent_at=SentId(7), text="?"), content=bold)
     async with running(sender_of(transport, store, clock)):
-        await come_to(store, "sent")
-    [sent] = transport.sent
-    beginning = sent.content.text.removesuffix(f"\n\n{phrases.CUT_PARTS.text}")
-    assert (sent.last, sent.quote is not None, len(sent.content.styles)) == (True, True, 1)
-    assert text.startswith(beginning)
-    assert beginning != sent.content.text
+        await come_to(store, "sent", "sent", "sent")
+    assert " ".join(texts(transport)) == text
+    parts = [(reply.last, reply.quote is not None, len(reply.content.styles)) for reply in transport.sent]
+    assert parts == [(False, True, 1), (False, False, 1), (True, False, 1)]
 
 
 def adorned() -> dict[str, Any]:
