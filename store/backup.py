@@ -7,7 +7,7 @@ with `-keys`. Reading them takes the master key, which is in neither.
     restore:  copy beside the store --> check --> mark as a copy --> rename present files, rename copies
 
 A backup is made in one step on the store's one connection, which takes 0.2 s per 100 MB (measured). A store whose
-restore was cut off is not opened until it is restored again.
+files a restore that was cut off has begun to rename is not opened until it is restored again.
 
 A backup does not know what was answered, sent or said after it was made, and going on from there would do it all again.
 So what is open in a marked store is closed when Aldis first works on it (`Restored`). The mark is a row in the store
@@ -133,7 +133,7 @@ def restore(copy: Path, path: Path, *, now: datetime, key: bytes | None = None) 
         WrongKey: the master key does not open it.
         StoreError: files cannot be read or written. In all these cases the store is unchanged.
     """
-    lock, draft = lock_file(path), beside(path, ".restoring")
+    lock, draft = lock_file(path), beside(path, ".fetched")
     try:
         _remove(draft)  # of a restore that was cut off
         try:
@@ -155,20 +155,28 @@ def restore(copy: Path, path: Path, *, now: datetime, key: bytes | None = None) 
 
 
 def _exchange(path: Path, draft: Path, former: Path) -> None:
-    """Puts the draft in the place of the store, whose files are renamed; the draft's database goes in last."""
+    """Puts the draft in the place of the store, whose files are renamed."""
+    begun = beside(path, ".restoring")  # with that beside it, the store is not opened
+    begun.touch()
+    sync(path.parent)
     # SQLite would play a log or journal of the present files back into their replacements.
     for suffix in (*_COMPANIONS, *_FILES):
         if beside(path, suffix).exists():
             beside(path, suffix).rename(beside(former, suffix))
     beside(path, "-shm").unlink(missing_ok=True)
-    for suffix in reversed(_FILES):
+    for suffix in _FILES:
         beside(draft, suffix).rename(beside(path, suffix))
     sync(path.parent)
+    _remove(begun)  # an earlier Aldis had its draft there
 
 
 def refuse_half_restored(path: Path) -> None:
-    """Raises `StoreError` if a restore of the store at `path` was cut off, so that its files may be half exchanged."""
-    if beside(path, ".restoring").exists():
+    """Raises `StoreError` if a restore of the store at `path` was cut off, so that its files may be half exchanged.
+
+    One that had exchanged nothing yet only leaves its draft, which is removed.
+    """
+    _remove(beside(path, ".fetched"))
+    if any(beside(path, f".restoring{suffix}").exists() for suffix in _FILES):
         raise StoreError(f"a restore of {path} was cut off: do it again with `aldis restore FILE`")
 
 

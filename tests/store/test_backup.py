@@ -213,10 +213,26 @@ class TestRestoring:
                 assert words == (WORDS if seen[-1] == "after" else [*WORDS, b"asked two", b"told two"])
             except StoreError as error:
                 seen.append("refused" if f"a restore of {at} was cut off: do it again" in str(error) else str(error))
+                with pytest.raises(StoreError, match="is no backup"):
+                    restore(tmp_path / "another.db", at, now=NOON)
+                with pytest.raises(StoreError, match="was cut off"):
+                    await assert_holds(at, [])
                 restore(again, at, now=NOON)
                 await assert_holds(at, WORDS)
         assert list(dict.fromkeys(seen)) == ["before", "refused", "after"]
-        assert not list(path.parent.glob("*.restoring*"))
+        assert {name for name in files(path.parent) if ".restoring" in name or ".fetched" in name} == set()
+
+    @pytest.mark.parametrize("left", ["", "-keys"])
+    async def test_a_restore_that_an_earlier_aldis_began_is_refused(
+        self, path: Path, tmp_path: Path, left: str
+    ) -> None:
+        """It had its draft where the mark is now, and renamed the database first."""
+        copy = await backed_up(path, tmp_path / "backups")
+        path.with_name(f"{path.name}.restoring{left}").write_bytes(copy.with_name(copy.name + left).read_bytes())
+        with pytest.raises(StoreError, match="was cut off"):
+            await assert_holds(path, [])
+        restore(copy, path, now=NOON)
+        await assert_holds(path, WORDS)
 
 
 def copy_files(source: Path, target: Path) -> None:

@@ -260,6 +260,17 @@ class TestOpening:
         async with open_store(path, realm="signal", key=KEY) as store:
             assert await store.conversation("direct:a", now=NOON) == conversation
 
+    async def test_a_change_of_the_key_that_was_cut_off_is_told(self, path: Path) -> None:
+        """An earlier Aldis wrapped the keys anew before it renamed the new master key."""
+        async with open_store(path, realm="signal"):
+            pass
+        changed = master_of(path).rename(f"{master_of(path)}.next")
+        master_of(path).write_text(KEY.hex())
+        assert f"rename {changed.name} to {master_of(path).name}" in str(await self._refused(path))
+        changed.rename(master_of(path))
+        async with open_store(path, realm="signal"):
+            pass
+
     @pytest.mark.parametrize(
         ("name", "content", "kind", "words"),
         [
