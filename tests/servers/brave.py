@@ -41,9 +41,10 @@ PAGES = [
 
 @dataclass
 class Brave(Server):
-    """`pages` are what every search finds."""
+    """`pages` are what every search finds, `limits` the rate headers of every answer."""
 
     pages: list[dict[str, Any]] = field(default_factory=lambda: list(PAGES))
+    limits: dict[str, str] = field(default_factory=lambda: {"X-RateLimit-Limit": "50, 0"})
 
     def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         key, query = seen.headers.get("x-subscription-token"), seen.query
@@ -58,11 +59,11 @@ class Brave(Server):
             return refused(422, "VALIDATION")
         found = self.pages[: int(query.get("count", "20"))]
         if seen.path == "/res/v1/news/search":
-            return web.json_response({"type": "news", "query": {}, "results": found})
+            return web.json_response({"type": "news", "query": {}, "results": found}, headers=self.limits)
         body: dict[str, Any] = {"type": "search", "query": {"original": query["q"], "more_results_available": False}}
         if self.pages:
             body["web"] = {"type": "search", "results": found}
-        return web.json_response(body)
+        return web.json_response(body, headers=self.limits)
 
 
 def refused(status: int, code: str, meta: dict[str, Any] | None = None) -> web.StreamResponse:

@@ -2,6 +2,8 @@
 `tools.search.service`'s.
 """
 
+import asyncio
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,11 +14,14 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from tools.errors import Disabled, RateLimited, ToolError, Unavailable
+from tools.errors import Disabled, RateLimited, TimedOut, ToolError, Unavailable
 from tools.http import Http, JsonAnswer
 from tools.search.options import SearchOptions
 from tools.text import clean_text, plain, shorten
 from tools.web.addresses import web_address
+
+SLOWEST_INTERVAL_SECONDS = 1.1
+"""Between requests to Brave, of which old keys allow one a second; its answers tell what a key really allows."""
 
 Freshness = Literal["day", "week", "month", "year"]
 """How old a page may be at most."""
@@ -89,6 +94,31 @@ class SearchResult:
     """Why the services before it did not answer, in order; empty if it was the first."""
 
 
+class Pace:
+    """How often a service may be asked with its key."""
+
+    def __init__(self, interval_seconds: float) -> None:
+        self._interval_seconds = interval_seconds
+        self._last_at = -math.inf  # on the event loop's clock
+        self._line = asyncio.Lock()
+
+    async def wait(self, service: str, timeout_seconds: float) -> None:
+        """Waits until it may be asked again; raises TimedOut if that takes too long."""
+        now = asyncio.get_running_loop().time
+        try:
+            async with asyncio.timeout(timeout_seconds), self._line:
+                await asyncio.sleep(self._last_at + self._interval_seconds - now())
+                self._last_at = now()
+        except TimeoutError as error:
+            raise TimedOut(f"{service} is asked as often as its key allows.") from error
+
+    def learn(self, answer: JsonAnswer) -> None:
+        """Takes over the pace that an answer names, if this is only assumed."""
+        per_second = answer.headers.get("x-ratelimit-limit", "").partition(",")[0]
+        if self._interval_seconds and per_second.isdecimal() and int(per_second) > 0:
+            self._interval_seconds = SLOWEST_INTERVAL_SECONDS / int(per_second)
+
+
 @dataclass(frozen=True, kw_only=True)
 class SearchForm:
     """One search service: how it is asked over HTTP, and what its answer means."""
@@ -109,8 +139,10 @@ class SearchForm:
     headers: Callable[[SearchOptions], Mapping[str, str]] = lambda _: {}
     is_posted: bool = False
     max_snippet_chars: int = 400
+    interval_seconds: float = 0.0
+    """Between requests, until an answer names the pace of the key."""
 
-    async def search(self, query: Query, options: SearchOptions, http: Http) -> SearchResult:
+    async def search(self, query: Query, options: SearchOptions, http: Http, pace: Pace) -> SearchResult:
         """Returns up to `query.count` hits.
 
         Raises:
@@ -118,6 +150,7 @@ class SearchForm:
             RateLimited: the pace, the plan or a free amount is used up.
             TimedOut, TooLarge, Unavailable: no answer, or none that can be read; ask another service.
         """
+        await pace.wait(self.name, options.timeout_seconds)
         given = {name: value for name, value in self.params(query, options).items() if value}
         answer = await http.get_json(
             self.url(query, options),
@@ -127,6 +160,7 @@ class SearchForm:
             body=given if self.is_posted else None,
             headers=self.headers(options),
         )
+        pace.learn(answer)
         if refusal := self._refusal(answer):
             raise refusal
         read = answer.parse(_SearchAnswer, self.name)

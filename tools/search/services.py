@@ -19,7 +19,7 @@ from decimal import Decimal
 from typing import Any
 
 from tools.http import bearer
-from tools.search.base import Query, SearchForm, trim_query, with_operators
+from tools.search.base import SLOWEST_INTERVAL_SECONDS, Query, SearchForm, trim_query, with_operators
 from tools.search.options import Provider, SearchOptions
 
 WIKIPEDIA = "Wikipedia"
@@ -129,6 +129,7 @@ SERVICES: Mapping[Provider, SearchForm] = {
         url=lambda query, options: f"{options.base_url}/{'news' if query.is_news else 'web'}/search",
         params=_brave_params,
         headers=lambda options: {"X-Subscription-Token": options.api_key.get_secret_value()} if options.api_key else {},
+        interval_seconds=SLOWEST_INTERVAL_SECONDS,
     ),
     "tavily": SearchForm(
         name="Tavily",

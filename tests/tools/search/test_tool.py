@@ -2,8 +2,8 @@
 
 import logging
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from contextlib import AsyncExitStack, nullcontext
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
@@ -24,7 +24,7 @@ from tests.servers.tavily import Tavily
 from tests.servers.wikipedia import Wikipedia
 from tests.waiting import DEADLINE_SECONDS
 from tools import Disabled, Http, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
-from tools.search.base import Hit, Query, SearchForm, SearchRow, hit, trim_query, with_operators
+from tools.search.base import Hit, Pace, Query, SearchForm, SearchRow, hit, trim_query, with_operators
 from tools.search.options import SearchOptions
 from tools.search.service import KEPT_FOR, SearchService
 from tools.search.services import SERVICES
@@ -81,9 +81,10 @@ class Backend:
     form: SearchForm
     options: SearchOptions
     http: Http
+    pace: Pace = field(default_factory=lambda: Pace(0.0))
 
     async def hits(self, query: Query) -> tuple[Hit, ...]:
-        return (await self.form.search(query, self.options, self.http)).hits
+        return (await self.form.search(query, self.options, self.http, self.pace)).hits
 
     def takes(self, query: Query) -> bool:
         return self.form.takes(query)
@@ -148,6 +149,21 @@ async def test_every_service_fails_in_its_kinds_only(services: Services, http: H
             getattr(services, name).faults[:] = [fault, fault]
             with pytest.raises(kind):
                 await backend(name, services, http, seconds).hits(asked("lamps", 3))
+
+
+async def test_brave_requests_of_one_key_keep_their_distance(services: Services, http: Http) -> None:
+    """The second waits for its turn, longer than it has time for, and Brave is not asked; what Brave says of the pace
+    replaces the slow one that was assumed.
+    """
+    assert SERVICES["brave"].interval_seconds == 1.1
+    for limits, timeout_seconds, asked_for in (({}, 0.5, 1), ({"X-RateLimit-Limit": "50, 0"}, DEADLINE_SECONDS, 2)):
+        services.brave.requests.clear()
+        services.brave.limits = limits
+        backend = replace(brave(services, http, timeout_seconds), pace=Pace(60.0))
+        await backend.hits(asked("lamps", 3))
+        with nullcontext() if limits else pytest.raises(TimedOut):
+            await backend.hits(asked("lamps", 3))
+        assert len(services.brave.requests) == asked_for
 
 
 async def test_searxng_that_has_not_searched_is_told(services: Services, http: Http) -> None:
