@@ -123,6 +123,7 @@ DEED_PREDICTION_DID_NOT = Sentence("DEED_PREDICTION_DID_NOT", "record that your 
 DEED_PREDICTION_VOID = Sentence(
     "DEED_PREDICTION_VOID", "record that nobody can tell how your prediction {number} turned out"
 )
+DEED_PREDICTION_OPEN = Sentence("DEED_PREDICTION_OPEN", "open your prediction {number} again")
 DEED_PREDICTION_STRUCK = Sentence("DEED_PREDICTION_STRUCK", "strike your prediction {number} off the record")
 DEED_PREDICTIONS = Sentence("DEED_PREDICTIONS", "look through your predictions")
 DEED_CALIBRATION = Sentence("DEED_CALIBRATION", "work out how good your predictions were")

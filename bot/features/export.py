@@ -41,8 +41,15 @@ _KEPT_PARTLY = Sentence(
 )
 _KEPT_REMINDER = Sentence("KEPT_REMINDER", "A reminder, next on {when}: {text}")
 _KEPT_PREDICTION = Sentence("KEPT_PREDICTION", "You predicted, {percent} % likely by {day}: {statement}")
+_KEPT_UNANSWERED = Sentence("KEPT_UNANSWERED", "You asked, and I couldn't answer: {question}")
 _KEPT_NOTHING = Sentence("KEPT_NOTHING", "I've kept nothing of what you asked.")
 _KEPT_SOME = Sentence("KEPT_SOME", "I've kept {answers}, encrypted. Newest first:")
+_OUTCOMES: Mapping[str, Sentence] = {
+    "came_true": Sentence("PREDICTION_CAME_TRUE", "It came true."),
+    "did_not": Sentence("PREDICTION_DID_NOT", "It did not come true."),
+    "void": Sentence("PREDICTION_VOID", "Nobody can tell."),
+}
+
 MAX_FILE_BYTES = 2_000_000
 """Beyond so many bytes of turns, as they are stored, older ones are not in the files of a chat."""
 _STAMP = re.compile(r"^\[\w{3} (\d{4}-\d\d-\d\d \d\d:\d\d) [^\]\n·]{1,60}?( · [^\]\n]{1,100})?\] ?", re.MULTILINE)
@@ -73,6 +80,8 @@ class Export:
     """Whether older turns are kept as well."""
     settings: ChatSettings = field(default_factory=ChatSettings)
     """The settings of the person's conversation."""
+    unanswered: str | None = None
+    """The last question there, if it was not answered; None if it was."""
     facts: tuple[str, ...] = ()
     """What is remembered about the person."""
     reminders: tuple[tuple[datetime, str], ...] = ()
@@ -89,13 +98,14 @@ class Export:
         answered = [f"{_headed(turn)}\n{_answered(turn)}" for turn in reversed(self.turns)]
         return "\n\n".join(filter(None, [first, "\n".join(self._beside()), *answered]))
 
-    def as_json(self) -> str:
-        """For programs: everything, tool calls and results included, oldest first; but for pictures and documents,
-        which their senders have.
+    def as_json(self, *, with_media: bool = True) -> str:
+        """For programs: everything, tool calls and results included, oldest first; pictures and documents only with
+        media.
         """
         whole = {
-            "turns": [_whole(turn) for turn in self.turns],
+            "turns": [_whole(turn, with_media=with_media) for turn in self.turns],
             "settings": json.loads(chat_settings.dump_settings(self.settings).partition(b":")[2]),
+            "unanswered": self.unanswered,
             "facts": self.facts,
             "reminders": [{"at": at.isoformat(), "text": text} for at, text in self.reminders],
             "allowed": [{"tool": grant.tool, "at": grant.at.isoformat()} for grant in self.grants],
@@ -104,11 +114,14 @@ class Export:
         return json.dumps(whole, ensure_ascii=False, indent=2)
 
     def as_files(self, *, in_group: bool) -> tuple[File, ...]:
-        """Returns the words as a text and, in a direct chat, all as JSON: a group has not read what tools said."""
+        """Returns the words as a text and, in a direct chat, all as JSON: a group has not read what tools said.
+
+        Pictures and documents are left out: their senders have them.
+        """
         text = File(name="export.txt", content_type="text/plain; charset=utf-8", data=self.words().encode())
         if in_group:
             return (text,)
-        data = self.as_json().encode()
+        data = self.as_json(with_media=False).encode()
         return text, File(name="export.json", content_type="application/json", data=data)
 
     def _beside(self) -> Sequence[str]:
@@ -120,6 +133,7 @@ class Export:
             *(say(_KEPT_REMINDER, when=moment(at), text=text) for at, text in self.reminders),
             *map(_prediction_line, self.predictions),
             *(turn_phrases.allowed_since(grant.tool, grant.at) for grant in self.grants),
+            *([say(_KEPT_UNANSWERED, question=self.unanswered)] if self.unanswered else []),
         )
 
 
@@ -185,8 +199,12 @@ def _beside(
     if home is None:
         return Export()
     zone = ZoneInfo(repos.reminders.zone(ChatId.direct(person)) or timezone)
+    last = repos.turns.last_asked(home, person, after=TurnId(0))
+    stands = last is not None and _stands(last.expires_at, now)
+    asked = messages.load_question(repos.turns.unanswered_question(home, last.turn) if last and stands else None)
     return Export(
         settings=chat_settings.settings_of(repos, home, now),
+        unanswered=None if asked is None else asked.text,
         facts=tuple(
             _fact_of(fact.fact, fact.labels, person) for fact in repos.facts.all(home, now=now) if fact.fact is not None
         ),
@@ -206,7 +224,8 @@ def _beside(
 
 def _prediction_line(one: Mapping[str, Any]) -> str:
     percent = number((Decimal(str(one["probability"])) * 100).normalize())
-    return say(_KEPT_PREDICTION, percent=percent, day=day(date.fromisoformat(one["due"])), statement=one["statement"])
+    line = say(_KEPT_PREDICTION, percent=percent, day=day(date.fromisoformat(one["due"])), statement=one["statement"])
+    return line if one["verdict"] is None else f"{line} ({say(_OUTCOMES[one['verdict']])})"
 
 
 def _fact_of(fact: bytes, origin: bytes | None, person: PersonId) -> str:
@@ -215,8 +234,8 @@ def _fact_of(fact: bytes, origin: bytes | None, person: PersonId) -> str:
     return f"{inert(fact.decode())} ({where})" if where else fact.decode()
 
 
-def _whole(turn: KeptTurn) -> Mapping[str, Any]:
-    said = [replace(one, media=()) if isinstance(one, UserMessage) else one for one in turn.said]
+def _whole(turn: KeptTurn, *, with_media: bool) -> Mapping[str, Any]:
+    said = [replace(one, media=()) if isinstance(one, UserMessage) and not with_media else one for one in turn.said]
     return {
         "conversation": turn.conversation,
         "expires_at": None if turn.expires_at is None else turn.expires_at.isoformat(),

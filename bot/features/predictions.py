@@ -53,8 +53,8 @@ _Domain = Annotated[str, StringConstraints(pattern=r"^\w[\w-]*$", max_length=30)
 Verdict = Literal["came_true", "did_not", "void"]
 """The outcome of a prediction; `void`: it cannot be known, or it became meaningless, so it is not scored."""
 
-Outcome = Verdict | Literal["struck"]
-"""The same, or that it is struck off the record as if it had not been made."""
+Outcome = Verdict | Literal["open", "struck"]
+"""The same, or that it was resolved by mistake, or is struck off the record as if it had not been made."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -239,7 +239,10 @@ class ResolveArguments(Arguments):
 
     number: int = Field(ge=1, description="The number from predict or list_predictions.")
     outcome: Outcome = Field(
-        description=("void: nobody can tell, so it is not scored. struck: the person wants it off the record.")
+        description=(
+            "void: nobody can tell, so it is not scored. open: it was resolved by mistake. struck: the person wants it"
+            " off the record."
+        )
     )
 
 
@@ -272,7 +275,7 @@ class ResolvePrediction(_PredictionTool):
         def transact(repos: Repositories, here: ConversationId) -> PredictionRow | None:
             if outcome == "struck":
                 return repos.predictions.strike(here, person, arguments.number, now=now)
-            verdict = _verdicts.dump_json(outcome)
+            verdict = None if outcome == "open" else _verdicts.dump_json(outcome)
             return repos.predictions.settle(here, person, arguments.number, verdict, turn=turn, now=now)
 
         resolved = await self._change(transact, context)
@@ -329,7 +332,7 @@ class CalibrationStats(_PredictionTool):
         description=(
             "Scores the person's resolved predictions of this conversation: accuracy, Brier score (0 is perfect, always"
             " saying 50 % gives 0.25, lower is better), and predicted against actual frequency. Void and open ones do"
-            " not count. With less than ten, say that the figures are mostly chance."
+            " not count. With fewer than ten, say that the figures are mostly chance."
         ),
         arguments=StatsArguments,
         intent=lambda _given: Intent("calibration"),

@@ -21,7 +21,7 @@ from bot.chat.intents import plain_name
 from bot.chat.notices import Admins
 from bot.clock import Clock, is_set_within
 from bot.commands import phrases as command_phrases
-from bot.commands.base import Answer, Call, CommandContext, CommandGroup, command
+from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command
 from bot.errors import CallRefused, Disconnected
 from bot.events import ChatId, PersonId
 from bot.i18n.catalogues import Sentence, say
@@ -317,6 +317,8 @@ class TrustCommands(CommandGroup):
     async def _trust(self, call: Call) -> Answer:
         """Shows whose safety number has changed, with the new one; trusts it, and sends what was waiting."""
         name = call.command.rest
+        if " " in name:  # such as the number, which is compared before by the admin
+            raise WrongForm
         try:
             async with asyncio.timeout(_BRIDGE_SECONDS):
                 if not name:

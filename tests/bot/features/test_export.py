@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from bot.clock import SetClock
+from bot.errors import Overloaded
 from bot.events import ChatId, PersonId
 from bot.features.export import Export, KeptTurn, gather_export
 from bot.features.predictions import prediction_tools
@@ -36,7 +37,7 @@ async def test_export_shows_what_is_kept_and_in_a_group_only_what_was_said_there
 
 
 async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock: SetClock) -> None:
-    """How Aldis is to be, what it is to remind of, and a prediction; to nobody else."""
+    """How Aldis is to be, what it is to remind of, a prediction, and a question that failed; to nobody else."""
     prediction = {"statement": "it rains", "probability": 0.8, "due": "2026-12-31"}
     async with app_harness(store, clock, tools=prediction_tools(store, clock)) as aldis:
         aldis.model.script = [calls(("predict", prediction)), says("Noted.")]
@@ -44,10 +45,14 @@ async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock:
         await ask(aldis, "/persona Be a pirate.")
         await ask(aldis, "/timezone Tokyo")
         await ask(aldis, "/remind tomorrow 9:00 water the tulips")
+        aldis.model.script += [Overloaded("busy", provider="p")]
+        await ask(aldis, "Will it rain?")
         shown = await ask(aldis, "/export")
         assert "Be a pirate." in shown
         assert "water the tulips" in shown
         assert "You predicted, 80 % likely by 31 Dec 2026: it rains" in shown
+        assert "You asked, and I couldn't answer" in shown
+        assert "Will it rain?" in shown
         assert "tulips" not in await ask(aldis, "/export", author=BOB)
         direct = ChatId(ALICE.chat)
         found = await gather_export(store, PersonId(ALICE.uuid), direct, now=clock.now())
@@ -108,6 +113,7 @@ async def test_files_hold_the_newest_that_fit(store: Store, clock: SetClock) -> 
         whole = await gather_export(store, PersonId(ALICE.uuid), ChatId(ALICE.chat), now=clock.now())
         text, data = whole.as_files(in_group=False)
         assert json.loads(data.data)["turns"][0]["messages"][0]["media"] == []
+        assert json.loads(whole.as_json())["turns"][0]["messages"][0]["media"] != []
         assert b"What is this?" in text.data
         assert (await ask(aldis, "/export")).endswith("The newest 20 are in the files; the person who runs me has all.")
 
