@@ -269,6 +269,8 @@ def kind_of(data: bytes) -> FileKind:
             return {b"WEBP": webp, b"WAVE": wave}.get(data[8:12], UNKNOWN)
         case b"\x1a\x45\xdf\xa3":  # Matroska, whose tracks name their codecs: `V_VP9` is a picture, `A_OPUS` a sound
             return _VIDEO if b"V_" in data[:65_536] else FileKind("audio", "an audio file", "webm")
+        case b"PK\x03\x04":  # a ZIP archive, or an office document; it can begin with a PDF that is not compressed
+            return UNKNOWN
         case _:
             return _by_beginning(data)
 

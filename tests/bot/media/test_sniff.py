@@ -37,6 +37,7 @@ def test_what_cannot_be_read_is_called_by_its_name() -> None:
         (box(b"ftyp", b"heic" + bytes(4) + b"mif1"), "a picture in the format HEIC"),
         (video(), "a video"),
         (b"\x1a\x45\xdf\xa3" + BODY + b"V_VP9", "a video"),
+        (b"PK\x03\x04" + BODY + pdf("x"), "a file of a kind that is not known here"),
         (b"RIFF\x24\x00\x00\x00AVI " + BODY, "a file of a kind that is not known here"),
     ):
         assert (kind_of(data).family, kind_of(data).what) == ("other", what)
