@@ -47,7 +47,7 @@ _KEPT_SOME = Sentence("KEPT_SOME", "I've kept {answers}, encrypted. Newest first
 _OUTCOMES: Mapping[str, Sentence] = {
     "came_true": Sentence("PREDICTION_CAME_TRUE", "It came true."),
     "did_not": Sentence("PREDICTION_DID_NOT", "It did not come true."),
-    "void": Sentence("PREDICTION_VOID", "Nobody can tell."),
+    "void": Sentence("PREDICTION_VOID", "No one can tell."),
 }
 
 MAX_FILE_BYTES = 2_000_000
