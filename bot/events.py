@@ -194,6 +194,8 @@ class Incoming:
     text_files: tuple[Attachment, ...] = ()
     """Files that are only its text once more: Aldis does not open them, and they are deleted with the others."""
     sticker: bool = False
+    sticker_emoji: str | None = None
+    """The emoji of the sticker; None if it is unknown, or there is no sticker."""
     extras: tuple[str, ...] = ()
     """Whatever else came with it (a contact, a location, a poll), each as a line of text for the model."""
     view_once: bool = False

@@ -289,7 +289,8 @@ def _clipped(message: Incoming, findings: Mapping[str, FileDescription]) -> list
     of_quoted = (_attached(picture, findings.get(picture.id)) for picture in quoted)
     lines += [f"from the message that this answers, in small: {line}" for line in of_quoted]
     if message.sticker:
-        lines.append("a sticker, which cannot be seen here")
+        emoji = message.sticker_emoji
+        lines.append(f"a sticker that says {safe_name(emoji)}" if emoji else "a sticker, which cannot be seen here")
     if message.view_once:
         lines.append("a picture to be viewed once, which cannot be seen here")
     lines += [clean_line(extra) for extra in message.extras]

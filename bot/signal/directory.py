@@ -7,15 +7,20 @@ Source: signal-cli 0.14.6, `ListGroupsCommand`, `ListContactsCommand` and `ListI
 `org.asamk.signal.commands`; signal-cli-rest-api, commit a08db23, `src/client/client.go` (2026-11-21).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
 from bot.errors import Disconnected
 from bot.events import Account, PersonId
 from bot.invocation import command_line
-from bot.signal.json import Json, as_object, items_in, name_of, object_in, person_in, text_in
+from bot.signal.json import Json, as_object, items_in, line_of, name_of, object_in, person_in, text_in, whole_in
 from bot.signal.protocol import Contact, Group, Identity, Linking
+
+_MAX_EMOJI_CHARS = 16
+
+Sticker = tuple[str, int | None]
+"""A sticker's pack, and its number there."""
 
 NO_ACCOUNT = f"no account is linked yet; link one with: {command_line('link')}"
 """A line for the operator as long as the bridge has none."""
@@ -84,6 +89,16 @@ def accounts_in(answer: object) -> tuple[Account, ...]:
     gives numbers, and lists an account without one as an empty string (commit a08db23, 2026-11-22).
     """
     return tuple(account_in({"number": item} if isinstance(item, str) else item) for item in _items(answer))
+
+
+def stickers_in(answer: object) -> Mapping[Sticker, str]:
+    """Returns the emoji of all stickers of a list of packs, without letters: those would be words of a pack's maker."""
+    return {
+        (text_in(pack, "packId"), whole_in(sticker, "id")): emoji
+        for pack in _entries(answer)
+        for sticker in map(as_object, items_in(pack, "stickers"))
+        if (emoji := line_of(text_in(sticker, "emoji"), _MAX_EMOJI_CHARS)) and not any(map(str.isalpha, emoji))
+    }
 
 
 def account_in(entry: object) -> Account:

@@ -42,6 +42,7 @@ from bot.signal.contents import (
     quote_in,
     with_names,
 )
+from bot.signal.directory import Sticker
 from bot.signal.files import repeats_text
 from bot.signal.json import (
     Json,
@@ -108,6 +109,8 @@ class FrameReader:
         self.name = name
         self.takes_notes = takes_notes
         self.stream = stream or StreamState()
+        self.stickers: Mapping[Sticker, str] = {}
+        """The emoji of the stickers that the bridge knows: a frame has only the pack and the number."""
         self._owner: PersonId | None = None
         """Whose notes arrive, which is the account itself, where the bridge does not give its id."""
 
@@ -185,7 +188,7 @@ class FrameReader:
 
     def _message(self, envelope: Envelope, author: PersonId, chat: ChatId, source: Json) -> Incoming:
         data, own = _data(source), self.own
-        text, quote = _words(data), object_in(data, "quote")
+        text, quote, sticker = _words(data), object_in(data, "quote"), object_in(data, "sticker")
         mentions = mentions_in(data, own, self.name)
         view_once = data.get("viewOnce") is True
         files = () if view_once else attachments_in(data)
@@ -202,6 +205,7 @@ class FrameReader:
             attachments=tuple(file for file in files if not repeats_text(file, text)),
             text_files=tuple(file for file in files if repeats_text(file, text)),
             sticker=bool(data.get("sticker")),
+            sticker_emoji=self.stickers.get((text_in(sticker, "packId"), whole_in(sticker, "stickerId"))),
             extras=extras_in(data, text),
             view_once=view_once,
             expires_in_seconds=_timer_seconds(data),
@@ -224,6 +228,11 @@ class FrameReader:
             removed=reaction.get("isRemove") is True,
             is_on_mine=is_mine or not (target_author or number),
         )
+
+    def lacks_emoji(self, envelope: Envelope) -> bool:
+        """Returns whether it is a sticker whose emoji is unknown."""
+        event = self.event(envelope) if '"sticker"' in envelope.raw else None
+        return isinstance(event, Incoming) and event.sticker and event.sticker_emoji is None
 
     def _peek(self, raw: str) -> Envelope | None:
         """Returns whom a frame is from, where it belongs and its kind; None if it is no envelope.

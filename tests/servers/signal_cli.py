@@ -574,6 +574,7 @@ class SignalCli(SignalServer):
             "listDevices": self._list_devices,
             "listContacts": self._list_contacts,
             "listGroups": self._list_groups,
+            "listStickerPacks": self._list_sticker_packs,
             "updateGroup": self._update_group,
             "listIdentities": self._list_identities,
             "trust": self._trust,
@@ -672,6 +673,13 @@ class SignalCli(SignalServer):
         async with self._changed:
             self._is_to_stop = False
         return []
+
+    async def _list_sticker_packs(self, parameters: Parameters) -> Any:
+        parameters.only()
+        return [
+            {"packId": pack, "installed": False, "title": "Garden", "stickers": [{"id": number, "emoji": emoji}]}
+            for (pack, number), emoji in self.stickers.items()
+        ]
 
     async def _list_groups(self, parameters: Parameters) -> Any:
         parameters.only("groupId")

@@ -324,6 +324,8 @@ class SignalServer(Server, ABC):
     """What the bridge has fetched for messages, by the attachment's id."""
     upload_fails: str | None = None
     """What happens to files on their way to Signal, in signal-cli's words; None: they are taken."""
+    stickers: dict[tuple[str, int], str] = field(default_factory=dict[tuple[str, int], str])
+    """The emoji of the stickers that the bridge knows, by pack and number."""
     plans: deque[Plan] = field(default_factory=deque[Plan])
     links_begun: int = 0
     """How many codes to link by were given so far; only the last is scanned."""

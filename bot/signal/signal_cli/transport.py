@@ -10,6 +10,7 @@ Source: signal-cli 0.14.6, `org.asamk.signal.jsonrpc` and `org.asamk.signal.util
 import asyncio
 import logging
 import re
+import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from pathlib import Path
@@ -24,7 +25,7 @@ from bot.errors import (
     Undeliverable,
 )
 from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId
-from bot.signal.directory import account_in, with_id
+from bot.signal.directory import account_in, stickers_in, with_id
 from bot.signal.files import Folder, data_uri, decode_file
 from bot.signal.json import Json, as_object, items_in, object_in, parse_frame, person_in, text_in, whole_in
 from bot.signal.protocol import DEVICE_NAME, Release, StreamState
@@ -43,6 +44,7 @@ from bot.signal.signal_cli.subscription import Deadlines, Subscription
 
 _log = logging.getLogger(__name__)
 
+_STICKERS_SECONDS = 10.0
 _LISTS: Mapping[Listed, tuple[str, Json]] = {
     "groups": ("listGroups", {}),
     "contacts": ("listContacts", {"allRecipients": True}),
@@ -88,6 +90,8 @@ class SignalCli(SignalBridge):
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
         self._folder = Folder(attachments)
+        self._stickers_at = 0.0
+        """When stickers can be asked for again, on `time.monotonic`'s clock: strangers send stickers, too."""
         self._rpc = Rpc(url, connect_seconds=connect_seconds)
         deadlines = Deadlines(call_seconds=call_seconds, silence_seconds=silence_seconds, **waits)
         self._subscription = Subscription(url, account.name, self._rpc, self.stream, deadlines)
@@ -123,7 +127,12 @@ class SignalCli(SignalBridge):
                     _log.warning("signal-cli has another account, which needs a daemon of its own; subscribing anew")
                     self._subscription.renew()
                     return None
-        return await self._read(frame)
+        envelope = await self._read(frame)
+        if envelope is not None and time.monotonic() >= self._stickers_at and self._reader.lacks_emoji(envelope):
+            self._stickers_at = time.monotonic() + _STICKERS_SECONDS
+            with suppress(Disconnected):
+                self._reader.stickers = stickers_in(await self._ask("listStickerPacks", {}))
+        return envelope
 
     # Outgoing
 

@@ -127,6 +127,7 @@ class TestQuestion:
             "a file of type xy named 'ab', which cannot be read here": {"attachments": (named_oddly,)},
             "a voice note, which cannot be read here": {"attachments": (replace(unnamed, is_voice_note=True),)},
             "a location: 52.5, 13.4": {"extras": ("a location:\n52.5, 13.4",)},
+            "a sticker that says 😀": {"sticker": True, "sticker_emoji": "😀"},
             "a sticker, which cannot be seen here": {"sticker": True},
             "a picture to be viewed once, which cannot be seen here": {"view_once": True},
         }

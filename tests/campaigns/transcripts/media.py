@@ -43,14 +43,13 @@ async def _chart(stage: Stage) -> None:
 
 
 async def _cards(stage: Stage) -> None:
-    stage.doubles.model.scripted(
-        say("Rose Thorne of the seed bank."), say("By the garden gate."), say("I can't see it, sorry.")
-    )
+    stage.doubles.signal.stickers[_PACK, 7] = "🌱"
+    stage.doubles.model.scripted(say("Rose Thorne of the seed bank."), say("By the garden gate."), say("🌱 indeed!"))
     card = fixture("contact")["envelope"]["dataMessage"]["contacts"]
     for text, shown, more in (
         ("", "contact: Rose Thorne", {"contacts": card}),
         (_PLACE, "map", {}),
-        ("", "sticker", {"sticker": {"packId": _PACK, "stickerId": 7}}),
+        ("", "sticker 🌱", {"sticker": {"packId": _PACK, "stickerId": 7}}),
     ):
         await stage.sends(ALICE, text, {shown: {}}, **more)
         await stage.answer()

@@ -14,13 +14,13 @@ from bot.errors import (
     Undeliverable,
     Untrusted,
 )
-from bot.events import Account
+from bot.events import Account, Incoming
 from bot.signal.protocol import Linking
 from bot.signal.signal_cli.transport import SignalCli, SignalCliLinking
-from tests.bot.signal.bridges import NUMBERLESS, OWN_ACCOUNT, Bridge, bridge_to, reply
+from tests.bot.signal.bridges import NUMBERLESS, OWN_ACCOUNT, Bridge, bridge_to, received, reply
 from tests.servers import signal_cli
 from tests.servers.base import answer_json
-from tests.servers.envelopes import ACCOUNT, ALDIS
+from tests.servers.envelopes import ACCOUNT, ALDIS, message
 from tests.servers.signal_server import Plan
 from tests.waiting import WAIT_SECONDS
 
@@ -35,6 +35,18 @@ async def server() -> AsyncIterator[signal_cli.SignalCli]:
 async def bridge(server: signal_cli.SignalCli) -> AsyncIterator[Bridge]:
     async with bridge_to(server, SignalCli) as bridge:
         yield bridge
+
+
+async def test_a_sticker_is_told_by_its_emoji(server: signal_cli.SignalCli, bridge: Bridge) -> None:
+    """The daemon knows it where a frame names but pack and number; it is not asked for each that is unknown."""
+    server.stickers |= {("00ff", 3): "🌻", ("00ff", 4): "Obey"}
+    frames = [message(None, sticker={"packId": "00ff", "stickerId": number}) for number in (3, 3, 4, 5)]
+    await server.deliver(*frames)
+    transport = bridge.transport()
+    events = [transport.event(envelope) for envelope in await received(transport, 4)]
+    assert [isinstance(event, Incoming) and event.sticker_emoji for event in events] == ["🌻", "🌻", None, None]
+    asked = [seen.json()["method"] for seen in server.requests if seen.path == "/api/v1/rpc"]
+    assert asked.count("listStickerPacks") == 1
 
 
 async def test_a_device_that_was_removed_is_not_linked(server: signal_cli.SignalCli, bridge: Bridge) -> None:
