@@ -136,6 +136,8 @@ def not_sent(error: BridgeRefusal, *, is_group: bool) -> TransportError:
         return rate_limited(challenge=error.challenge)
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return NotUploaded(f"the request is too large: HTTP {status}", is_final=True)
-    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
+    # A bridge that has lost signal-cli fails as it begins to write; a proxy's 500 has a body.
+    is_lost = status == HTTPStatus.INTERNAL_SERVER_ERROR and not error.words
+    if is_lost or HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return NotSent(f"what answers at SIGNAL__URL did not take the request: HTTP {status}")
     return SendUnknown(f"signal-cli-rest-api answered with HTTP {status}")

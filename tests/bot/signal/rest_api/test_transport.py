@@ -134,6 +134,16 @@ async def test_the_words_of_a_400_and_the_reasons_of_a_201_decide(
     assert type(told.value) is outcome
 
 
+@pytest.mark.parametrize(("body", "outcome"), [(b"", NotSent), (b"a proxy", SendUnknown)])
+async def test_a_500_without_a_body_is_a_bridge_without_its_signal_cli(
+    server: SignalRestApi, bridge: Bridge, body: bytes, outcome: type[Exception]
+) -> None:
+    """Nothing was written to signal-cli then, so the next try need not wait for a receipt."""
+    server.plans.append(Plan(answer=lambda _: web.Response(body=body, status=500)))
+    with pytest.raises(outcome):
+        await bridge.transport().send(reply())
+
+
 @pytest.mark.parametrize("body", [b"", b"[]", b'[{"timestamp": "soon"}]', b"\xff"])
 async def test_a_success_that_cannot_be_read_is_in_doubt(server: SignalRestApi, bridge: Bridge, body: bytes) -> None:
     """A receipt proves it, or it goes out once more."""
