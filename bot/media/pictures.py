@@ -21,8 +21,9 @@ MAX_JPEG_PIXELS = 50_000_000
 """Phones take up to 50 megapixels; a JPEG is scaled down while it is decoded and takes a tenth of the others."""
 _JPEGS = frozenset({"JPEG", "MPO"})
 """MPO: a JPEG followed by further pictures, which phones use for brightness; not an animation."""
-_QUALITY: dict[str, int] = {"quality": 85, "subsampling": 0}
-"""The letters of a screenshot stay sharp."""
+MAX_SHARP_BYTES = 1_000_000
+"""Up to so many bytes colours are as sharp as brightness, for the letters of a screenshot; a photo is larger then."""
+_QUALITY = 85
 _FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 
 AvifImagePlugin.DEFAULT_MAX_THREADS = 1  # a cell cannot start threads
@@ -59,7 +60,8 @@ def fit_picture(data: bytes, file_format: str) -> tuple[Facts, bytes]:
                 _check_size(opened)
                 is_animation = opened.format not in _JPEGS and bool(getattr(opened, "is_animated", False))
                 picture = _made(opened)
-                made = _written(picture, "JPEG", **_QUALITY)
+                made = _written(picture, "JPEG", quality=_QUALITY, subsampling=0)
+                made = made if len(made) <= MAX_SHARP_BYTES else _written(picture, "JPEG", quality=_QUALITY)
         except Image.DecompressionBombError as error:
             raise FileRefused(f"it has more than {MAX_JPEG_PIXELS // 1_000_000} megapixels") from error
         # Pillow's readers let through whatever exception their parsing of a damaged file runs into.

@@ -39,6 +39,7 @@ def test_a_large_one_is_scaled_to_the_longer_side() -> None:
         assert (max(width, height), facts["width"]) == (MAX_SIDE_PIXELS, width)
         assert abs(width / height - size[0] / size[1]) < 0.3
     assert opened(fit_picture(noise(300, 200), "JPEG")[1]).size == (300, 200)
+    assert len(fit_picture(noise(MAX_SIDE_PIXELS, MAX_SIDE_PIXELS, "PNG"), "PNG")[1]) < 2_000_000
 
 
 def test_every_format_becomes_one_that_models_take() -> None:
