@@ -107,6 +107,29 @@ async def test_the_server_of_cells_has_nothing_of_aldis() -> None:
         assert b"\0PATH=" not in b"\0" + (place / "environ").read_bytes()
 
 
+# mov eax, 20 (`getpid` of 32 bits, `writev` of 64); int 0x80; ret
+INT_80 = b"\xb8\x14\x00\x00\x00\xcd\x80\xc3"
+# mov eax, 0x40000000 + 39 (`getpid` of x32); syscall; ret
+X32 = b"\xb8\x27\x00\x00\x40\x0f\x05\xc3"
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="only x86-64 has a second and a third way into the kernel")
+async def test_the_numbers_of_another_architecture_end_the_cell(level: Level) -> None:
+    """They mean other calls: what is `writev` for one is `getpid` for the other."""
+    needs(level)
+    for code in (INT_80, X32):
+        said = alone(f"""
+            import ctypes, mmap
+            area = mmap.mmap(-1, 4096, prot=7)
+            area.write({code!r})
+            function = ctypes.CFUNCTYPE(ctypes.c_long)(ctypes.addressof(ctypes.c_char.from_buffer(area)))
+            confinement.confine()
+            function()
+            say(still="here")
+        """)
+        assert said == -signal.SIGSYS
+
+
 def alone(program: str) -> Any:
     """What a process of its own says in which only some of the layers are in force; else how it ended."""
     start = """if True:
