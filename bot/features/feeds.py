@@ -51,7 +51,6 @@ from tools import (
     ToolContext,
     ToolError,
     ToolSpec,
-    Unavailable,
     canonical_url,
     clean_query,
     plain,
@@ -74,6 +73,7 @@ FEED_ONLY_ADMINS = Sentence("FEED_ONLY_ADMINS", "Only my admins can change which
 NO_SUCH_FEED = Sentence("NO_SUCH_FEED", "There's no feed with that number; `/feeds` alone shows them all.")
 FEED_UNREADABLE = Sentence("FEED_UNREADABLE", "That isn't a feed I can read.")
 FEED_UNREACHABLE = Sentence("FEED_UNREACHABLE", "It can't be reached.")
+FEED_GONE = Sentence("FEED_GONE", "Its server says it's gone for good.")
 
 MAX_BYTES = 2_000_000
 """The largest feed that is read."""
@@ -88,7 +88,7 @@ _MAX_MARK_CHARS = 500
 _ACCEPTED = ("application/atom+xml", "application/rss+xml", "application/xml", "application/*", "text/*", "")
 _FETCH_SECONDS = 30.0
 _CELL_SECONDS = 20.0
-_NO_FEED, _UNREACHABLE = "no_feed", "unreachable"
+_NO_FEED, _UNREACHABLE, _GONE = "no_feed", "unreachable", "gone"
 """What can be the trouble with a feed."""
 _MIN_NAP_SECONDS, _MAX_NAP_SECONDS = 0.05, 60.0
 _PAUSE_SECONDS = 30.0
@@ -290,7 +290,7 @@ class FeedCommands(CommandGroup):
         )
         if feed.trouble is None:
             return line
-        return f"{line}. {say(FEED_UNREADABLE if feed.trouble == _NO_FEED else FEED_UNREACHABLE)}"
+        return f"{line}. {say({_NO_FEED: FEED_UNREADABLE, _GONE: FEED_GONE}.get(feed.trouble, FEED_UNREACHABLE))}"
 
 
 def _remove(repos: Repositories, number: int) -> str:
@@ -369,7 +369,7 @@ class FeedReader:
         if page.status == HTTPStatus.NOT_MODIFIED and sent:
             return Reading(feed=replace(feed, trouble=None))
         if not page.ok:
-            raise Unavailable(f"status {page.status}")
+            return Reading(feed=replace(feed, trouble=_GONE if page.status == HTTPStatus.GONE else _UNREACHABLE))
         digest = hashlib.sha256(page.body).digest()[:16]
         read = replace(
             feed, etag=_mark(page, "etag"), last_modified=_mark(page, "last-modified"), digest=digest, trouble=None

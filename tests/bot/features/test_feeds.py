@@ -264,6 +264,9 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
         await store.transaction(lambda repos: repos.feeds.settle_set(["https://b.example/"], now=NOON))
         [a, b] = await feeds_of(store)
         await note(store, a, trouble="unreachable")
+        for trouble, words in (("gone", "Its server says it's gone for good."), ("status 404", "It can't be reached.")):
+            await note(store, b, trouble=trouble)
+            assert f"2: b.example: not read yet. {words}" in await ask(aldis, "/feeds")
         await note(store, b, trouble="no_feed", read=True)
         assert await ask(aldis, "/feeds", group=GROUP, author=BOB) == (
             "• 1: a.example: not read yet. It can't be reached.\n"
@@ -328,10 +331,12 @@ async def test_a_feed_that_has_not_changed_is_not_sent_again(room: Newsroom) -> 
 
 
 async def test_what_is_wrong_with_a_feed_is_told_in_a_word(room: Newsroom) -> None:
-    """Whether it is no feed or is out of reach; only the public web is asked, by its address and behind a redirect."""
+    """Whether it is no feed, is gone or out of reach; only the public web is asked, also behind a redirect."""
     site = room.site
     site.moves = {"/moved": (301, "/feed"), "/inside": (301, f"http://127.0.0.2:{site.port}/feed")}
     assert (await read(room, "/moved")).feed.title == "The Lamp Post"
+    site.faults.append(lambda _: web.Response(status=410))
+    assert (await read(room)).feed.trouble == "gone"
     site.faults.append(lambda _: web.Response(status=304))
     for path, base in (
         ("/feed", None),
