@@ -28,7 +28,7 @@ from urllib.parse import quote
 from store.database import FOREIGN_ERRORS, beside, check_structure, lock_file, master_key_path, translate_error
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
 from store.migrations import newest, version_of
-from store.repository import Repository, millis
+from store.repository import Repository, millis, millis_if, moment_if
 from store.sealing import has_keys, opens, sync
 
 NOT_INCLUDED = (
@@ -139,7 +139,7 @@ def restore(copy: Path, path: Path, *, now: datetime, key: bytes | None = None) 
         try:
             _fetch(copy, draft)
             with _as_copy(copy):
-                _check(copy, draft, master_key_path(path), key)
+                _check(copy, draft, master_key_path(path), key, now)
         except BaseException:
             _remove(draft)
             raise
@@ -190,7 +190,7 @@ def _fetch(copy: Path, draft: Path) -> None:
             shutil.copyfile(beside(copy, suffix), beside(draft, suffix))
 
 
-def _check(copy: Path, draft: Path, master: Path, key: bytes | None) -> None:
+def _check(copy: Path, draft: Path, master: Path, key: bytes | None, now: datetime) -> None:
     with _opened(draft) as connection:
         version = version_of(connection)
         if version > newest():
@@ -206,7 +206,7 @@ def _check(copy: Path, draft: Path, master: Path, key: bytes | None) -> None:
                 f"the master key does not open {copy}: put the one that it was made under into {master}, or give "
                 "it as STORE__KEY"
             )
-        _mark(connection)
+        _mark(connection, restored_at=now)
     for suffix in _FILES:
         sync(beside(draft, suffix))
 
@@ -238,21 +238,25 @@ def _stamps(now: datetime) -> Generator[str]:
     yield from (f"{stamp}-{number}" for number in count(2))
 
 
-def _mark(connection: sqlite3.Connection) -> None:
+def _mark(connection: sqlite3.Connection, restored_at: datetime | None = None) -> None:
     """Marks a store of any schema as a copy."""
     connection.execute(
         "CREATE TABLE IF NOT EXISTS restored "
         "(id INTEGER PRIMARY KEY CHECK (id = 1), copied_at INTEGER, restored_at INTEGER) STRICT"
     )
-    connection.execute("INSERT INTO restored (id) VALUES (1) ON CONFLICT DO NOTHING")
+    connection.execute(
+        "INSERT INTO restored (id, restored_at) VALUES (1, ?) "
+        "ON CONFLICT (id) DO UPDATE SET restored_at = excluded.restored_at",
+        (millis_if(restored_at),),
+    )
 
 
 class Restored(Repository):
     """The repository of what is open in a copy. All methods run inside a transaction."""
 
-    def is_copy(self) -> bool:
-        """Whether the store is a copy on which Aldis has not worked yet."""
-        return self.exists("SELECT 1 FROM restored")
+    def until(self, now: datetime) -> datetime | None:
+        """Returns when a copy on which Aldis has not worked yet was restored, `now` if unknown; None: it is no copy."""
+        return moment_if(self.value("SELECT coalesce(restored_at, ?) FROM restored", (millis(now),)))
 
     def close(self, *, besides: Collection[str], now: datetime) -> int:
         """Closes messages unanswered, but the kinds `besides`, and replies unsent, and takes the mark off.

@@ -437,10 +437,10 @@ CREATE INDEX articles_by_time ON articles (published_at);
 
 -- The file itself.
 
--- Marks a store as a copy until the work that was open in it is closed (store/backup.py). No time is noted any more.
+-- Marks a store as a copy until the work that was open in it is closed (store/backup.py).
 CREATE TABLE restored (
     id INTEGER PRIMARY KEY CHECK (id = 1),
-    copied_at INTEGER,                      -- when the copy was made; null: an older Aldis made it
+    copied_at INTEGER,                      -- no longer noted
     restored_at INTEGER                     -- when it was restored; null: it is a backup, or was put in place by
                                             -- hand
 ) STRICT;

@@ -437,11 +437,11 @@ def _go_on(repos: Repositories, reminder: Reminder, now: datetime) -> None:
 def close_copy(repos: Repositories, now: datetime) -> None:
     """Closes what is open in a store that is a copy, within a transaction; the log says how much.
 
-    What has happened since the copy was made is unknown, and doing all of it now could do it twice.
+    What happened between copy and restore is unknown, and doing all of it now could do it twice.
     """
-    if not repos.restored.is_copy():
+    if (restored_at := repos.restored.until(now)) is None:
         return
-    overdue = repos.reminders.overdue(now)
+    overdue = repos.reminders.overdue(restored_at)
     for reminder in overdue:
         try:
             _go_on(repos, reminder, now)

@@ -18,7 +18,7 @@ PLANS = ("in 1h tea", "every day at 13:00 bins", "in 90m ask: what is the weathe
 
 @asynccontextmanager
 async def restored(path: Path, folder: Path, clock: SetClock) -> AsyncGenerator[Store]:
-    """The store of noon with all this planned, restored at two."""
+    """The store of noon with all this planned, restored at two and opened at four."""
     async with open_store(path, realm="signal") as store:
         async with app_harness(store, clock) as aldis:
             for plan in PLANS:
@@ -27,6 +27,7 @@ async def restored(path: Path, folder: Path, clock: SetClock) -> AsyncGenerator[
         copy = await store.backup(folder, now=clock.now())
     clock.move(2 * 3600)
     restore(copy, path, now=clock.now())
+    clock.move(2 * 3600)
     async with open_store(path, realm="signal") as store:
         yield store
 
@@ -35,7 +36,7 @@ async def what_comes(store: Store, clock: SetClock) -> list[str]:
     """What people hear of what was planned, and what the model is asked, at once and by the next noon."""
     async with app_harness(store, clock) as aldis:
         await come(aldis)
-        clock.move(22 * 3600)
+        clock.move(20 * 3600)
         await come(aldis)
         clock.move(3600)
         await come(aldis)
@@ -46,7 +47,7 @@ async def what_comes(store: Store, clock: SetClock) -> list[str]:
 async def test_nothing_of_the_past_comes(
     path: Path, tmp_path: Path, clock: SetClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is counted and closed, once; what repeats goes on."""
+    """It is counted and closed, once; what repeats goes on, and what was due since the restore comes."""
     async with restored(path, tmp_path / "copies", clock) as store:
         for _ in range(2):
             await store.transaction(lambda repos: close_copy(repos, clock.now()))
