@@ -34,7 +34,9 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> list[Fin
                 names = await _names(transport)
             finally:
                 await transport.aclose()
-    except (Disconnected, ConfigError) as error:
+    except ConfigError as error:  # it says what to do
+        found.append(problem("bridge", str(error)))
+    except Disconnected as error:
         how = advice_on_address(url, "SIGNAL__URL", is_contained=deps.is_contained)
         found.append(problem("bridge", str(error), "look in the bridge's log" if found else how))
     return [*found, *_check_access(settings, names)]

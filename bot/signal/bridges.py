@@ -21,7 +21,7 @@ from http import HTTPStatus
 
 import httpx
 
-from bot.errors import ConfigError, Disconnected
+from bot.errors import ConfigError, Disconnected, SendUnknown
 from bot.signal.json import parse_frame
 from bot.signal.protocol import BRIDGE_NAMES, Bridge, Release
 from bot.signal.signal_cli.rpc import Rpc, is_socket
@@ -99,7 +99,9 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
         try:
             await Rpc(url, connect_seconds=timeout_seconds).version(timeout_seconds=timeout_seconds)
         except Disconnected as error:
-            why = f"{error.__cause__}; the address of an HTTP server begins with http://"
+            why = why_unreachable(error)
+            if isinstance(error.__cause__, SendUnknown):
+                why = f"{error.__cause__}; the address of an HTTP server begins with http://"
             raise Disconnected(f"nothing answers at SIGNAL__URL yet ({why}): is the bridge running?") from error
         return "signal_cli"
     # At INFO httpx logs every address, which can contain a password.

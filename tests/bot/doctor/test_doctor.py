@@ -147,7 +147,7 @@ async def test_no_bridge(practice: Practice) -> None:
     assert (practice.signal.streams_opened, practice.signal.lost, practice.signal.waiting) == (0, [], 1)
     await practice.signal.stop()
     found = await practice.examine()
-    assert about(found, "nothing answers at SIGNAL__URL").level == "problem"
+    assert about(found, "nothing answers at SIGNAL__URL yet (nothing listens there): is").level == "problem"
     assert not [one for one in found if ALICE.uuid in one.what]
     assert about(found, "models: anthropic", "accepts the key").level == "ok"
 
@@ -161,6 +161,8 @@ async def test_what_is_known_of_a_bridge(practice: Practice) -> None:
     async with SignalRestApi() as signal:
         practice.given = {"SIGNAL__URL": signal.url, "ACCESS__GROUPS": GROUP}
         found = await practice.examine()
+        signal.mode = "native"
+        assert about(await practice.examine(), "start it with MODE=json-rpc").advice == ""
     assert about(found, "bridge: it is signal-cli-rest-api 0.999").level == "ok"
     assert about(found, "drops what comes while").level == "warning"
     assert about(found, GROUP).level == "ok"
