@@ -3,6 +3,7 @@ who reaches the pages and what guards them.
 """
 
 import base64
+import ipaddress
 import os
 import shutil
 import tempfile
@@ -24,8 +25,6 @@ _LITTLE_ROOM_BYTES, _NO_ROOM_BYTES = 500_000_000, 50_000_000
 IN_USE = "is in use by a running Aldis"
 """How what is said of a store ends that another process has open."""
 _MIN_SECRET_BYTES = 16
-EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - it is compared, not listened on
-"""Every address of the machine, as the host of a listener."""
 _WRITTEN = datetime(2026, 11, 1, tzinfo=UTC)
 """No clock that is right shows an earlier time."""
 
@@ -146,9 +145,17 @@ def is_published(settings: Settings, *, is_contained: bool = False) -> bool:
     if web.admin_url is not None and not is_loopback(web.admin_url):
         return True
     host = f"[{web.admin_host}]" if ":" in web.admin_host else web.admin_host
-    return not (is_contained if web.admin_host in EVERYWHERE else is_loopback(f"http://{host}"))
+    return not (is_contained if is_every_address(web.admin_host) else is_loopback(f"http://{host}"))
 
 
 def is_contained() -> bool:
     """Whether the process runs in a container of Docker or Podman, going by their marker files."""
     return any(Path(mark).exists() for mark in ("/.dockerenv", "/run/.containerenv"))
+
+
+def is_every_address(host: str) -> bool:
+    """Whether a host stands for every address of the machine, as 0.0.0.0 and ::0 do."""
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False

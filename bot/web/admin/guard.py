@@ -29,7 +29,7 @@ from aiohttp.typedefs import Handler
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
-from bot.doctor.machine import EVERYWHERE
+from bot.doctor.machine import is_every_address
 
 MAX_BODY_BYTES = 256 * 1024
 """Nothing that is typed or pasted is longer."""
@@ -198,7 +198,7 @@ class PagesAddress:
     @property
     def origins(self) -> frozenset[str]:
         """The origins of our own pages."""
-        hosts = {"127.0.0.1", "localhost", "[::1]", *(() if self.host in EVERYWHERE else (_in_url(self.host),))}
+        hosts = {"127.0.0.1", "localhost", "[::1]", *(() if is_every_address(self.host) else (_in_url(self.host),))}
         here = {f"http://{host}:{self.port}".removesuffix(":80") for host in hosts}  # which browsers leave out
         parts = urlsplit(self.address)
         return frozenset(here | {f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower()})
@@ -206,7 +206,7 @@ class PagesAddress:
     @property
     def address(self) -> str:
         """The address that people open, without a trailing slash."""
-        return self.url or f"http://{'127.0.0.1' if self.host in EVERYWHERE else _in_url(self.host)}:{self.port}"
+        return self.url or f"http://{'127.0.0.1' if is_every_address(self.host) else _in_url(self.host)}:{self.port}"
 
 
 def _in_url(host: str) -> str:

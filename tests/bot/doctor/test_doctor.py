@@ -329,7 +329,7 @@ def test_who_reaches_the_pages() -> None:
         app.check_settings(settings := load_settings({**port, **given, "WEB__ADMIN_TOTP": SECRET}, None))
         [found] = check_pages(settings, is_contained=False)
         assert (found.level, "without https" in found.what) == ("warning", True)
-    for host in ("0.0.0.0", "::"):
+    for host in ("0.0.0.0", "::", "::0", "0:0:0:0:0:0:0:0"):
         everywhere = load_settings({"WEB__ADMIN_HOST": host}, None)
         assert secret_of(everywhere, is_contained=True) is None
         with pytest.raises(ConfigError, match="WEB__ADMIN_HOST publishes the pages"):
