@@ -14,6 +14,7 @@ end (`bot.chat.citations`).
 import asyncio
 import logging
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 
 from bot.chat import phrases, prompt
@@ -85,6 +86,7 @@ class Agent:
             on_progress,
             secrets=self.secrets,
             max_at_once=settings.tools.max_calls_per_round,
+            patience=timedelta(seconds=settings.approvals.timeout),
             labels=requests.labels,
         )
         outcome = await _Answering(self, turn, journal, on_progress, requests, calls).outcome()

@@ -13,6 +13,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from itertools import chain, islice
 from typing import Any, TypeVar
 
@@ -57,11 +58,12 @@ class Calls:
         *,
         secrets: Secrets,
         max_at_once: int,
+        patience: timedelta,
         labels: Labels,
     ) -> None:
-        """`labels` are those of everything in the first request."""
+        """`patience` is how long a person is waited for; `labels` are those of everything in the first request."""
         self._toolbox, self._turn, self._journal, self._on_progress = toolbox, turn, journal, on_progress
-        self._secrets, self._max_at_once = secrets, max_at_once
+        self._secrets, self._max_at_once, self._patience = secrets, max_at_once, patience
         self.labels = labels
         """The labels of everything in any request of the turn."""
         self.runs: list[ToolRun] = []
@@ -191,7 +193,9 @@ class Calls:
         if is_over or turn.is_unattended or not turn.settings.allows_tool(call.name):
             return False
         until = journal.asked.get(call.id)
-        return turn.loaded_at < until if until is not None else self._causes(call) is not None
+        if until is None:
+            return self._causes(call) is not None
+        return timedelta(0) < until - turn.loaded_at <= self._patience  # longer: the clock was set back, and it is over
 
     async def _objects(self, call: ToolCall) -> bool:
         """Whether a call cannot be done anyway, so that no person is asked about it; one that was asked about can."""

@@ -12,6 +12,7 @@ from bot.i18n import phrases
 from bot.metrics import Counts
 from store import Store
 from store.repository import millis
+from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import ask
 from tests.bot.features.reminders.test_reminders import come, texts
 from tests.bot.loops.app_harness import Harness, app_harness
@@ -128,6 +129,22 @@ async def test_receipts_prove_nothing_until_a_step_is_followed(store: Store, clo
         await aldis.maintenance.expire()
         await aldis.deliver(receipt([name]))
         await come_to(store, "sent")
+
+
+@pytest.mark.parametrize("seconds", STEPS)
+async def test_a_question_waits_for_its_yes_as_long_as_ever(store: Store, clock: SetClock, seconds: float) -> None:
+    """After ten minutes no reply counts as a no."""
+    tools = Echo(name="look"), Echo(name="post", effects="once")
+    async with app_harness(store, clock, tools=tools) as aldis:
+        aldis.model.script = [*(calls((name, {"word": name})) for name in ("look", "post")), says("Not done.")]
+        assert (await ask(aldis, "Read the page.")).startswith("May I use post?")
+        await passes(aldis, 200)
+        await set_clock(aldis, seconds)
+        await passes(aldis, 396)
+        assert len(aldis.transport.sent) == 1
+        await passes(aldis, 8)
+        await aldis.answered(2)
+        assert "did not answer in time" in str(aldis.model.requests[-1].messages[-1])
 
 
 # What disappears
