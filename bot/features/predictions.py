@@ -313,7 +313,7 @@ class ListPredictions(_PredictionTool):
         every = await self._all(context, arguments.domain)
         wanted = [one for one in every if arguments.status in {"all", "open" if one.verdict is None else "resolved"}]
         shown = wanted[:_MAX_LISTED]
-        data = {"predictions": list(map(_data, shown)), "all": len(wanted), **_counts(every)}
+        data = {"predictions": list(map(_data, shown)), "matching": len(wanted), **_counts(every)}
         return Result(data=data, origins=tuple(one.origin for one in shown))
 
 

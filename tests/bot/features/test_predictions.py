@@ -111,7 +111,7 @@ async def test_scores_are_what_one_reckons_by_hand(store: Store, clock: SetClock
         assert (alone["resolved"], alone["brier_score"], alone["void"]) == (2, 0.185, 1)
         for status, numbers in {"open": [6], "resolved": [1, 2, 3, 4, 5]}.items():
             shown = (await answer(aldis, calls(("list_predictions", {"status": status}))))["untrusted_data"]
-            assert sorted(one["number"] for one in shown["predictions"]) == numbers
+            assert (sorted(one["number"] for one in shown["predictions"]), shown["matching"]) == (numbers, len(numbers))
         few = calls(("list_predictions", {"status": "all", "domain": "SPORTS"}))
         shown = (await answer(aldis, few))["untrusted_data"]
         assert (len(shown["predictions"]), shown["void"]) == (4, 1)
