@@ -146,7 +146,7 @@ class Maintenance:
                 repos.ledger.prune(now=now)
             if is_sure and (held := repos.holds.give_up_items(before=now - _HELD, now=now)):
                 _log.error("%d answers were held too long for a safety number that no one trusted", held)
-            return repos.inbox.requeue(now=now)
+            return repos.inbox.requeue(now=self._clock.now())
 
         count = await self._store.transaction(transact)
         if count:
