@@ -15,11 +15,15 @@ with its key and deleted with it. The call that asked for one may be repeated af
 outlives the words for a while.
 """
 
+import logging
 from dataclasses import dataclass
 from datetime import datetime
 
+from store.errors import Damaged
 from store.records import ConversationId, TurnId
 from store.repository import Repository, millis, moment, moment_if
+
+_log = logging.getLogger(__name__)
 
 
 class _Memories(Repository):
@@ -269,7 +273,11 @@ class Reminders(_Memories):
             "zones.conversation_id WHERE handle = ?",
             (self.chat_handle(direct),),
         )
-        return next((self.keyring.open(place, "zones.zone", zone).decode() for place, zone in rows), None)
+        try:
+            return next((self.keyring.open(place, "zones.zone", zone).decode() for place, zone in rows), None)
+        except Damaged as error:
+            _log.error("a time zone was lost and has to be set again: %s", error)
+            return None
 
     def keep_zone(self, direct: ConversationId, zone: str) -> None:
         """Keeps the time zone of the person with this direct conversation."""

@@ -63,9 +63,13 @@ class Repository:
         return names[account]
 
     def name_of_account(self, id_: bytes) -> str | None:
-        """Returns the name kept for the account with this handle; None if it is unknown."""
+        """Returns the name kept for the account with this handle; None if it is unknown or cannot be read."""
         rows = self.rows("SELECT name FROM accounts WHERE realm = ? AND id = ?", (self.realm, id_))
-        return next((self.keyring.open(None, account_place(id_), name).decode() for (name,) in rows), None)
+        try:
+            return next((self.keyring.open(None, account_place(id_), name).decode() for (name,) in rows), None)
+        except Damaged as error:
+            _log.error("the name of an account was lost: %s", error)
+            return None
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         """Runs one statement. A whole number too large for any column becomes the nearest that fits."""

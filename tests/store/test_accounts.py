@@ -1,7 +1,8 @@
 """An account is the same under its id as under the number by which an older file knows it."""
 
+import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,19 @@ async def test_a_number_that_goes_to_another_account_opens_no_door(path: Path) -
         assert await put(store, OTHER_ID, 1)
         assert await is_in(store, ID)
         assert not await put(store, ID, 1)
+
+
+async def test_a_damaged_name_or_zone_stops_no_one(path: Path) -> None:
+    """The account goes by its id, the person by the usual zone; both can be set again."""
+    async with open_store(path, realm="signal") as store:
+        await meet(store, ID, NUMBER)
+        direct = await store.conversation("direct:anna", now=NOON)
+        await store.transaction(lambda repos: repos.reminders.keep_zone(direct, "Europe/Berlin"))
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("UPDATE accounts SET name = zeroblob(40)")
+        file.execute("UPDATE zones SET zone = zeroblob(40)")
+    async with open_store(path, realm="signal") as store:
+        assert await put(store, ID, 1)
+        assert await store.read(lambda repos: repos.reminders.zone("direct:anna")) is None
+        await store.transaction(lambda repos: repos.reminders.keep_zone(direct, "Europe/Lisbon"))
+        assert await store.read(lambda repos: repos.reminders.zone("direct:anna")) == "Europe/Lisbon"
