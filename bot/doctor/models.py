@@ -36,7 +36,7 @@ from bot.signal.json import Json
 from tools import Http, ImagesOptions, JsonAnswer, TimedOut, ToolError, Unreachable, bearer
 
 TIMEOUT_SECONDS = 8.0
-"""For one question, retry included, and for all questions about a model."""
+"""For one question, retry included."""
 ASK_SECONDS = 10.0
 """For one question, whatever it is."""
 _ANTHROPIC_VERSION = "2026-10-21"
