@@ -26,7 +26,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.clock import Clock
 from bot.events import Envelope, PersonId, SentId
 from tools import clean_line
 
@@ -203,15 +202,9 @@ class Callers(WaitingRoom):
     """A few people who wrote without permission while a page waits for them; in memory only."""
 
     def __init__(
-        self,
-        *,
-        clock: Clock | None = None,
-        seconds: Callable[[], float] = time.monotonic,
-        listening_seconds: float = LISTENING_SECONDS,
+        self, *, seconds: Callable[[], float] = time.monotonic, listening_seconds: float = LISTENING_SECONDS
     ) -> None:
-        """`clock` None: the machine's."""
         super().__init__()
-        self._clock = clock or Clock()
         self._seconds = seconds
         self._listening_seconds = listening_seconds
         self._until = 0.0
@@ -226,13 +219,13 @@ class Callers(WaitingRoom):
             self._end.cancel()
         self._end = asyncio.get_running_loop().call_later(self._listening_seconds, self._forget)
 
-    def note(self, envelope: Envelope) -> None:
-        """Notes a person who has written; ignored if no page waits."""
+    def note(self, envelope: Envelope, now: datetime) -> None:
+        """Notes a person who has written now; ignored if no page waits."""
         self._forget()
         if envelope.author is None or not self._is_listening:
             return
         self._callers.pop(envelope.author, None)
-        self._callers[envelope.author] = Caller(person=envelope.author, number=envelope.number, at=self._clock.now())
+        self._callers[envelope.author] = Caller(person=envelope.author, number=envelope.number, at=now)
         while len(self._callers) > _MAX_CALLERS:
             person, _ = self._callers.popitem(last=False)
             self._held.pop(person, None)

@@ -150,7 +150,7 @@ class Doorkeeper:
         author, now = envelope.author, self._clock.now()
         if author is not None and is_direct(envelope):
             if envelope.kind is Kind.MESSAGE:
-                self._callers.note(envelope)
+                self._callers.note(envelope, now)
                 self._invite(envelope, author)
             for room in [one for one in self._rooms if author in one.people(now)]:
                 event = self._transport.event(envelope)

@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 
 from bot.access.pairing import ALPHABET, LISTENING_SECONDS, Callers, Pairing
-from bot.clock import SetClock
 from bot.events import Envelope, PersonId, SentId
 from tests.bot.loops.fake_transport import envelope
 from tests.bot.web.admin.test_sessions import Watch
@@ -97,13 +96,13 @@ CALLER = PersonId("mallory")
 async def test_who_calls_is_noted_only_while_a_page_waits() -> None:
     """A few, the newest first, for ten minutes; of what they wrote nothing is shown."""
     watch = Watch()
-    callers = Callers(seconds=watch, clock=SetClock(NOON))
-    callers.note(envelope("a secret", author="mallory"))
+    callers = Callers(seconds=watch)
+    callers.note(envelope("a secret", author="mallory"), NOON)
     assert callers.all() == ()
     callers.listen()
     for number in range(7):
-        callers.note(envelope("a secret", author=f"person-{number}"))
-    callers.note(envelope("again", author="person-4"))
+        callers.note(envelope("a secret", author=f"person-{number}"), NOON)
+    callers.note(envelope("again", author="person-4"), NOON)
     assert [caller.person for caller in callers.all()] == [PersonId(f"person-{n}") for n in (4, 6, 5, 3, 2)]
     assert "secret" not in str(callers.all())
     assert {caller.at for caller in callers.all()} == {NOON}
@@ -118,7 +117,7 @@ async def test_what_callers_write_is_held_for_as_long() -> None:
     callers.hold(CALLER, envelope("too early", 1, author="mallory"), NOON)
     callers.listen()
     for number in (2, 3, 4):
-        callers.note(envelope("hello", number, author="mallory"))
+        callers.note(envelope("hello", number, author="mallory"), NOON)
         callers.hold(CALLER, envelope("hello", number, author="mallory"), NOON)
     callers.hold(PersonId("trudy"), envelope("not listed", 5, author="trudy"), NOON)
     callers.take_back(CALLER, SentId(3))
@@ -135,6 +134,6 @@ async def test_what_is_over_goes_by_itself() -> None:
     """Nobody has to look for it: the words leave the memory when the time is over."""
     callers = Callers(listening_seconds=0.01)
     callers.listen()
-    callers.note(envelope("hello", author="mallory"))
+    callers.note(envelope("hello", author="mallory"), NOON)
     assert callers._callers
     await eventually(lambda: not callers._callers)

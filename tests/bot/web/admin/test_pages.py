@@ -19,6 +19,7 @@ from bot.web.admin.guard import LIVE
 from bot.web.admin.world import Wait
 from tests.bot.loops.fake_transport import envelope
 from tests.bot.web.admin.browsers import NOTHING, Visitor, settings_of, visited
+from tests.conftest import NOON
 from tests.servers.base import Seen, Server
 from tests.servers.openai import OpenAIServer
 from tests.servers.signal_cli import SignalCli
@@ -128,11 +129,11 @@ async def test_who_writes_while_the_account_is_linked_is_listed(tmp_path: Path) 
     async with visited(tmp_path) as visitor:
         callers = visitor.site.world.callers
         await visitor.get("/setup/account")
-        callers.note(envelope("Hello?", author="alice"))
+        callers.note(envelope("Hello?", author="alice"), NOON)
         assert callers.all() == ()
         await visitor.enter()
         await visitor.get("/setup/account")
-        callers.note(envelope("Hello?", author="alice"))
+        callers.note(envelope("Hello?", author="alice"), NOON)
         assert [caller.person for caller in callers.all()] == ["alice"]
 
 
