@@ -104,6 +104,8 @@ def decode_text(data: bytes) -> str | None:
 
     Its encoding is found as that of a page. Control characters tell anything else from text.
     """
+    if b"\0" in data and not data.startswith(tuple(sign for sign, _ in _MARKS)):
+        return None  # without the second that decoding an archive takes, in which nothing else runs
     text = decode(data)
     return None if _CONTROL.search(text) else "\n".join(text.splitlines())
 
