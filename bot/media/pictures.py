@@ -10,7 +10,7 @@ import io
 import warnings
 from collections.abc import Sequence
 
-from PIL import AvifImagePlugin, Image, ImageOps
+from PIL import AvifImagePlugin, Image, ImageOps, ImageStat
 
 from bot.media.cell import Facts, FileRefused
 
@@ -24,6 +24,8 @@ _JPEGS = frozenset({"JPEG", "MPO"})
 MAX_SHARP_BYTES = 1_000_000
 """Up to so many bytes colours are as sharp as brightness, for the letters of a screenshot; a photo is larger then."""
 _QUALITY = 85
+_MIN_LIGHT_GREY = 200
+"""What is lighter than this on the average, such as white letters, would be lost on white."""
 _FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 
 AvifImagePlugin.DEFAULT_MAX_THREADS = 1  # a cell cannot start threads
@@ -45,7 +47,8 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
 
 def fit_picture(data: bytes, file_format: str) -> tuple[Facts, bytes]:
-    """Returns the picture as a JPEG, on white where it is transparent; of an animation the first frame.
+    """Returns the picture as a JPEG, on white where it is transparent, on black if it is light; of an animation the
+    first frame.
 
     The facts are `width`, `height` (in pixels) and `is_animation`. `file_format` is Pillow's name of the only format
     that is tried.
@@ -85,7 +88,10 @@ def _made(opened: Image.Image) -> Image.Image:
     picture.thumbnail((MAX_SIDE_PIXELS, MAX_SIDE_PIXELS), Image.Resampling.LANCZOS)
     picture.info.clear()  # what is written from here on holds nothing from the camera
     if mode == "RGBA":
-        picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture).convert("RGB")
+        visible = picture.getchannel("A")
+        is_light = bool(visible.getbbox()) and ImageStat.Stat(picture.convert("L"), visible).mean[0] > _MIN_LIGHT_GREY
+        ground = Image.new("RGBA", picture.size, "black" if is_light else "white")
+        picture = Image.alpha_composite(ground, picture).convert("RGB")
     return picture
 
 

@@ -57,10 +57,17 @@ def test_every_format_becomes_one_that_models_take() -> None:
 
 
 def test_what_is_transparent_is_on_white() -> None:
-    """A logo would get a black background."""
+    """A logo would get a black background; white letters need one."""
     see_through = picture(mode="RGBA", colour=(255, 0, 0, 100), file_format="PNG")
     red, green, blue = opened(fit_picture(see_through, "PNG")[1]).getpixel((5, 5))  # type: ignore[misc]
     assert (red > 250, 145 < green < 165, 145 < blue < 165) == (True, True, True)
+    for letters, ground in ((255, 0), (0, 255)):
+        drawn = Image.new("LA", (40, 40))
+        drawn.paste((letters, 255), (8, 8, 24, 24))
+        made = opened(fit_picture(saved(drawn, "PNG"), "PNG")[1]).convert("L")
+        shown = made.getpixel((15, 15)), made.getpixel((35, 35))
+        assert shown == pytest.approx((letters, ground), abs=9)
+    assert opened(fit_picture(saved(Image.new("LA", (9, 9)), "PNG"), "PNG")[1]).size == (9, 9)
 
 
 def test_of_an_animation_there_is_the_first_picture() -> None:
