@@ -118,7 +118,7 @@ class Turns:
         Returns whether it was stored: a question that was taken back meanwhile gets no answer.
         """
         replies = await self._replies(turn, outcome)
-        is_gone = turn.expires_at is not None and turn.expires_at <= self._clock.now()
+        is_gone = turn.expires_at is not None and turn.expires_at <= self._clock.now() and not self._clock.doubt()
         # A turn that expired while it ran is answered, but not remembered.
         kept = () if is_gone else tuple(map(messages.without_opaque, outcome.messages))
         rows = rows_of(turn.id, kept)

@@ -185,7 +185,7 @@ async def test_a_smaller_step_is_believed(store: Store, clock: SetClock) -> None
 
 
 async def test_a_question_from_before_a_jump_of_days_is_answered(store: Store, clock: SetClock) -> None:
-    """It is neither expired nor too old."""
+    """It is neither expired nor too old, and it is remembered."""
     async with app_harness(store, clock) as aldis:
         aldis.model.gates["slow"] = asyncio.Event()
         await aldis.deliver(message("slow"))
@@ -195,6 +195,7 @@ async def test_a_question_from_before_a_jump_of_days_is_answered(store: Store, c
         aldis.model.gates["slow"].set()
         await aldis.answered(2)
         assert [reply.content.text for reply in aldis.transport.sent] == ["re: slow", "re: fast"]
+        assert await aldis.count("SELECT count(DISTINCT turn_id) FROM history") == 2
 
 
 # Calendars
