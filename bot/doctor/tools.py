@@ -122,4 +122,5 @@ async def _try(service: str, options: SearchOptions, deps: Deps) -> Finding | No
     how = f"is {server.prefix}BASE_URL its address?"
     what = f"{service} answers with something else" + (f" (status {status})" if status else "")
     otherwise = problem("search", what, how)
-    return server.refusal(answer, is_contained=deps.is_contained) or otherwise
+    is_without_key = is_searxng and status == HTTPStatus.UNAUTHORIZED  # it has none that could be set
+    return otherwise if is_without_key else server.refusal(answer, is_contained=deps.is_contained) or otherwise

@@ -22,9 +22,12 @@ RESULTS = [
 
 @dataclass
 class SearXNG(Server):
-    """`formats` is what the instance's `search.formats` allows; `silent` the engines that do not answer it."""
+    """`formats` is what the instance's `search.formats` allows, `refusal` the status with which others are refused;
+    `silent` are the engines that do not answer it.
+    """
 
     formats: tuple[str, ...] = ("html", "json")
+    refusal: int = 403
     results: list[dict[str, Any]] = field(default_factory=lambda: list(RESULTS))
     silent: list[list[str]] = field(default_factory=list)
 
@@ -32,7 +35,7 @@ class SearXNG(Server):
         if seen.path != "/search":
             return web.Response(status=404, text="<html>Page not found</html>", content_type="text/html")
         if seen.query.get("format", "html") not in self.formats:
-            return web.Response(status=403, text="<html>Forbidden</html>", content_type="text/html")
+            return web.Response(status=self.refusal, text="<html>Forbidden</html>", content_type="text/html")
         if not seen.query.get("q"):
             return web.json_response({"error": "No query"}, status=400)
         if seen.query.get("time_range", "day") not in {"day", "week", "month", "year"}:

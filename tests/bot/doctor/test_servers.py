@@ -227,5 +227,8 @@ async def test_a_searxng_is_asked_for_nothing(tmp_path: Path) -> None:
         server.formats = ("html",)
         lines = wrong(await examined(tmp_path, given))
         assert any("SearXNG does not answer in JSON" in line for line in lines)
+        server.refusal = 401  # of a proxy in front; there is no key that could be set
+        lines = wrong(await examined(tmp_path, given))
+        assert any("status 401" in line and "SEARXNG_BASE_URL" in line for line in lines)
         elsewhere = wrong(await examined(tmp_path, {f"{GROUP}SEARXNG_BASE_URL": f"{server.url}/elsewhere"}))
         assert any("SearXNG answers with something else" in line and "SEARXNG_BASE_URL" in line for line in elsewhere)
