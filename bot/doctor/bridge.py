@@ -66,8 +66,8 @@ async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Acco
         return None, [problem("account", "none is linked", f"link one with: {to_link}")]
     if len(choice.meant) != 1:
         what = f"the bridge does not have {wanted}, but {names}" if wanted else f"the bridge has several: {names}"
-        how = f"name the one that Aldis answers for in SIGNAL__ACCOUNT, or link it with: {to_link}"
-        return None, [problem("account", what, how)]
+        how = "name the one that Aldis answers for in SIGNAL__ACCOUNT"
+        return None, [problem("account", what, f"{how}, or link it with: {to_link}" if wanted else how)]
     if account is None:
         return None, [problem("account", "SIGNAL__ACCOUNT is missing", UNNAMED)]
     found = [ok("account", f"{account.name} is linked{'' if account.number else ', without a phone number'}")]
