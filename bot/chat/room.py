@@ -295,7 +295,7 @@ class Requests:
         asked = await self._ask()
         if isinstance(asked, UsedUp):
             return asked
-        calls.labels = join_labels([calls.labels, self.labels])  # a shorter request may hold other earlier turns
+        calls.labels = join_labels([self.labels, calls.labels])  # a shorter request may hold other earlier turns
         completion = calls.read(asked, self.rounds)
         await self._on_progress(answer_progress(completion))
         if (message := self.calling(completion)) is not None:
