@@ -275,7 +275,7 @@ def _reminder_words(data: Data) -> str:
     """What a new reminder is confirmed with; lists of them are shown as they are."""
     at = datetime.fromisoformat(" ".join(data["when"].split()[1:3]))
     when = spoken_time(at, at - timedelta(seconds=data["in_seconds"]), tells_how_soon=True)
-    return say(REMINDER_SET, when=when, text=data["text"])
+    return say(REMINDER_SET, when=when, text=re.sub(r"(?<![.!?…])$", ".", data["text"]))
 
 
 _WORDINGS: Mapping[str, Callable[[Data], str]] = {

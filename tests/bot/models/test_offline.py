@@ -159,7 +159,7 @@ async def answer(text: str, *contents: str, tools: Iterable[str] = TOOLS) -> str
         (
             "remind me in 10 minutes to buy tea",
             {"number": 1, "when": "Sat 2026-11-21 22:50 Europe/Berlin", "in_seconds": 600, "text": "buy tea"},
-            "OK, at 22:50 (in 10 minutes): buy tea",
+            "OK, at 22:50 (in 10 minutes): buy tea.",
         ),
     ],
 )
