@@ -9,7 +9,6 @@ import pytest
 
 from bot.clock import SetClock
 from bot.i18n import phrases
-from bot.media import attachments
 from bot.media.speech import Speech
 from bot.messages import Document, Picture, UserMessage
 from bot.models.base import Request
@@ -87,17 +86,14 @@ async def test_somebody_s_slow_files_keep_nobody_else_waiting(store: Store, cloc
         assert "Rent 900" in str(last(aldis))
 
 
-async def test_several_files_come_in_their_order(
-    store: Store, clock: SetClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_several_files_come_in_their_order(store: Store, clock: SetClock) -> None:
     """However long each takes to open; too many are named."""
-    monkeypatch.setattr(attachments, "MAX_FILES", 3)
     async with app_harness(store, clock) as aldis:
         files = [
             file(aldis, noise(900, 900), filename="a.jpg"),
             file(aldis, b"name;age\nAnna;7", filename="b.csv"),
             file(aldis, pdf("Rent 900"), filename="c.pdf"),
-            file(aldis, b"hello", filename="d.txt"),
+            *(file(aldis, b"hello", filename=f"{letter}.txt") for letter in "defghi"),
         ]
         await aldis.deliver(message("Well?", attachments=files))
         await aldis.answered(1)
@@ -108,7 +104,8 @@ async def test_several_files_come_in_their_order(
             "> name;age",
             "> Anna;7",
             "📎 a PDF of 1 page named 'c.pdf', which is attached as document-3.pdf",
-            "📎 a file named 'd.txt', which was not opened: the limit is 3 per message",
+            *(line for letter in "defgh" for line in (f"📎 a text file named '{letter}.txt', its text:", "> hello")),
+            "📎 a file named 'i.txt', which was not opened: the limit is 8 per message",
         ]
         first, second = last(aldis).media
         assert isinstance(first, Picture)

@@ -10,8 +10,7 @@ from PIL import Image
 
 from bot.errors import Disconnected
 from bot.events import Attachment, ChatId
-from bot.media import attachments
-from bot.media.attachments import AttachmentReader, ReadAttachment
+from bot.media.attachments import MAX_BYTES, MAX_FILES, MAX_PAGES, MAX_TEXT_CHARS, AttachmentReader, ReadAttachment
 from bot.media.speech import Fee, Speech
 from bot.messages import Document, Picture
 from tests.bot.loops.fake_transport import FakeTransport
@@ -21,13 +20,6 @@ from tests.bot.media.voices import speech_at
 from tests.cells import sandbox
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai_audio import OpenAIAudio
-
-
-@pytest.fixture(autouse=True)
-def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, most in (("FILES", 3), ("BYTES", 100_000), ("PAGES", 2), ("TEXT_CHARS", 1000)):
-        monkeypatch.setattr(attachments, f"MAX_{name}", most)
-
 
 CHAT = ChatId("direct:alice")
 
@@ -69,19 +61,21 @@ async def test_a_pdf_is_handed_on_with_its_text() -> None:
     """For models that read PDFs themselves, and for those that do not, with nothing in it that nobody sees; it is said
     how far it was read.
     """
-    finding = (await unpacked(pdf(r"Rent\001\002 due", "Deposit", "Signed"), number=2)).finding
+    finding = (await unpacked(pdf(r"Rent\001\002 due", *["Deposit"] * MAX_PAGES), number=2)).finding
     assert isinstance(finding.medium, Document)
-    assert finding.what == "a PDF of 3 pages"
-    assert finding.rest == "which is attached as document-2.pdf (the first 2 pages of it)"
-    assert (finding.medium.name, finding.medium.pages) == ("document-2.pdf", 3)
-    assert finding.medium.text == "Page 1:\nRent due\n\nPage 2:\nDeposit"
+    assert finding.what == f"a PDF of {MAX_PAGES + 1} pages"
+    assert finding.rest == f"which is attached as document-2.pdf (the first {MAX_PAGES} pages of it)"
+    assert (finding.medium.name, finding.medium.pages) == ("document-2.pdf", MAX_PAGES + 1)
+    assert finding.medium.text.startswith("Page 1:\nRent due\n\nPage 2:\nDeposit\n")
+    assert finding.medium.text.endswith(f"Page {MAX_PAGES}:\nDeposit")
 
 
 async def test_a_text_is_read_as_far_as_there_is_room() -> None:
     """And it is said where it was cut."""
     assert (await unpacked(b"name;age\r\nAnna;7\r\n")).finding.text == "name;age\nAnna;7"
-    finding = (await unpacked(b"x" * 1500)).finding
-    assert (finding.rest, len(finding.text)) == ("its text (the first 1000 of 1500 characters):", 1000)
+    finding = (await unpacked(b"x" * (MAX_TEXT_CHARS + 1))).finding
+    cut = f"its text (the first {MAX_TEXT_CHARS} of {MAX_TEXT_CHARS + 1} characters):"
+    assert (finding.rest, len(finding.text)) == (cut, MAX_TEXT_CHARS)
     assert await line(b" \n") == "a text file, which is empty"
 
 
@@ -98,14 +92,14 @@ async def test_what_cannot_be_read_is_said() -> None:
 
 async def test_size_and_number_are_bounded() -> None:
     """By what is declared before anything is fetched, and by what comes."""
-    transport = FakeTransport(files={"a": b"x" * 200_000})
+    transport = FakeTransport(files={"a": bytes(MAX_BYTES + 1)})
     attachments = AttachmentReader(transport, sandbox())
-    large = await attachments.read_attachment(CHAT, attached(size_bytes=200_000), number=1)
-    assert large.finding.rest == "which was not opened: it is larger than 0 MB"
+    large = await attachments.read_attachment(CHAT, attached(size_bytes=MAX_BYTES + 1), number=1)
+    assert large.finding.rest == "which was not opened: it is larger than 20 MB"
     lied = await attachments.read_attachment(CHAT, attached(size_bytes=10), number=1)
     assert "is no longer available" in lied.finding.rest
-    fourth = await attachments.read_attachment(CHAT, attached(), number=4)
-    assert fourth.finding.rest == "which was not opened: the limit is 3 per message"
+    ninth = await attachments.read_attachment(CHAT, attached(), number=MAX_FILES + 1)
+    assert ninth.finding.rest == "which was not opened: the limit is 8 per message"
     gone = await attachments.read_attachment(CHAT, attached(id="b"), number=1)
     assert "is no longer available" in gone.finding.rest
 
