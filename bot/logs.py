@@ -67,8 +67,8 @@ def _is_worth_a_line(record: logging.LogRecord) -> bool:
 class _Plain(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created, UTC)
-        told = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in _told(record))
-        return f"{at:%Y-%m-%dT%H:%M:%S}Z {record.levelname:<7} {record.name}: {told}"
+        shown = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in _message(record))
+        return f"{at:%Y-%m-%dT%H:%M:%S}Z {record.levelname:<7} {record.name}: {shown}"
 
 
 class _Json(logging.Formatter):
@@ -77,12 +77,12 @@ class _Json(logging.Formatter):
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": _told(record),
+            "message": _message(record),
         }
         return json.dumps(line)
 
 
-def _told(record: logging.LogRecord) -> str:
+def _message(record: logging.LogRecord) -> str:
     message = record.getMessage()
     if record.name == "asyncio":
         # Its further lines show the failed task or future with the exception in it, including the message.

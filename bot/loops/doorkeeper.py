@@ -190,7 +190,6 @@ class Doorkeeper:
         """Yields what people wrote while they waited who may write by now, and where it was held."""
         for room in self._rooms:
             for person in room.people(now):
-                newest = room.newest(person)
-                if newest is not None and (await self.recognize(newest))[0][1]:
+                if (newest := room.newest(person)) is not None and (await self.recognize(newest))[0][1]:
                     for envelope in room.release(person, now):
                         yield room, envelope

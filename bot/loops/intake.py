@@ -32,7 +32,6 @@ from bot.clock import Clock, is_set_within
 from bot.errors import ConfigError, Disconnected
 from bot.event_json import UnreadableJson, dump_value, load_outgoing
 from bot.events import (
-    Attachment,
     ChatId,
     Edited,
     Envelope,
@@ -448,12 +447,8 @@ class Intake:
 
     def _discard_files(self, envelope: Envelope) -> None:
         """Makes the bridge delete the files it fetched for something that is not admitted."""
-        if files := files_in(envelope.raw):
-            self._aside.begin(self._discard(files), "discard")
-
-    async def _discard(self, files: Sequence[Attachment]) -> None:
-        for file in files:
-            await self._transport.discard(file)
+        for file in files_in(envelope.raw):
+            self._aside.begin(self._transport.discard(file), "discard")
 
 
 def _taken(coming: asyncio.Future[Envelope | None]) -> Envelope | None:

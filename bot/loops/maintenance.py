@@ -120,7 +120,7 @@ class Maintenance:
         except StoreError as error:
             if not self._clock.new_step():
                 self._clock.follow(-step)
-            _log.error("that the machine's clock was set is ignored for now: %s", error)
+            _log.error("the machine's clock was set; this is taken over at the next look: %s", error)
 
     async def tidy(self) -> None:
         """Cleans up once.

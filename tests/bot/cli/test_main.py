@@ -59,21 +59,21 @@ def test_the_shell_completes_verbs_and_options(capsys: pytest.CaptureFixture[str
 
 def test_once_asks_nothing_that_it_cannot_hear_the_answer_to(capsys: pytest.CaptureFixture[str]) -> None:
     """An empty message is none; `/forget` would ask, and nothing would be deleted."""
-    for words, told in (("  ", "the message is empty"), ("/forget all", "add yes: ")):
+    for words, refusal in (("  ", "the message is empty"), ("/forget all", "add yes: ")):
         assert left("chat", "--once", words) == 2
-        assert told in capsys.readouterr().err
+        assert refusal in capsys.readouterr().err
     assert list(Path().iterdir()) == []
 
 
 def test_a_slip_is_told_with_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
     """Where it comes close to one; else all that there are."""
-    for arguments, told in (
+    for arguments, refusal in (
         (("docter",), "invalid choice: 'docter'; did you mean doctor?"),
         (("chat", "--onec", "hi"), "unrecognized arguments: --onec hi; did you mean --once?"),
         (("dance",), "(choose from"),
     ):
         assert left(*arguments) == 2
-        assert told in capsys.readouterr().err
+        assert refusal in capsys.readouterr().err
 
 
 def test_what_is_set_is_shown_with_its_origin(

@@ -172,7 +172,7 @@ async def test_an_admin_with_a_new_key_is_not_told_of_it(store: Store, clock: Se
 
 
 async def test_trusting_one_lets_go_nothing_of_another(store: Store, clock: SetClock) -> None:
-    """What waits for somebody else's key waits on, and is not tried in vain."""
+    """What waits for another person's key waits on, and is not tried in vain."""
     async with locked(store, clock) as (aldis, transport):
         await greet(aldis, ALICE, BOB, CAROL)
         await hold(aldis, transport, ALICE)

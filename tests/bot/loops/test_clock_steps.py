@@ -1,4 +1,4 @@
-"""Somebody sets the machine's clock: nothing waits for the old time, and of a jump of days nothing is deleted."""
+"""The operator sets the machine's clock: nothing waits for the old time, and of a jump of days nothing is deleted."""
 
 import asyncio
 from datetime import timedelta
@@ -222,7 +222,7 @@ async def test_reminders_wait_until_a_jump_of_days_is_believed(store: Store, clo
 
 @pytest.mark.parametrize("seconds", STEPS)
 async def test_a_fresh_message_is_fresh_by_any_clock(store: Store, clock: SetClock, seconds: float) -> None:
-    """How long it waited at Signal is told by Signal's clock, how long it waited here by ours."""
+    """Signal's clock says how long it waited there, ours how long it waited here."""
     async with app_harness(store, clock, settings={"intake": {"max_age": 600}}) as aldis:
         await set_clock(aldis, seconds)
         await passes(aldis, STOOD)
