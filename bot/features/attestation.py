@@ -3,7 +3,7 @@
     word --> "aldis-attestation-1", digest of the source, word --SHA-512--> report data --> quote --> a file to check
 
 The person makes up a new word each time, so that no older quote can be passed off as the answer. They check the file on
-a machine that they trust; nothing is checked here. docs/attestation.md explains how, and what remains unproved.
+a machine that they trust; nothing is checked here. docs/operating.md explains how, and what remains unproved.
 
 The quote comes from the guest agent of dstack: JSON over HTTP on a Unix socket. The same socket also hands out the
 application's keys; this module never asks for one.
@@ -51,7 +51,7 @@ _QUOTED = Sentence(
 _TO_BE_CHECKED = Sentence(
     "TO_BE_CHECKED",
     "It proves nothing until you have checked it, and nothing about the model's vendor, Signal's servers or my "
-    "settings: docs/attestation.md in my source says how, and what.",
+    "settings: docs/operating.md in my source says how, and what.",
 )
 
 
@@ -113,7 +113,7 @@ class AttestationCommands(CommandGroup):
     @command("/verify [WORD]", ABOUT_VERIFY, section="data", examples=("/verify violet-2718-otter",))
     async def _run(self, call: Call) -> Answer:
         """Gives a quote of the machine for this word if Aldis runs in a TEE; elsewhere it says that nothing is proved
-        ([how to check it](attestation.md)).
+        ([how to check it](operating.md#proving-which-aldis-runs)).
         """
         if not self._socket.is_socket():
             source = (await asyncio.to_thread(build))["source"]
