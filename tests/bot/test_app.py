@@ -1,6 +1,5 @@
 """Aldis put together: who may write, which model answers, which account, and how long one waits."""
 
-import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -8,7 +7,6 @@ from functools import partial
 import pytest
 from aiohttp import web
 
-from bot import service
 from bot.access.access import may_write
 from bot.app import models, transports, wiring
 from bot.errors import ConfigError
@@ -27,7 +25,7 @@ from tests.servers.openai import OpenAIServer
 from tests.servers.signal_server import SignalServer
 from tests.surroundings import standalone_deps
 from tests.tools.test_catalog import all_deps
-from tests.waiting import DEADLINE_SECONDS, eventually
+from tests.waiting import DEADLINE_SECONDS
 
 
 class Site(Server):
@@ -104,22 +102,20 @@ async def test_the_first_of_the_list_or_the_one_that_is_chosen_answers() -> None
 
 @pytest.mark.parametrize(
     ("server", "transport", "linking"),
-    [
-        (signal_cli.SignalCli(), SignalCli, SignalCliLinking),
-        (signal_rest_api.SignalRestApi(), RestApi, RestApiLinking),
-    ],
+    [(signal_cli.SignalCli(), SignalCli, SignalCliLinking), (signal_rest_api.SignalRestApi(), RestApi, RestApiLinking)],
 )
 async def test_the_bridge_is_asked_what_it_is(server: SignalServer, transport: type, linking: type) -> None:
-    """And for its only account, where none is set."""
+    """And for its only account, where none is set; one of several is named."""
     async with server:
-        for name in ("", ACCOUNT, ALDIS.uuid):
+        for name, others in (("", []), (ACCOUNT, []), (ALDIS.uuid, []), (ACCOUNT, ["+15550100099"])):
+            server.accounts = [*others, ACCOUNT]
             found = await transports.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT=name))
             assert isinstance(found, transport)
             assert (found.account, found.number) == (ALDIS.uuid, ACCOUNT)
             await found.aclose()
         async with transports.linking_ready(given(SIGNAL__URL=server.url), transports.log_waits()) as (link, accounts):
             assert isinstance(link, linking)
-            assert len(accounts) == 1
+            assert len(accounts) == 2
 
 
 ACCOUNTS = pytest.mark.parametrize(
@@ -146,36 +142,17 @@ async def test_an_account_whose_id_the_bridge_does_not_tell(
 
 
 @ACCOUNTS
-async def test_an_account_that_the_bridge_does_not_have(build: Callable[[], SignalServer]) -> None:
-    """Waiting would be in vain; a bridge that has none is waited for."""
-    async with build() as server:
-        for name in ("+15550100099", ALICE.uuid):
-            with pytest.raises(ConfigError, match=r"^SIGNAL__ACCOUNT: the bridge has another account"):
+async def test_an_account_that_is_not_clear_is_the_operators_choice(build: Callable[..., SignalServer]) -> None:
+    """One that the bridge does not have, or one of several: the variable is named, no number is."""
+    async with build(accounts=[ACCOUNT, "+15550100099"]) as server:
+        for name, words in (
+            ("+15550100098", "the bridge has another account"),
+            (ALICE.uuid, "the bridge has another account"),
+            ("", "the bridge has several accounts"),
+        ):
+            with pytest.raises(ConfigError, match=f"^SIGNAL__ACCOUNT: {words}") as refused:
                 await transports.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT=name))
-
-
-async def test_several_accounts_are_the_operators_choice() -> None:
-    """The variable is named; no number is."""
-    async with signal_cli.SignalCli(accounts=[ACCOUNT, "+15550100099"]) as server:
-        with pytest.raises(ConfigError, match=r"^SIGNAL__ACCOUNT: the bridge has several accounts") as refused:
-            await transports.signal_transport(given(SIGNAL__URL=server.url))
-        assert "+1555" not in str(refused.value)
-        transport = await transports.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT="+15550100099"))
-        assert transport.account == "+15550100099"
-        await transport.aclose()
-
-
-async def test_a_bridge_that_answers_but_not_yet_for_its_accounts_is_waited_for(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """It is no mistake of the operator's; whoever waits can stop waiting."""
-    stop = asyncio.Event()
-    with caplog.at_level(logging.WARNING, "bot.app.transports"):
-        settings = given(SIGNAL__URL="unix:///nowhere/socket")
-        waiting = asyncio.create_task(service.until(stop, transports.signal_transport(settings)))
-        await eventually(lambda: "waiting for Signal" in caplog.text)
-        stop.set()
-        assert await waiting is None
+            assert "+1555" not in str(refused.value)
 
 
 # Tools

@@ -3,43 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from bot.access.chat_settings import parse_settings
 from bot.event_json import JSON_VERSION, UnreadableJson, dump_value, load_envelope, load_outgoing
-from bot.events import (
-    ChatId,
-    Envelope,
-    Kind,
-    PersonId,
-    Removal,
-    Reply,
-    SentId,
-    Style,
-    Styled,
-    StyleRange,
-    utf16_offsets,
-)
+from bot.events import ChatId, Envelope, Kind, PersonId, Removal, Reply, SentId, Style, Styled, StyleRange
 from bot.messages import load_messages
-
-words = st.text(st.characters(codec="utf-8"), max_size=30)
-persons = words.map(PersonId)
-chats = words.map(ChatId)
-timestamps = st.integers(0, 2**53).map(SentId)
-
-envelopes = st.builds(
-    Envelope,
-    account=words,
-    author=st.none() | persons,
-    number=st.none() | words,
-    device=st.integers(0, 2**31),
-    sent_at=timestamps,
-    kind=st.sampled_from(Kind),
-    chat=st.none() | chats,
-    raw=words,
-    from_self=st.booleans(),
-)
 
 ENVELOPE = Envelope(
     account="+15550000000",
@@ -49,7 +17,7 @@ ENVELOPE = Envelope(
     sent_at=SentId(1),
     kind=Kind.MESSAGE,
     chat=ChatId("direct:uuid"),
-    raw='{"envelope": {}}',
+    raw='{"envelope": "é😀\u2028\\u0000\x00"}',
 )
 REPLY = Reply(
     chat=ChatId("direct:uuid"),
@@ -58,8 +26,9 @@ REPLY = Reply(
 )
 STORED_ENVELOPE = (
     b'1:{"account":"+15550000000","author":"uuid","number":null,"device":1,"sent_at":1,"kind":"message",'
-    b'"chat":"direct:uuid","raw":"{\\"envelope\\": {}}","from_self":false,"server_at":null,"expires_in_seconds":0,'
-    b'"waited_ms":null,"is_command":false,"group_revision":null}'
+    b'"chat":"direct:uuid","raw":"{\\"envelope\\": \\"\xc3\xa9\xf0\x9f\x98\x80\xe2\x80\xa8\\\\u0000\\u0000\\"}",'
+    b'"from_self":false,"server_at":null,"expires_in_seconds":0,"waited_ms":null,"is_command":false,'
+    b'"group_revision":null}'
 )
 STORED_REPLY = (
     b'1:{"chat":"direct:uuid","content":{"text":"bold","styles":[{"start":0,"length":4,"style":"BOLD"}]},'
@@ -76,15 +45,8 @@ NAMES: dict[object, str] = {
 REMOVAL = Removal(chat=ChatId("direct:uuid"), target=SentId(1))
 
 
-@settings(max_examples=60, deadline=None)
-@given(envelope=envelopes)
-def test_an_envelope_comes_back_as_it_went_in(envelope: Envelope) -> None:
-    """Whatever is in it, the raw frame to the letter."""
-    assert load_envelope(dump_value(envelope)) == envelope
-
-
 def test_the_stored_forms_are_what_they_are() -> None:
-    """What an older Aldis wrote is read by this one: the forms change only together with their version."""
+    """What an older Aldis wrote is read by this one, to the letter; the forms change only with their version."""
     assert dump_value(ENVELOPE) == STORED_ENVELOPE
     assert dump_value(REPLY) == STORED_REPLY
     assert load_envelope(STORED_ENVELOPE) == ENVELOPE
@@ -138,8 +100,3 @@ def test_what_does_not_fit_its_version_is_refused() -> None:
         with pytest.raises(UnreadableJson, match=rf"{NAMES[load]} does not fit") as caught:
             load(stored)
         assert "secret" not in str(caught.value).lower()
-
-
-def test_utf16_offsets() -> None:
-    """Characters beyond the first plane count twice."""
-    assert utf16_offsets("a😀é") == [0, 1, 3, 4]

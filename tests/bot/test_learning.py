@@ -3,7 +3,6 @@
 import asyncio
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 from bot.app.models import CapabilityProbe, lesson_of
 from bot.chat.room import ContextRoom
@@ -13,7 +12,7 @@ from bot.models.prices import Price
 from bot.settings import Settings, load_settings
 from tests.bot.chat.turn_helpers import says
 from tests.servers.anthropic import AnthropicServer
-from tests.servers.base import Server, answer_json, hang
+from tests.servers.base import answer_json, hang
 from tests.servers.model_hosts import ModelHost
 from tests.servers.openai import OpenAIServer
 from tests.waiting import eventually
@@ -127,20 +126,12 @@ async def test_a_wrong_answer_leaves_what_was_known() -> None:
     assert await learned(settings, lessons) == known
 
 
-class Silent(Server):
-    """A server that takes questions and never answers."""
-
-    def respond(self, seen: Any, request: Any) -> Any:
-        return hang(seen)
-
-
-async def test_a_server_that_hangs_keeps_nobody() -> None:
+async def test_a_server_that_hangs_holds_up_no_end() -> None:
     """The questions end by themselves, and with the process."""
-    async with Silent() as server, Http("aldis-test") as http:
-        given = {"OPENAI_BASE_URL": f"{server.url}/v1", "LLM__OPENAI__MODEL": "home-8b"}
-        settings = load_settings(given, env_file=None)
-        probe = CapabilityProbe(settings, http, ModelLessons())
+    async with OpenAIServer(local=True, models=("home-8b",)) as server, Http("aldis-test") as http:
+        server.look_faults += [hang]
+        probe = CapabilityProbe(settings_of(server), http, ModelLessons())
         probe.start()
-        await eventually(lambda: bool(server.requests))
+        await eventually(lambda: server.look_faults == [])
         async with asyncio.timeout(TIMEOUT_SECONDS / 2):
             await probe.aclose()

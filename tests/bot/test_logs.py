@@ -4,7 +4,7 @@ import asyncio
 import gc
 import json
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from io import StringIO
 from typing import Literal
@@ -20,21 +20,6 @@ from tests.waiting import WAIT_SECONDS
 SECRET = "my-secret-words"
 Form = Literal["text", "json"]
 FORMS: tuple[Form, ...] = ("text", "json")
-
-
-@pytest.fixture(autouse=True)
-def _as_before() -> Generator[None]:
-    """What `set_up` changes for the whole process is put back."""
-    loggers = [logging.getLogger(name) for name in ("", "bot", "tools", "store")]
-    levels = [logger.level for logger in loggers]
-    handlers, raising = logging.root.handlers[:], logging.raiseExceptions
-    # Taken off first, for `set_up` closes what it finds there.
-    logging.root.handlers[:] = []
-    yield
-    logging.root.handlers[:] = handlers
-    logging.raiseExceptions = raising
-    for logger, level in zip(loggers, levels, strict=True):
-        logger.setLevel(level)
 
 
 def logged(form: Form, log: Callable[[logging.Logger], None], level: str = "INFO", name: str = "bot.chat") -> str:

@@ -5,16 +5,12 @@ import re
 import weakref
 from dataclasses import replace
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from bot.labels import Labels, Writer
 from bot.messages import (
     AssistantMessage,
     CallId,
     Document,
     IdentityCache,
-    Message,
     Opaque,
     Page,
     Picture,
@@ -27,37 +23,6 @@ from bot.messages import (
     load_messages,
 )
 
-words = st.text(st.characters(codec="utf-8"), max_size=30)
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | words,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
-    max_leaves=8,
-)
-objects = st.dictionaries(words, json_values, max_size=3)
-call_ids = words.map(CallId)
-
-texts = st.builds(Text, text=words)
-calls = st.builds(ToolCall, id=call_ids, name=words, arguments=objects, malformed=st.none() | words)
-opaques = st.builds(Opaque, vendor=words, data=objects)
-answers = st.builds(ToolAnswer, call_id=call_ids, name=words, content=words, ok=st.booleans())
-pages = st.builds(Page, number=st.integers(101, 999), url=words)
-messages = st.one_of(
-    st.builds(UserMessage, text=words),
-    st.builds(
-        AssistantMessage,
-        parts=st.lists(texts | calls | opaques, max_size=4).map(tuple),
-        pages=st.none() | st.lists(pages, max_size=3).map(tuple),
-    ),
-    st.builds(ToolMessage, answers=st.lists(answers, max_size=3).map(tuple)),
-)
-
-
-@settings(max_examples=100, deadline=None)
-@given(conversation=st.lists(messages, max_size=5).map(tuple))
-def test_messages_come_back_as_they_went_in(conversation: tuple[Message, ...]) -> None:
-    """Every role and every part, with whatever words and JSON in them, equal after a round trip."""
-    assert load_messages(dump_messages(conversation)) == conversation
-
 
 def test_the_stored_form_is_what_it_is() -> None:
     """What an older Aldis wrote is read by this one: the form changes only together with its version."""
@@ -67,7 +32,8 @@ def test_the_stored_form_is_what_it_is() -> None:
             parts=(
                 Opaque(vendor="anthropic", data={"type": "thinking", "signature": "s"}),
                 Text(text="Let me see."),
-                ToolCall(id=CallId("c1"), name="calculate", arguments={"expression": "17*23"}),
+                ToolCall(id=CallId("c1"), name="calculate", arguments={"x": [1.5, None, {"é": True}, 2**70]}),
+                ToolCall(id=CallId("c2"), name="calculate", arguments={}, malformed="{😀"),
             ),
             pages=(Page(number=101, url="https://lamps.example/"),),
         ),
@@ -78,7 +44,9 @@ def test_the_stored_form_is_what_it_is() -> None:
         '"labels":{"people":[{"id":"a","name":"Alice"}],"sources":[],"is_scheduled":false}},'
         '{"parts":[{"vendor":"anthropic","data":{"type":"thinking","signature":"s"},"kind":"opaque"},'
         '{"text":"Let me see.","kind":"text"},'
-        '{"id":"c1","name":"calculate","arguments":{"expression":"17*23"},"malformed":null,"kind":"tool_call"}],'
+        '{"id":"c1","name":"calculate","arguments":{"x":[1.5,null,{"é":true},1180591620717411303424]},'
+        '"malformed":null,"kind":"tool_call"},'
+        '{"id":"c2","name":"calculate","arguments":{},"malformed":"{😀","kind":"tool_call"}],'
         '"role":"assistant","labels":null,"pages":[{"number":101,"url":"https://lamps.example/"}]},'
         '{"answers":[{"call_id":"c1","name":"calculate","content":"{\\"ok\\": true}","ok":true,"labels":null}],'
         '"role":"tool"}]'

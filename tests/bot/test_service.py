@@ -1,18 +1,18 @@
 """Aldis put together, and its end: whatever hangs is waited for no longer than it is worth."""
 
 import asyncio
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import pytest
 
 from bot import app
 from bot.events import ChatId
-from bot.service import Service
 from bot.settings import Settings, load_settings
 from store import open_store
 from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.servers.base import hang
 from tests.servers.openai import OpenAIServer
-from tests.waiting import WAIT_SECONDS
+from tests.waiting import WAIT_SECONDS, eventually
 
 
 class HungTransport(FakeTransport):
@@ -27,64 +27,38 @@ class HungTransport(FakeTransport):
         await asyncio.Event().wait()
 
 
-@dataclass
-class Outside:
-    """What an Aldis under test stands on."""
-
-    transport: FakeTransport
-    model: OpenAIServer
-    path: Path
-
-    @property
-    def settings(self) -> Settings:
-        environ = {
-            "ACCESS__GREETING": "false",
-            "ACCESS__ALLOWED": "*",
-            "OPENAI_BASE_URL": self.model.base_url,
-            "LLM__OPENAI__MODEL": "llama",
-            "STORE__PATH": str(self.path),
-        }
-        return load_settings({**environ, "OPENAI_API_KEY": self.model.key or ""}, None)
-
-    async def is_asked(self) -> None:
-        """Wait until the model thinks."""
-        while not self.model.requests:
-            await asyncio.sleep(0.01)
-
-    async def open_items(self) -> int:
-        async with open_store(self.path, realm="signal") as store:
-            return await store.read(lambda repos: repos.inbox.backlog().items)
+def settings_of(model: OpenAIServer, path: Path, seconds: float) -> Settings:
+    """With so many seconds to end in, which may be more than the settings allow."""
+    environ = {
+        "ACCESS__GREETING": "false",
+        "ACCESS__ALLOWED": "*",
+        "OPENAI_BASE_URL": model.base_url,
+        "LLM__OPENAI__MODEL": "llama",
+        "STORE__PATH": str(path),
+    }
+    settings = load_settings(environ, None)
+    return settings.model_copy(update={"worker": settings.worker.model_copy(update={"shutdown_seconds": seconds})})
 
 
-def given_time(aldis: Service, seconds: float) -> Service:
-    """The same with another time to end than the settings allow."""
-    worker = aldis.settings.worker.model_copy(update={"shutdown_seconds": seconds})
-    return replace(aldis, settings=aldis.settings.model_copy(update={"worker": worker}))
+@pytest.mark.parametrize(("bridge", "seconds", "hurries"), [(FakeTransport, 86_400, True), (HungTransport, 0, False)])
+async def test_whatever_hangs_holds_no_end_up(
+    path: Path, bridge: type[FakeTransport], seconds: float, hurries: bool
+) -> None:
+    """A model, however much time it has, once it is hurried; a bridge that never takes the indicator off, nor closes.
 
-
-async def test_hurry_cuts_the_time_short(path: Path) -> None:
-    """What runs is handed back at once, however much time it has."""
+    What runs is handed back, and the store is closed in order.
+    """
+    transport = bridge([[envelope()]])
     stop, hurry = asyncio.Event(), asyncio.Event()
     async with OpenAIServer(local=True, faults=[hang]) as model, asyncio.timeout(WAIT_SECONDS):
-        outside = Outside(FakeTransport([[envelope()]]), model, path)
-        async with app.build_service(outside.settings, outside.transport, realm="signal") as aldis:
-            running = asyncio.create_task(given_time(aldis, 86_400).chat(stop, hurry))
-            await outside.is_asked()
+        settings = settings_of(model, path, seconds)
+        async with app.build_service(settings, transport, realm="signal") as aldis:
+            running = asyncio.create_task(aldis.chat(stop, hurry))
+            await eventually(lambda: bool(model.requests))
             stop.set()
-            hurry.set()
+            if hurries:
+                hurry.set()
             await running
-        assert await outside.open_items() == 1
-
-
-async def test_a_bridge_that_hangs_holds_no_end_up(path: Path) -> None:
-    """It takes the indicator off never, nor is it ever closed: the store is closed in order all the same."""
-    stop = asyncio.Event()
-    async with OpenAIServer(local=True, faults=[hang]) as model, asyncio.timeout(WAIT_SECONDS):
-        outside = Outside(HungTransport([[envelope()]]), model, path)
-        async with app.build_service(outside.settings, outside.transport, realm="signal") as aldis:
-            running = asyncio.create_task(given_time(aldis, 0).chat(stop))
-            await outside.is_asked()
-            stop.set()
-            await running
-        assert outside.transport.typed[-1][1] is False
-        assert await outside.open_items() == 1
+    assert transport.typed[-1][1] is False
+    async with open_store(path, realm="signal") as store:
+        assert await store.read(lambda repos: repos.inbox.backlog().items) == 1

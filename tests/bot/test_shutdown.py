@@ -1,11 +1,6 @@
 """The end of a run: asked for once, hurried up by a second time, and never longer than Docker waits."""
 
-import asyncio
-import os
-import signal
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager
 
 import pytest
 from annotated_types import Le
@@ -16,17 +11,6 @@ from bot.shutdown import MAX_SECONDS, Restarts, Shutdown
 from tests.waiting import WAIT_SECONDS
 
 DOCKER_SECONDS = 10.0
-
-
-@contextmanager
-def handled(number: signal.Signals, how: signal.Handlers) -> Generator[None]:
-    """Whoever started the process wants it so."""
-    before = signal.signal(number, how)
-    try:
-        yield
-    finally:
-        asyncio.get_running_loop().remove_signal_handler(number)
-        signal.signal(number, before)
 
 
 async def test_a_second_time_hurries_it_up() -> None:
@@ -79,17 +63,6 @@ async def test_what_cannot_be_refreshed_restarts_nothing() -> None:
     with pytest.raises(ConfigError, match="WEB__PORT"):
         await Restarts(shutdown, refused).request()
     assert not shutdown.requested.is_set()
-
-
-async def test_a_hang_up_requests_the_end() -> None:
-    """A terminal that closes, an ssh that drops."""
-    shutdown = Shutdown(leave=lambda: None)
-    with handled(signal.SIGHUP, signal.SIG_DFL):
-        shutdown.listen(signal.SIGTERM, signal.SIGHUP)
-        os.kill(os.getpid(), signal.SIGHUP)
-        async with asyncio.timeout(WAIT_SECONDS):
-            await shutdown.requested.wait()
-        asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
 
 
 def test_an_end_takes_less_than_docker_waits() -> None:
