@@ -6,45 +6,62 @@ would find if this one had been killed there.
 """
 
 import asyncio
+import os
 import shutil
 import sqlite3
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
 from store import InboxId, Repositories, open_store, restore
 from tests.conftest import NOON
 from tests.store.lives import Answer
+from tests.store.places import contents
 
-_path, _copies = Path(sys.argv[1]), Path(sys.argv[2])
 _connect = sqlite3.connect
-_last: dict[str, bytes] = {}
-_is_copying = True
 
 
-def _step(_: object = None) -> None:
-    global _is_copying  # noqa: PLW0603  (copying opens files, which are steps of their own otherwise)
-    if _is_copying:
-        return
-    _is_copying = True
-    now = {file.name: file.read_bytes() for file in _path.parent.iterdir() if not file.name.endswith(("-shm", "-lock"))}
-    if now != _last:
-        shutil.copytree(_path.parent, _copies / f"{len(list(_copies.iterdir())):03}")
-        _last.clear()
-        _last.update(now)
-    _is_copying = False
+async def each_step(path: Path, copies: Path, verb: str) -> AsyncGenerator[Path]:
+    """Carry out a verb in a process of its own; gives the store as it was at each step, and at last as it is then."""
+    arguments = ("-m", "tests.store.dying", str(path), str(copies), verb)
+    root = Path(__file__).parents[2]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *arguments, cwd=root, env={"PATH": os.environ["PATH"]}
+    )
+    assert await process.wait() == 0
+    for folder in sorted(copies.iterdir()):  # noqa: ASYNC240  (nothing else runs)
+        yield folder / path.name
+    yield path
 
 
-def _traced(*args: Any, **kwargs: Any) -> sqlite3.Connection:
-    connection = _connect(*args, **kwargs)
-    connection.set_trace_callback(_step)
-    return connection
+class _Copies:
+    """The copies of a store that were made so far."""
 
+    def __init__(self, path: Path, folder: Path) -> None:
+        self._path, self._folder = path, folder
+        self._last: dict[str, bytes] = {}
+        self._is_copying = False
+        """Copying opens files, which are steps of their own otherwise."""
 
-def _audited(event: str, args: tuple[Any, ...]) -> None:
-    if event in {"open", "os.rename", "os.remove", "os.truncate"} and str(args[0]).startswith(str(_path)):
-        _step()
+    def step(self, _: object = None) -> None:
+        if self._is_copying:
+            return
+        self._is_copying = True
+        now = {name: file for name, file in contents(self._path).items() if not name.endswith(("-shm", "-lock"))}
+        if now != self._last:
+            shutil.copytree(self._path.parent, self._folder / f"{len(list(self._folder.iterdir())):03}")
+            self._last = now
+        self._is_copying = False
+
+    def connect(self, *args: Any, **kwargs: Any) -> sqlite3.Connection:
+        connection = _connect(*args, **kwargs)
+        connection.set_trace_callback(self.step)
+        return connection
+
+    def audit(self, event: str, args: tuple[Any, ...]) -> None:
+        if event in {"open", "os.rename", "os.remove", "os.truncate"} and str(args[0]).startswith(str(self._path)):
+            self.step()
 
 
 def _command(repos: Repositories) -> InboxId:
@@ -52,38 +69,18 @@ def _command(repos: Repositories) -> InboxId:
     return urgent_item.id
 
 
-async def _forget() -> None:
-    async with open_store(_path, realm="signal") as store:
-        command = await store.read(_command)
-        await store.forget("direct:a", before=command, now=NOON, then=Answer(command))
-
-
-async def _forget_person() -> None:
-    async with open_store(_path, realm="signal") as store:
-        command = await store.read(_command)
-        await store.forget("direct:a", person="alice", before=command, now=NOON, then=Answer(command))
-
-
-async def _restore() -> None:
-    restore(_path.parent.parent / "copies" / "copy.db", _path, now=NOON)
-
-
-_VERBS: dict[str, Callable[[], Awaitable[None]]] = {
-    "forget": _forget,
-    "forget-person": _forget_person,
-    "restore": _restore,
-}
-
-
-async def _main() -> None:
-    global _is_copying  # noqa: PLW0603
-    _copies.mkdir()  # noqa: ASYNC240  (nothing else runs)
-    sqlite3.connect = _traced
-    sys.addaudithook(_audited)
-    _is_copying = False
-    await _VERBS[sys.argv[3]]()
-    _is_copying = True
+async def _carry_out(path: Path, verb: str) -> None:
+    if verb == "restore":
+        restore(path.parent.parent / "copies" / "copy.db", path, now=NOON)
+        return
+    async with open_store(path, realm="signal") as store:
+        command, person = await store.read(_command), "alice" if verb == "forget-person" else None
+        await store.forget("direct:a", person=person, before=command, now=NOON, then=Answer(command))
 
 
 if __name__ == "__main__":
-    asyncio.run(_main())
+    copies = _Copies(Path(sys.argv[1]), Path(sys.argv[2]))
+    Path(sys.argv[2]).mkdir()
+    sqlite3.connect = copies.connect
+    sys.addaudithook(copies.audit)
+    asyncio.run(_carry_out(Path(sys.argv[1]), sys.argv[3]))

@@ -1,44 +1,29 @@
 """What the tests of forgetting, keys, backups and failing machines put into a store, and how they look at it again."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
-from store import (
-    ConversationId,
-    Erasure,
-    InboxId,
-    LedgerEntry,
-    Repositories,
-    Store,
-    StoredMessage,
-    TurnId,
-)
-from tests.arrivals import arrival
+from store import ConversationId, Erasure, InboxId, LedgerEntry, Repositories, Store, StoredMessage, TurnId
+from tests.arrivals import arrive
 from tests.conftest import NOON
 
 LATER = NOON + timedelta(minutes=5)
 
 
-async def asked(store: Store, address: str, sent_at: int, words: bytes = b"words", author: str = "alice") -> InboxId:
+async def asked(
+    store: Store, address: str, sent_at: int, words: bytes = b"words", author: str = "alice", *, urgent: bool = False
+) -> InboxId:
     """A message that has come in and waits."""
-    return await said(store, address, sent_at, words, author, urgent=False)
-
-
-async def ordered(store: Store, address: str, sent_at: int, author: str = "alice") -> InboxId:
-    """A command that has come in and waits."""
-    return await said(store, address, sent_at, b"/forget", author, urgent=True)
-
-
-async def said(store: Store, address: str, sent_at: int, words: bytes, author: str, *, urgent: bool) -> InboxId:
-    conversation = await store.conversation(address, now=NOON)
-    item = await store.transaction(
-        lambda repos: repos.inbox.put(arrival(conversation, sent_at, words, author=author, urgent=urgent))
-    )
+    item = await arrive(store, address, sent_at, words, author=author, urgent=urgent)
     assert item is not None
     return item
+
+
+async def ordered(store: Store, address: str, sent_at: int) -> InboxId:
+    """A command that has come in and waits."""
+    return await asked(store, address, sent_at, b"/forget", urgent=True)
 
 
 def taken(repos: Repositories) -> tuple[ConversationId, TurnId]:
@@ -48,17 +33,16 @@ def taken(repos: Repositories) -> tuple[ConversationId, TurnId]:
     return claim.conversation, claim.turn
 
 
-def answered(repos: Repositories, conversation: ConversationId, turn: TurnId, words: Iterable[bytes]) -> None:
-    """A turn ends with these messages, the last of which goes out; it used a tool."""
-    messages = tuple(words)
+def answered(repos: Repositories, conversation: ConversationId, turn: TurnId, question: bytes, answer: bytes) -> None:
+    """A turn ends with this answer, which is to be sent; it used a tool."""
     entry = LedgerEntry(kind="tool", name="calculate", outcome="ok", latency_seconds=0.1, cost_usd=Decimal("0.25"))
-    rows = [
-        StoredMessage(turn=turn, role="assistant" if number % 2 else "user", call_id=None, message=message)
-        for number, message in enumerate(messages)
-    ]
-    repos.history.append(conversation, rows)
+    messages = (
+        StoredMessage(turn=turn, role="user", call_id=None, message=question),
+        StoredMessage(turn=turn, role="assistant", call_id=None, message=answer),
+    )
+    repos.history.append(conversation, messages)
     repos.ledger.add(conversation, turn, "alice", (entry,), now=NOON)
-    repos.outbox.put(conversation, turn, 0, messages[-1], in_group=False, now=NOON)
+    repos.outbox.put(conversation, turn, 0, answer, in_group=False, now=NOON)
     repos.journal.close(turn, "kept", now=NOON)
     repos.inbox.done(turn)
 
@@ -69,7 +53,7 @@ async def talked(store: Store, address: str, sent_at: int, words: bytes, author:
 
     def live(repos: Repositories) -> TurnId:
         conversation, turn = taken(repos)
-        answered(repos, conversation, turn, (b"asked " + words, b"told " + words))
+        answered(repos, conversation, turn, b"asked " + words, b"told " + words)
         [item] = repos.outbox.begin(now=NOON, limit=8)
         repos.outbox.mark_sent(item.id, 1_000_000 + sent_at, now=NOON)
         return turn
@@ -80,8 +64,7 @@ async def talked(store: Store, address: str, sent_at: int, words: bytes, author:
 async def remembered(store: Store, address: str) -> list[bytes]:
     """The history of the conversation at an address, opened."""
     conversation = await store.conversation(address, now=NOON)
-    rows = await store.read(lambda repos: repos.history.last(conversation, 100))
-    return [row.message for row in rows]
+    return [row.message for row in await store.read(lambda repos: repos.history.last(conversation, 100))]
 
 
 async def waiting(store: Store) -> list[bytes]:
@@ -112,15 +95,20 @@ class Answer:
         repos.inbox.settle(self.command)
 
 
-async def forgotten(store: Store, address: str, command: InboxId) -> Erasure | None:
-    """A conversation is forgotten by a command in it, which is answered."""
+async def forgotten(store: Store, address: str, command: InboxId, person: str | None = None) -> Answer:
+    """The conversation, or the person with it, is forgotten by a command, which is answered."""
     answer = Answer(command)
-    await store.forget(address, before=command, now=NOON, then=answer)
-    return answer.erased
+    await store.forget(address, person=person, before=command, now=NOON, then=answer)
+    return answer
 
 
 async def rows(store: Store, query: str, *values: object) -> list[tuple[object, ...]]:
     return await store.read(lambda repos: repos.inbox.rows(query, values))
+
+
+async def sealed_in(store: Store, query: str) -> list[bytes]:
+    """The sealed values that a query of one column finds."""
+    return [bytes(value) for (value,) in await store.read(lambda repos: repos.inbox.rows(query))]
 
 
 def found(path: Path, words: bytes) -> list[str]:

@@ -1,14 +1,8 @@
-"""The files of a store as tests look at them from outside, and a store as a kill at each step would leave it."""
+"""The files of a store as tests look at them from outside."""
 
-import asyncio
-import os
 import sqlite3
-import sys
-from collections.abc import AsyncGenerator
 from contextlib import closing
 from pathlib import Path
-
-REPOSITORY = Path(__file__).parent.parent.parent
 
 
 def keys_of(path: Path) -> Path:
@@ -25,8 +19,16 @@ def wrapped(path: Path) -> list[bytes]:
         return [key for (key,) in connection.execute("SELECT key FROM wrapped")]
 
 
-def stores(copies: Path, name: str) -> list[Path]:
-    return [folder / name for folder in sorted(copies.iterdir())]
+def execute(path: Path, *statements: str) -> None:
+    """Change a store that is not open with bare SQLite."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    """All files beside a store, by name."""
+    return {file.name: file.read_bytes() for file in path.parent.iterdir() if file.is_file()}
 
 
 def content(path: Path) -> bytes:
@@ -37,15 +39,10 @@ def replace(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-async def each_step(path: Path, copies: Path, verb: str) -> AsyncGenerator[Path]:
-    """Carry out a verb of `tests.store.dying`; gives the store as it was at each step, and at last as it is then."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "tests.store.dying", str(path), str(copies), verb),
-        cwd=REPOSITORY,
-        env={"PATH": os.environ["PATH"]},
-    )
-    assert await process.wait() == 0
-    for copy in stores(copies, path.name):
-        yield copy
-    yield path
+HARMS = {
+    "a page of nonsense": lambda content: content[:4096] + b"\xff" * 4096 + content[8192:],
+    "a letter of its schema": lambda content: content.replace(b"CREATE TABLE", b"CREATE T\xe1BLE"),
+    "cut off": lambda content: content[: len(content) // 8192 * 4096],
+    "something else": lambda _: b"Dear diary, " * 1000,
+}
+"""What can have become of a file."""

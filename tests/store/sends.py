@@ -3,42 +3,48 @@
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from store import Confirmation, ConversationId, OutboxItem, Repositories, Store
+from store import Confirmation, ConversationId, OutboxItem, Repositories
 from store.repository import millis
 from tests.conftest import NOON
 
 GRACE = timedelta(seconds=90)
 
 
-async def conversation_at(store: Store, chat: str) -> ConversationId:
-    return await store.conversation(chat, now=NOON)
+def at(seconds: float) -> datetime:
+    """So many seconds after noon."""
+    return NOON + timedelta(seconds=seconds)
 
 
-async def say(store: Store, chat: str, *replies: bytes, now: datetime = NOON) -> None:
+def place(repos: Repositories, chat: str) -> ConversationId:
+    """The conversation at an address, with its key."""
+    repos.conversations.key(chat)
+    return repos.conversations.add(chat, now=NOON)
+
+
+def say(repos: Repositories, chat: str, *replies: bytes, now: datetime = NOON) -> None:
     """A turn of the chat ends with these replies."""
-    conversation = await conversation_at(store, chat)
-
-    def put(repos: Repositories) -> None:
-        turn = repos.turns.begin(conversation, now=now)
-        for position, reply in enumerate(replies):
-            repos.outbox.put(conversation, turn, position, reply, in_group=chat.startswith("group:"), now=now)
-
-    await store.transaction(put)
+    conversation = place(repos, chat)
+    turn = repos.turns.begin(conversation, now=now)
+    for position, reply in enumerate(replies):
+        repos.outbox.put(conversation, turn, position, reply, in_group=chat.startswith("group:"), now=now)
 
 
-async def begin(store: Store, now: datetime = NOON, limit: int = 16) -> list[OutboxItem]:
-    return list(await store.transaction(lambda repos: repos.outbox.begin(now=now, limit=limit)))
+def begin(repos: Repositories, now: datetime = NOON) -> tuple[OutboxItem, ...]:
+    return repos.outbox.begin(now=now, limit=16)
 
 
-async def states(store: Store) -> list[tuple[str, int | None]]:
-    rows = await store.read(lambda repos: repos.outbox.rows("SELECT state, sent_at FROM outbox ORDER BY id"))
-    return [(state, sent_at) for state, sent_at in rows]
+def sent(repos: Repositories, item: OutboxItem, name: datetime, now: datetime | None = None) -> None:
+    """The bridge says that the item went out under this time."""
+    repos.outbox.mark_sent(item.id, millis(name), now=now or name)
 
 
-async def prove(store: Store, address: str, *at: datetime, now: datetime | None = None) -> int:
-    """Somebody confirms messages of these times; gives how many sends that proves."""
-    names, now = [millis(one) for one in at], now or max(at)
-    return await store.transaction(lambda repos: confirm(repos, address, names, now))
+def states(repos: Repositories) -> list[tuple[str, int | None]]:
+    return repos.outbox.rows("SELECT state, sent_at FROM outbox ORDER BY id")
+
+
+def prove(repos: Repositories, address: str, *names: datetime, now: datetime | None = None) -> int:
+    """A phone confirms messages of these times; gives how many sends that proves."""
+    return confirm(repos, address, list(map(millis, names)), now or max(names))
 
 
 def confirm(repos: Repositories, address: str, names: Collection[int], now: datetime) -> int:
@@ -46,19 +52,20 @@ def confirm(repos: Repositories, address: str, names: Collection[int], now: date
     return repos.attempts.prove_all([Confirmation(address=address, names=names, came_at=now)], now=now)
 
 
-async def listed(store: Store, group: str, *people: str, now: datetime = NOON + timedelta(seconds=10)) -> None:
-    """The bridge tells who is in a group, after all that has been sent so far unless `now` says another time."""
-
-    def keep(repos: Repositories) -> None:
-        assert repos.members.keep(group, people, listed_at=now)
-        repos.attempts.reconcile(now=now)
-
-    await store.transaction(keep)
+def listed(repos: Repositories, group: str, *people: str, now: datetime = NOON + timedelta(seconds=10)) -> None:
+    """The bridge lists who is in a group, after all that has been sent so far unless `now` says another time."""
+    assert repos.members.keep(group, people, listed_at=now)
+    repos.attempts.reconcile(now=now)
 
 
-async def doubted(store: Store, chat: str, now: datetime = NOON) -> OutboxItem:
-    """A send of the chat whose outcome nobody knows."""
-    await say(store, chat, b"answer", now=now)
-    [item] = await begin(store, now)
-    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=now + GRACE))
+def doubt(repos: Repositories, item: OutboxItem, until: datetime = NOON + GRACE) -> None:
+    """The bridge does not answer for the item."""
+    repos.outbox.mark_unknown(item.id, due_at=until)
+
+
+def doubted(repos: Repositories, chat: str, now: datetime = NOON) -> OutboxItem:
+    """A send of the chat whose outcome is unknown."""
+    say(repos, chat, b"answer", now=now)
+    [item] = begin(repos, now)
+    doubt(repos, item, now + GRACE)
     return item

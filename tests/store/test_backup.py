@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+import shutil
 import sqlite3
 import stat
 from contextlib import closing
@@ -12,22 +13,30 @@ import pytest
 
 from store import (
     Damaged,
+    Repositories,
     SchemaTooNew,
     Store,
     StoreError,
     StoreInUse,
     WrongKey,
+    copy_closed,
     open_store,
     restore,
+    schema_of,
 )
 from store.migrations import newest
 from store.sealing import KEY_BYTES
+from tests.arrivals import arrival
 from tests.conftest import NOON
-from tests.store.lives import found, ordered, remembered, rows, talked
-from tests.store.places import each_step, keys_of, master_of, wrapped
+from tests.store.dying import each_step
+from tests.store.lives import LATER, asked, forgotten, found, ordered, remembered, sealed_in, taken, talked
+from tests.store.places import HARMS, contents, execute, keys_of, master_of, wrapped
+from tests.store.sends import place
 
 WORDS = [b"asked one", b"told one"]
+ALL_WORDS = [*WORDS, b"asked two", b"told two"]
 STAMP = "20261121T120000Z"
+HOUR = timedelta(hours=1)
 
 
 def files(folder: Path) -> set[str]:
@@ -79,11 +88,9 @@ class TestMaking:
         """Free pages and rows that were deleted are not copied."""
         async with open_store(path, realm="signal") as store:
             await talked(store, "direct:a", 1, b"one")
-            [(sealed,)] = await rows(store, "SELECT message FROM history WHERE position = 0")
-            assert isinstance(sealed, bytes)
+            [sealed] = await sealed_in(store, "SELECT message FROM history WHERE position = 0")
             former = wrapped(path)
-            command = await ordered(store, "direct:a", 2)
-            await store.forget("direct:a", before=command, now=NOON, then=lambda repos, *_: repos.inbox.settle(command))
+            await forgotten(store, "direct:a", await ordered(store, "direct:a", 2))
             copy = await store.backup(tmp_path / "backups", now=NOON)
         assert found(copy, sealed) == []
         assert len([key for key in former if found(copy, key)]) == 1
@@ -94,12 +101,11 @@ class TestRestoring:
         """The drill: words of then are back, words from afterwards are not; the files of before are kept aside."""
         copy = await backed_up(path, tmp_path / "backups")
         former = restore(copy, path, now=NOON)
-        assert former == path.with_name(f"aldis.db.before-{STAMP}")
+        assert former is not None
+        assert former.name == f"aldis.db.before-{STAMP}"
         await assert_holds(path, WORDS)
-        assert files(path.parent) == {
-            *("aldis.db", "aldis.db-keys", "aldis.db-master-key", "aldis.db-lock"),
-            *(f"aldis.db.before-{STAMP}", f"aldis.db.before-{STAMP}-keys"),
-        }
+        own = {path.name + suffix for suffix in ("", "-keys", "-master-key", "-lock")}
+        assert files(path.parent) == {*own, former.name, keys_of(former).name}
         assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}
 
     async def test_it_works_on_a_new_machine(self, path: Path, tmp_path: Path) -> None:
@@ -116,53 +122,53 @@ class TestRestoring:
         crashed = tmp_path / "crashed" / "aldis.db"
         async with open_store(path, realm="signal") as store:
             await talked(store, "direct:a", 3, b"three")
-            copy_files(path.parent, crashed.parent)
+            shutil.copytree(path.parent, crashed.parent)
         former = restore(copy, crashed, now=NOON)
         assert former is not None
         assert former.with_name(former.name + "-wal").exists()
         await assert_holds(crashed, WORDS)
         restore(former, crashed, now=NOON + timedelta(seconds=1))
-        await assert_holds(crashed, [*WORDS, b"asked two", b"told two", b"asked three", b"told three"])
+        await assert_holds(crashed, [*ALL_WORDS, b"asked three", b"told three"])
 
     async def test_a_running_store_is_not_touched(self, path: Path, tmp_path: Path) -> None:
-        """It is told to stop Aldis first, and the running one does not notice."""
+        """The error says to stop Aldis first, and the running one does not notice."""
         copy = await backed_up(path, tmp_path / "backups")
         async with open_store(path, realm="signal") as store:
             with pytest.raises(StoreInUse, match=str(path)):
                 restore(copy, path, now=NOON)
-            assert len(await remembered(store, "direct:a")) == 4
-        await assert_holds(path, [*WORDS, b"asked two", b"told two"])
+            assert await remembered(store, "direct:a") == ALL_WORDS
+        await assert_holds(path, ALL_WORDS)
 
     @pytest.mark.parametrize("part", ["", "-keys"])
-    @pytest.mark.parametrize(
-        "harm", ["flipped", "a letter of its schema", "cut off", "something else", "empty", "missing"]
-    )
-    async def test_a_copy_that_is_not_whole_is_refused(self, path: Path, tmp_path: Path, part: str, harm: str) -> None:
-        """Its file is named, and the present store is left as it is."""
+    @pytest.mark.parametrize("harm", [*HARMS, "empty", "missing"])
+    async def test_what_is_not_whole_is_refused_and_left_alone(
+        self, path: Path, tmp_path: Path, part: str, harm: str
+    ) -> None:
+        """A copy by its name, and a store with the verb that restores one."""
         copy = await backed_up(path, tmp_path / "backups")
-        file = copy.with_name(copy.name + part)
-        content = file.read_bytes()
-        match harm:
-            case "flipped":
-                file.write_bytes(content[:4096] + b"\xff" * 4096 + content[8192:])
-            case "a letter of its schema":
-                file.write_bytes(content.replace(b"CREATE TABLE", b"CREATE T\xe1BLE"))
-            case "cut off":
-                file.write_bytes(content[:4096])
-            case "something else":
-                file.write_bytes(b"Dear diary, " * 1000)
-            case "empty":
-                file.write_bytes(b"")
-            case _:
-                file.unlink()
-        before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+        file, before = copy.with_name(copy.name + part), contents(path)
+        whole = file.read_bytes()
+        if harm == "missing":
+            file.unlink()
+        else:
+            file.write_bytes(HARMS[harm](whole) if harm in HARMS else b"")
         with pytest.raises(StoreError, match=str(copy)) as caught:
             restore(copy, path, now=NOON)
         assert harm == "missing" or isinstance(caught.value, Damaged)
-        assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before
+        assert contents(path) == before
+        if harm in HARMS:
+            present = path.with_name(path.name + part)
+            present.write_bytes(HARMS[harm](present.read_bytes()))
+            damaged = present.read_bytes()
+            with pytest.raises(Damaged, match="restore a backup with `aldis restore FILE`"):
+                await assert_holds(path, ALL_WORDS)
+            assert present.read_bytes() == damaged
+        file.write_bytes(whole)
+        restore(copy, path, now=NOON)
+        await assert_holds(path, WORDS)
 
     async def test_a_copy_under_another_key_is_refused(self, path: Path, tmp_path: Path) -> None:
-        """Nothing in it could be read: better to be told now than by the next message."""
+        """Nothing in it could be read: better to be refused now than by the next message."""
         copy = await backed_up(path, tmp_path / "backups")
         with pytest.raises(WrongKey, match=f"does not open {copy}: .*STORE__KEY"):
             restore(copy, path, now=NOON, key=secrets.token_bytes(KEY_BYTES))
@@ -175,11 +181,10 @@ class TestRestoring:
     async def test_a_copy_of_a_newer_aldis_is_refused(self, path: Path, tmp_path: Path) -> None:
         """It names both schemas."""
         copy = await backed_up(path, tmp_path / "backups")
-        with closing(sqlite3.connect(copy)) as connection:
-            connection.execute(f"PRAGMA user_version = {newest() + 1}")
+        execute(copy, f"PRAGMA user_version = {newest() + 1}")
         with pytest.raises(SchemaTooNew, match=f"schema {newest() + 1}.* {newest()}"):
             restore(copy, path, now=NOON)
-        await assert_holds(path, [*WORDS, b"asked two", b"told two"])
+        await assert_holds(path, ALL_WORDS)
 
     async def test_tables_of_another_program_are_in_no_ones_way(
         self, path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -187,16 +192,13 @@ class TestRestoring:
         """Litestream 0.5.17 makes two tables in each database (db.go, 2026-11): the log names them at opening."""
         caplog.set_level("INFO")
         await backed_up(path, tmp_path / "backups")
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute("CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)")
-            connection.execute("CREATE TABLE _litestream_lock (id INTEGER)")
-            connection.commit()
+        execute(path, *(f"CREATE TABLE _litestream_{name} (id INTEGER PRIMARY KEY)" for name in ("seq", "lock")))
         async with open_store(path, realm="signal") as store:
             copy = await store.backup(tmp_path / "backups", now=NOON)
         assert caplog.text.count("tables of another program") == 1
         assert "leaves alone: _litestream_lock, _litestream_seq" in caplog.text
         restore(copy, path, now=NOON)
-        await assert_holds(path, [*WORDS, b"asked two", b"told two"])
+        await assert_holds(path, ALL_WORDS)
 
     async def test_a_crash_at_any_step_leaves_one_store_or_a_refusal(self, path: Path, tmp_path: Path) -> None:
         """Never half of each and never an empty one: one that was cut off is refused until it is done again."""
@@ -210,7 +212,7 @@ class TestRestoring:
                 async with open_store(at, realm="signal") as store:
                     words = await remembered(store, "direct:a")
                     seen.append("after" if await store.read(lambda repos: repos.restored.until(NOON)) else "before")
-                assert words == (WORDS if seen[-1] == "after" else [*WORDS, b"asked two", b"told two"])
+                assert words == (WORDS if seen[-1] == "after" else ALL_WORDS)
             except StoreError as error:
                 seen.append("refused" if f"a restore of {at} was cut off: do it again" in str(error) else str(error))
                 with pytest.raises(StoreError, match="is no backup"):
@@ -235,7 +237,50 @@ class TestRestoring:
         await assert_holds(path, WORDS)
 
 
-def copy_files(source: Path, target: Path) -> None:
-    target.mkdir(parents=True)
-    for file in source.iterdir():
-        (target / file.name).write_bytes(file.read_bytes())
+class TestClosing:
+    async def is_copy(self, path: Path) -> bool:
+        with closing(sqlite3.connect(path)) as connection:
+            return connection.execute("SELECT count(*) FROM restored").fetchone() == (1,)
+
+    async def test_a_copy_is_marked_until_it_is_closed(self, path: Path, tmp_path: Path) -> None:
+        """Both from its making, as files may be put in place by hand, and by a restore, whatever its schema."""
+        async with open_store(path, realm="signal") as store:
+            await asked(store, "direct:a", 1)
+            copy = await store.backup(tmp_path / "copies", now=NOON)
+        assert (await self.is_copy(path), await self.is_copy(copy)) == (False, True)
+        earlier = newest() - 2
+        execute(path, f"PRAGMA user_version = {earlier}")
+        copy = copy_closed(path, tmp_path / "copies", now=NOON)
+        assert schema_of(copy) == earlier
+        restore(copy, path, now=NOON + HOUR)
+        assert await self.is_copy(path)
+
+        def close(repos: Repositories) -> int:
+            repos.grants.allow(place(repos, "direct:a"), "alice", tool="post", shape="s", now=NOON)
+            return repos.restored.close(besides=(), now=NOON)
+
+        async with open_store(path, realm="signal") as store:
+            assert await store.transaction(close) == 1
+            # It may have been taken back since the backup.
+            assert await store.read(lambda repos: repos.grants.value("SELECT count(*) FROM grants")) == 0
+        assert not await self.is_copy(path)
+
+    def test_what_is_closed_is_neither_answered_nor_sent(self, repos: Repositories) -> None:
+        """Its words go, and the steps of a turn that was under way; a deletion stays to be carried out."""
+        for number in (1, 2, 3):
+            repos.inbox.put(arrival(place(repos, f"direct:{number}"), number))
+        repos.inbox.put(arrival(place(repos, "direct:a"), 4, urgent=True, kind="delete"))
+        here, turn = taken(repos)
+        repos.outbox.put(here, turn, 0, b"an answer", in_group=False, now=NOON)
+        repos.journal.close(turn, "ignored", now=NOON)
+        repos.inbox.done(turn)
+        repos.journal.add(*taken(repos), 0, b"a step")
+        repos.outbox.begin(now=LATER, limit=1)
+        assert repos.restored.close(besides=("delete",), now=LATER) == 3
+        assert repos.inbox.claim(now=LATER, until=LATER, busy=()) is None
+        assert len(repos.inbox.urgent_items()) == 1
+        assert repos.outbox.begin(now=LATER + HOUR, limit=9) == ()
+        assert repos.inbox.value("SELECT count(*) FROM journal") == 0
+        assert repos.inbox.column("SELECT DISTINCT state FROM turns") == ("ignored",)
+        words = "SELECT count(*) FROM inbox WHERE envelope IS NOT NULL UNION ALL SELECT count(*) FROM outbox "
+        assert repos.inbox.column(words + "WHERE reply IS NOT NULL") == (1, 0)

@@ -1,11 +1,17 @@
-"""The history: whole turns in order, of one conversation; loading the last ones costs the same whatever there is."""
+"""The history: whole turns in order, of one conversation. The journal: the steps of a turn, gone when it has ended.
+
+Loading the last turns costs the same whatever there is (`test_store.py`).
+"""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
-from store import ConversationId, Repositories, Role, Store, StoredMessage, TurnEnd, TurnId
+from store import ConversationId, Damaged, Repositories, Role, StepMissing, StoredMessage, TurnEnd, TurnId, open_store
 from tests.conftest import NOON
+from tests.store.sends import place
 
 CALLED: tuple[tuple[Role, str | None], ...] = (
     ("user", None),
@@ -24,7 +30,7 @@ def say(
     words: str,
     shape: Sequence[tuple[Role, str | None]] = PLAIN,
     end: TurnEnd = "kept",
-) -> TurnId:
+) -> None:
     """One turn to its end; its messages are `words 0`, `words 1` ..."""
     turn = repos.turns.begin(conversation, now=NOON)
     messages = [
@@ -34,58 +40,99 @@ def say(
     if end == "kept":
         repos.history.append(conversation, messages)
     repos.journal.close(turn, end, now=NOON)
-    return turn
 
 
-async def last(store: Store, conversation: ConversationId, turns: int) -> tuple[StoredMessage, ...]:
-    return await store.read(lambda repos: repos.history.last(conversation, turns))
+def words(repos: Repositories, conversation: ConversationId, turns: int) -> list[str]:
+    return [message.message.decode() for message in repos.history.last(conversation, turns)]
 
 
-async def words(store: Store, conversation: ConversationId, turns: int) -> list[str]:
-    return [message.message.decode() for message in await last(store, conversation, turns)]
-
-
-@pytest.fixture
-async def conversation(store: Store) -> ConversationId:
-    """A conversation without a turn."""
-    return await store.conversation("direct:a", now=NOON)
-
-
-async def test_the_last_turns_are_whole_and_oldest_first(store: Store, conversation: ConversationId) -> None:
+def test_the_last_turns_are_whole_and_oldest_first(repos: Repositories) -> None:
     """The window counts kept turns of this conversation, not messages: however long a turn is, all of it comes."""
-    other = await store.conversation("group:G", now=NOON)
+    conversation, other = place(repos, "direct:a"), place(repos, "group:G")
     turns: list[tuple[str, Sequence[tuple[Role, str | None]], TurnEnd]] = [
         *(("one", PLAIN, "kept"), ("gone", PLAIN, "failed"), ("two", CALLED, "kept"), ("gone", PLAIN, "ignored")),
         ("three", PLAIN, "kept"),
     ]
-
-    def live(repos: Repositories) -> None:
-        for name, shape, end in turns:
-            say(repos, conversation, name, shape, end)
-            say(repos, other, "theirs")
-        repos.turns.begin(conversation, now=NOON)
-
-    await store.transaction(live)
+    for name, shape, end in turns:
+        say(repos, conversation, name, shape, end)
+        say(repos, other, "theirs")
+    repos.turns.begin(conversation, now=NOON)
     one, three = ["one 0", "one 1"], ["three 0", "three 1"]
     two = [f"two {number}" for number in range(5)]
     for count, wanted in ((0, []), (1, three), (2, two + three), (3, one + two + three), (1000, one + two + three)):
-        assert await words(store, conversation, count) == wanted
-    assert await words(store, other, 2) == ["theirs 0", "theirs 1"] * 2
+        assert words(repos, conversation, count) == wanted
+    assert words(repos, other, 2) == ["theirs 0", "theirs 1"] * 2
 
 
-async def test_rows_that_were_exchanged_are_found_out(
-    store: Store, conversation: ConversationId, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Whoever can write to the file cannot change who said what: their turn is as good as gone, and no other."""
-    await store.transaction(lambda repos: say(repos, conversation, "asked"))
-
-    def exchange(repos: Repositories) -> None:
-        [(answer,)] = repos.history.rows("SELECT message FROM history WHERE turn_id = 1 AND position = 1")
-        repos.history.execute("UPDATE history SET message = ? WHERE turn_id = 1 AND position = 0", (answer,))
-
-    await store.transaction(lambda repos: say(repos, conversation, "whole"))
-    await store.transaction(exchange)
-    assert await words(store, conversation, 9) == ["whole 0", "whole 1"]
+def test_rows_that_were_exchanged_are_found_out(repos: Repositories, caplog: pytest.LogCaptureFixture) -> None:
+    """A writer to the file cannot change who said what: that turn is as good as gone, and no other."""
+    conversation = place(repos, "direct:a")
+    say(repos, conversation, "asked")
+    say(repos, conversation, "whole")
+    answer = "(SELECT message FROM history WHERE turn_id = 1 AND position = 1)"
+    repos.history.execute(f"UPDATE history SET message = {answer} WHERE turn_id = 1 AND position = 0")
+    assert words(repos, conversation, 9) == ["whole 0", "whole 1"]
     assert [record.getMessage() for record in caplog.records] == [
         "turn 1 of conversation 1 is lost: a sealed value at history.message|1|0 is not what was written there"
     ]
+
+
+class TestJournal:
+    async def test_steps_come_back_in_order(self, path: Path) -> None:
+        """After a restart, too. None is written before the one that comes first: a gap would be written over."""
+
+        def begin(repos: Repositories) -> tuple[ConversationId, TurnId]:
+            conversation = place(repos, "direct:a")
+            turn = repos.turns.begin(conversation, now=NOON)
+            repos.journal.add(conversation, turn, 0, *(b"%d" % number for number in range(12)))
+            with pytest.raises(StepMissing):
+                repos.journal.add(conversation, turn, 13, b"13")
+            return conversation, turn
+
+        def go_on(repos: Repositories) -> tuple[bytes, ...]:
+            repos.journal.add(*turn, 12, b"12")
+            return repos.journal.steps(*turn)
+
+        async with open_store(path, realm="signal") as store:
+            turn = await store.transaction(begin)
+        async with open_store(path, realm="signal") as store:
+            assert await store.transaction(go_on) == tuple(b"%d" % number for number in range(13))
+
+    def test_a_turn_that_was_not_claimed_has_none(self, repos: Repositories) -> None:
+        """Steps of a turn that was taken back, forgotten, or never begun are not written."""
+        conversation = place(repos, "direct:a")
+        turn = repos.turns.begin(conversation, now=NOON)
+        repos.journal.add(conversation, TurnId(turn + 1), 0, b"step")
+        repos.journal.close(turn, "ignored", now=NOON)
+        repos.journal.add(conversation, turn, 0, b"step")
+        assert repos.journal.value("SELECT count(*) FROM journal") == 0
+
+    def test_steps_that_were_moved_are_found_out(self, repos: Repositories) -> None:
+        """A step of another turn or position does not open: no tool answer can be put in another's place."""
+        conversation = place(repos, "direct:a")
+        turn, other = (repos.turns.begin(conversation, now=NOON) for _ in range(2))
+        repos.journal.add(conversation, turn, 0, b"step")
+        for where, position in ((turn, 1), (other, 0)):
+            repos.journal.execute("UPDATE journal SET position = ?, turn_id = ?", (position, where))
+            with pytest.raises(Damaged):
+                repos.journal.steps(conversation, where)
+
+
+class TestPredictions:
+    def test_one_goes_with_the_first_of_its_messages_that_does(self, repos: Repositories) -> None:
+        """Of the one that made it and the one that said what came of it."""
+
+        def after(minutes: int | None) -> datetime | None:
+            return None if minutes is None else NOON + timedelta(minutes=minutes)
+
+        for made, settled, goes in ((None, None, None), (5, None, 5), (None, 5, 5), (5, 9, 5), (9, 5, 5)):
+            here = place(repos, f"direct:{made}-{settled}")
+            first, later = (repos.turns.begin(here, now=NOON, expires_at=after(end)) for end in (made, settled))
+            repos.predictions.put(here, "alice", f"call {here}", b"words", due_at=NOON, turn=first)
+            repos.predictions.settle(here, "alice", 1, b"void", turn=later, now=NOON)
+            for minutes in range(4, 11):
+                now, left = NOON + timedelta(minutes=minutes), int(goes is None or minutes < goes)
+                assert len(repos.predictions.all(here, "alice", now=now)) == left
+                repos.forgetting.expire(now)
+                count = "SELECT count(*) FROM predictions WHERE conversation_id = ?"
+                assert repos.predictions.value(count, (here,)) == left

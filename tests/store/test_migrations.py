@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from store import KeptTime, Repositories, SchemaTooNew, open_store
-from store.migrations import migrate, newest
-from store.sealing import unlock
+from store.migrations import migrate, newest, version_of
 from tests.conftest import NOON
-from tests.store.earlier import build_earlier
-from tests.store.places import keys_of, master_of
+from tests.store.earlier import earlier_store
+from tests.store.places import contents, execute
 
 EARLIER_ROWS = """
     INSERT INTO conversations (id, realm, handle, created_at) VALUES (3, 'signal', x'01', 1);
@@ -34,16 +33,6 @@ def connection() -> Generator[sqlite3.Connection]:
         yield connection
 
 
-def version(connection: sqlite3.Connection) -> int:
-    [number] = connection.execute("PRAGMA user_version").fetchone()
-    return number
-
-
-def tables(connection: sqlite3.Connection) -> set[str]:
-    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
-    return {name for (name,) in rows}
-
-
 def definitions(connection: sqlite3.Connection) -> dict[str, str]:
     return dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
 
@@ -55,23 +44,20 @@ async def test_every_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> Non
         wanted = definitions(model)
     for number in (*range(1, newest(), 4), 4, 14, 28, 35, 36, 38):
         path = tmp_path / f"{number}" / "aldis.db"
-        path.parent.mkdir()
-        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            connection.execute("ATTACH DATABASE ? AS keys", (str(keys_of(path)),))
-            build_earlier(connection, number)
-            unlock(connection, master_of(path))
+        with earlier_store(path, number) as (connection, _):
             connection.executescript(EARLIER_ROWS)
-        async with open_store(path, realm="signal") as store:
-            kept = await store.read(
-                lambda repos: (
-                    repos.ledger.rows("SELECT name, cost_usd, turn_id FROM ledger"),
-                    repos.turns.rows("SELECT id, state FROM turns"),
-                    repos.turns.value("SELECT seq FROM sqlite_sequence WHERE name = 'turns'"),
-                    definitions(repos.turns._connection),
-                    repos.turns.rows("PRAGMA foreign_key_check"),
-                )
+
+        def kept(repos: Repositories) -> tuple[object, ...]:
+            return (
+                repos.ledger.rows("SELECT name, cost_usd, turn_id FROM ledger"),
+                repos.turns.rows("SELECT id, state FROM turns"),
+                repos.turns.value("SELECT seq FROM sqlite_sequence WHERE name = 'turns'"),
+                definitions(repos.turns._connection),
+                repos.turns.rows("PRAGMA foreign_key_check"),
             )
-        assert kept == ([("x", "2", 8)], [(8, "kept")], 9, wanted, []), number
+
+        async with open_store(path, realm="signal") as store:
+            assert await store.read(kept) == ([("x", "2", 8)], [(8, "kept")], 9, wanted, []), number
 
 
 OWN_TIME = """
@@ -90,30 +76,24 @@ OWN_TIME = """
 @pytest.mark.parametrize("number", [35, 38])
 async def test_a_time_that_was_ahead_counts_as_a_clock_set_back(path: Path, number: int) -> None:
     """Own time, which earlier Aldis went by, becomes the last known time: what waits by it moves at the next look."""
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("ATTACH DATABASE ? AS keys", (str(keys_of(path)),))
-        build_earlier(connection, number)
-        unlock(connection, master_of(path))
+    with earlier_store(path, number) as (connection, _):
         connection.executescript(OWN_TIME)
-    async with open_store(path, realm="signal") as store:
 
-        def move(repos: Repositories) -> None:
-            repos.outbox.put_off_all(timedelta(hours=-1), now=NOON)
-
-        assert await store.read(lambda repos: repos.last_time.last()) == KeptTime(
+    def moved(repos: Repositories) -> list[list[tuple[object, ...]]]:
+        assert repos.last_time.last() == KeptTime(
             boot="boot", counted_ns=5, wall_ns=3_600_000_000_100, believed_ns=3_600_000_000_100
         )
-        await store.transaction(move)
-        rows = await store.read(
-            lambda repos: [
-                repos.outbox.rows("SELECT due_at FROM outbox"),
-                repos.outbox.rows("SELECT begun_at, set_back_ms FROM attempts"),
-                repos.outbox.rows("SELECT target, came_at FROM receipts"),
-                repos.outbox.rows("SELECT origin, is_delay FROM reminders ORDER BY id"),
-            ]
-        )
+        repos.outbox.put_off_all(timedelta(hours=-1), now=NOON)
+        return [
+            repos.outbox.rows("SELECT due_at FROM outbox"),
+            repos.outbox.rows("SELECT begun_at, set_back_ms FROM attempts"),
+            repos.outbox.rows("SELECT target, came_at FROM receipts"),
+            repos.outbox.rows("SELECT origin, is_delay FROM reminders ORDER BY id"),
+        ]
+
     hour = 3_600_000
+    async with open_store(path, realm="signal") as store:
+        rows = await store.transaction(moved)
     assert rows == [[(4 - hour,), (4 - hour,)], [(3, hour)], [(2, 3)], [("delay", 1), ("date", 0)]]
 
 
@@ -132,17 +112,12 @@ async def test_a_newer_store_is_left_as_it_is(path: Path) -> None:
     """Not a byte of its files is changed, so that the newer Aldis still opens it."""
     async with open_store(path, realm="signal"):
         pass
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(f"PRAGMA user_version = {newest() + 1}")
-
-    def contents() -> dict[str, bytes]:
-        return {file.name: file.read_bytes() for file in path.parent.iterdir()}
-
-    before = contents()
+    execute(path, f"PRAGMA user_version = {newest() + 1}")
+    before = contents(path)
     with pytest.raises(SchemaTooNew):
         async with open_store(path, realm="signal"):
             pass
-    assert contents() == before
+    assert contents(path) == before
 
 
 def test_a_step_that_fails_leaves_the_schema_before_it(connection: sqlite3.Connection) -> None:
@@ -150,9 +125,8 @@ def test_a_step_that_fails_leaves_the_schema_before_it(connection: sqlite3.Conne
     connection.execute("CREATE TABLE ledger (something TEXT)")  # the step's last table stands in its way
     with pytest.raises(sqlite3.OperationalError, match="already exists"):
         migrate(connection)
-    assert version(connection) == 0
-    assert tables(connection) == {"ledger"}
+    assert (version_of(connection), set(definitions(connection))) == (0, {"ledger"})
     assert not connection.in_transaction
     connection.execute("DROP TABLE ledger")
     migrate(connection)
-    assert version(connection) == newest()
+    assert version_of(connection) == newest()

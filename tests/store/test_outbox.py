@@ -1,47 +1,52 @@
-"""The outbox: order kept in a conversation, one send under way in it, and an unknown send is proved or sent again."""
+"""The outbox: order kept in a conversation, one send under way in it, and an unknown send is proved or sent again.
 
-from collections.abc import Callable
+Beside it statuses (a lost one does no harm, one in doubt may still arrive) and held conversations.
+"""
+
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 import pytest
 
-from store import OutboxId, Repositories, Store
+from store import ConversationId, OutboxItem, Repositories, SentMessage, TurnId
 from store.repository import millis
 from tests.conftest import NOON
-from tests.store.sends import GRACE, begin, conversation_at, doubted, listed, prove, say, states
+from tests.store.sends import GRACE, at, begin, doubt, doubted, listed, place, prove, say, sent, states
 
 
-async def receipts(store: Store) -> int:
+def receipts(repos: Repositories) -> int:
     """How many receipts are kept."""
-    [(count,)] = await store.read(lambda repos: repos.outbox.rows("SELECT count(*) FROM receipts"))
-    return count
+    return repos.outbox.value("SELECT count(*) FROM receipts")
 
 
-def at(seconds: float) -> datetime:
-    """So many seconds after noon."""
-    return NOON + timedelta(seconds=seconds)
+def kinds(repos: Repositories) -> list[str]:
+    """The states of all items, without names."""
+    return [state for state, _ in states(repos)]
 
 
-async def test_the_parts_of_an_answer_go_out_one_after_the_other(store: Store) -> None:
+def words(items: Iterable[OutboxItem]) -> list[bytes]:
+    return [item.reply for item in items]
+
+
+def test_the_parts_of_an_answer_go_out_one_after_the_other(repos: Repositories) -> None:
     """The second part waits until the first is sent; another conversation does not wait."""
-    await say(store, "direct:a", b"one", b"two")
-    await say(store, "direct:b", b"other")
-    first, other = await begin(store)
-    assert (first.reply, other.reply) == (b"one", b"other")
-    assert await begin(store) == []
-    await store.transaction(lambda repos: repos.outbox.mark_sent(first.id, 17, now=NOON))
-    [second] = await begin(store)
-    assert second.reply == b"two"
+    say(repos, "direct:a", b"one", b"two")
+    say(repos, "direct:b", b"other")
+    first, other = begin(repos)
+    assert words((first, other)) == [b"one", b"other"]
+    assert begin(repos) == ()
+    sent(repos, first, at(1))
+    assert words(begin(repos)) == [b"two"]
 
 
-async def test_what_surely_did_not_go_out_is_tried_again_in_its_time(store: Store) -> None:
+def test_what_surely_did_not_go_out_is_tried_again_in_its_time(repos: Repositories) -> None:
     """A postponed item is not due before its time, and keeps its place in the conversation."""
-    await say(store, "direct:a", b"one", b"two")
-    [item] = await begin(store)
-    await store.transaction(lambda repos: repos.outbox.postpone(item.id, due_at=NOON + GRACE, now=NOON))
-    assert await begin(store) == []
-    assert await store.read(lambda repos: repos.outbox.next_due_at()) == NOON + GRACE
-    [again] = await begin(store, NOON + GRACE)
+    say(repos, "direct:a", b"one", b"two")
+    [item] = begin(repos)
+    repos.outbox.postpone(item.id, due_at=NOON + GRACE, now=NOON)
+    assert begin(repos) == ()
+    assert repos.outbox.next_due_at() == NOON + GRACE
+    [again] = begin(repos, NOON + GRACE)
     assert (again.id, again.attempts, again.was_unknown) == (item.id, 1, False)
 
 
@@ -54,331 +59,393 @@ async def test_what_surely_did_not_go_out_is_tried_again_in_its_time(store: Stor
         ("direct:a", -6, 1, 0),
         ("direct:a", 120, 1, 0),
     ],
-    ids=["its receipt", "that of a slow bridge", "of somebody else", "before the attempt", "in the future"],
+    ids=["its receipt", "that of a slow bridge", "of another person", "before the attempt", "in the future"],
 )
-async def test_an_unknown_send_is_proved_by_its_receipt_or_repeated_after_the_grace_period(
-    store: Store, address: str, seconds: int, now: int, proves: int
+def test_an_unknown_send_is_proved_by_its_receipt_or_repeated_after_the_grace_period(
+    repos: Repositories, address: str, seconds: int, now: int, proves: int
 ) -> None:
     """Only the recipient's receipt for what may have gone out by now counts; proved, it is never repeated."""
-    item = await doubted(store, "direct:a")
-    await conversation_at(store, "direct:b")
-    assert await begin(store, NOON + GRACE - timedelta(seconds=1)) == []
-    assert await prove(store, address, at(seconds), now=at(now)) == proves
-    assert await states(store) == ([("sent", millis(at(seconds)))] if proves else [("unknown", None)])
-    assert await receipts(store) == 0
+    item = doubted(repos, "direct:a")
+    place(repos, "direct:b")
+    assert begin(repos, NOON + GRACE - timedelta(seconds=1)) == ()
+    assert prove(repos, address, at(seconds), now=at(now)) == proves
+    assert states(repos) == ([("sent", millis(at(seconds)))] if proves else [("unknown", None)])
+    assert receipts(repos) == 0
     repeated = [] if proves else [(item.id, True)]
-    assert [(again.id, again.was_unknown) for again in await begin(store, NOON + GRACE)] == repeated
+    assert [(again.id, again.was_unknown) for again in begin(repos, NOON + GRACE)] == repeated
 
 
-async def test_a_receipt_proves_a_send_that_is_still_under_way(store: Store) -> None:
+def test_a_receipt_proves_a_send_that_is_still_under_way(repos: Repositories) -> None:
     """The receipt may overtake the bridge's answer; a late doubt changes nothing any more."""
-    await say(store, "direct:a", b"answer")
-    [item] = await begin(store)
-    assert await prove(store, "direct:a", NOON + timedelta(seconds=1))
-    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=NOON + GRACE))
-    assert [state for state, _ in await states(store)] == ["sent"]
+    say(repos, "direct:a", b"answer")
+    [item] = begin(repos)
+    assert prove(repos, "direct:a", at(1))
+    doubt(repos, item)
+    assert kinds(repos) == ["sent"]
 
 
-async def test_a_members_receipt_proves_the_send_to_their_group(store: Store) -> None:
+def doubted_in_two_groups(repos: Repositories) -> None:
+    """Sends to G and to H are in doubt; A is in the one, B in the other, and a third person in both."""
+    for group, member in (("group:G", "direct:a"), ("group:H", "direct:b")):
+        doubted(repos, group)
+        listed(repos, group, member, "direct:both")
+
+
+def test_a_members_receipt_proves_the_send_to_their_group(repos: Repositories) -> None:
     """A receipt names no group: it counts for one whose author is in no other that is in doubt."""
-    await doubted(store, "group:G")
-    await doubted(store, "group:H")
-    await listed(store, "group:G", "direct:a", "direct:both")
-    await listed(store, "group:H", "direct:b", "direct:both")
-    assert await prove(store, "direct:b", at(1)) == 1
-    assert await states(store) == [("unknown", None), ("sent", millis(at(1)))]
-    assert await prove(store, "direct:a", at(2)) == 1
+    doubted_in_two_groups(repos)
+    assert prove(repos, "direct:b", at(1)) == 1
+    assert states(repos) == [("unknown", None), ("sent", millis(at(1)))]
+    assert prove(repos, "direct:a", at(2)) == 1
 
 
-async def test_a_receipt_of_somebody_in_both_groups_waits_for_others(store: Store) -> None:
-    """Whoever confirms the same message tells which group it was in, and what is left is the other."""
-    await doubted(store, "group:G")
-    await doubted(store, "group:H")
-    await listed(store, "group:G", "direct:a", "direct:both")
-    await listed(store, "group:H", "direct:b", "direct:both")
-    assert not await prove(store, "direct:both", at(1))
-    assert await prove(store, "direct:a", at(1)) == 1
-    assert await states(store) == [("sent", millis(at(1))), ("unknown", None)]
-    assert await prove(store, "direct:both", at(2)) == 1
+def test_a_receipt_of_a_person_in_both_groups_waits_for_others(repos: Repositories) -> None:
+    """Another member who confirms the same message shows which group it was in, and what is left is the other."""
+    doubted_in_two_groups(repos)
+    assert not prove(repos, "direct:both", at(1))
+    assert prove(repos, "direct:a", at(1)) == 1
+    assert states(repos) == [("sent", millis(at(1))), ("unknown", None)]
+    assert prove(repos, "direct:both", at(2)) == 1
 
 
-async def test_a_receipt_cannot_mean_what_was_sent_after_it_had_come(store: Store) -> None:
+def test_a_receipt_cannot_mean_what_was_sent_after_it_had_come(repos: Repositories) -> None:
     """The clock of the bridge may be behind ours, so a name may be older than its send; a receipt never is.
 
     Alice's names an answer to her or one to her first group. When the bridge has answered for the group it is hers,
     whatever was sent to her second group meanwhile.
     """
-    await say(store, "direct:alice", b"answer")
-    await say(store, "group:one", b"answer")
-    [_, ones] = await begin(store)
+    say(repos, "direct:alice", b"answer")
+    say(repos, "group:one", b"answer")
+    [_, ones] = begin(repos)
     for group in ("group:one", "group:two"):
-        await conversation_at(store, group)
-        await listed(store, group, "direct:alice", "direct:bob")
-    assert await prove(store, "direct:alice", at(0.01), now=at(0.05)) == 0
-    await say(store, "group:two", b"answer")
-    await begin(store, at(0.5))
-    await store.transaction(lambda repos: repos.outbox.mark_sent(ones.id, millis(at(0.02)), now=at(0.6)))
-    assert await states(store) == [("sent", millis(at(0.01))), ("sent", millis(at(0.02))), ("sending", None)]
+        place(repos, group)
+        listed(repos, group, "direct:alice", "direct:bob")
+    assert prove(repos, "direct:alice", at(0.01), now=at(0.05)) == 0
+    say(repos, "group:two", b"answer")
+    begin(repos, at(0.5))
+    sent(repos, ones, at(0.02), at(0.6))
+    assert states(repos) == [("sent", millis(at(0.01))), ("sent", millis(at(0.02))), ("sending", None)]
 
 
-async def test_a_name_that_comes_again_proves_nothing(store: Store) -> None:
+def test_a_name_that_comes_again_proves_nothing(repos: Repositories) -> None:
     """What was in doubt when the clock was set back may have been named by either time: here its receipts come late."""
     back = timedelta(hours=1)
-    first = await doubted(store, "group:g")
-    await listed(store, "group:g", "direct:a")
-    await store.transaction(lambda repos: repos.outbox.put_off_all(-back, now=at(1)))
-    await doubted(store, "direct:a", NOON - back)
-    assert await prove(store, "direct:a", at(0.2) - back) == 0
-    assert [item.id for item in await begin(store, NOON + GRACE - back)][:1] == [first.id]
-    await store.transaction(lambda repos: repos.outbox.mark_sent(first.id, millis(at(90) - back), now=at(91) - back))
-    assert await prove(store, "direct:a", at(0.1), now=at(1)) == 0
-    assert (await states(store))[0][0] == "sent"
+    first = doubted(repos, "group:g")
+    listed(repos, "group:g", "direct:a")
+    repos.outbox.put_off_all(-back, now=at(1))
+    doubted(repos, "direct:a", NOON - back)
+    assert prove(repos, "direct:a", at(0.2) - back) == 0
+    assert [item.id for item in begin(repos, NOON + GRACE - back)][:1] == [first.id]
+    sent(repos, first, at(90) - back, at(91) - back)
+    assert prove(repos, "direct:a", at(0.1), now=at(1)) == 0
+    assert kinds(repos)[0] == "sent"
 
 
-async def test_a_reaction_is_remembered_as_long_as_its_receipt_can_be_mistaken(store: Store) -> None:
+def test_a_reaction_is_remembered_as_long_as_its_receipt_can_be_mistaken(repos: Repositories) -> None:
     """A reaction and a first attempt that was repeated: their two names are theirs, and prove nothing else in doubt."""
-
-    def react(address: str, now: datetime) -> Callable[[Repositories], int | None]:
-        return lambda repos: repos.attempts.begin_reaction(address, in_group=False, now=now)
-
-    reaction = await store.transaction(react("direct:a", at(0)))
+    reaction = repos.attempts.begin_reaction("direct:a", in_group=False, now=at(0))
     assert reaction is not None
-    await say(store, "direct:a", b"answer")
-    [repeated] = await begin(store, at(0.05))
-    await store.transaction(lambda repos: repos.outbox.mark_unknown(repeated.id, due_at=NOON + GRACE))
-    await say(store, "group:g", b"another")
-    [doubtful] = await begin(store, at(2))
-    await store.transaction(lambda repos: repos.outbox.mark_unknown(doubtful.id, due_at=NOON + 2 * GRACE))
-    await store.transaction(lambda repos: repos.attempts.end_reaction(reaction, None, now=at(0.2)))
-    await listed(store, "group:g", "direct:a")
-    await begin(store, at(90))
-    await store.transaction(lambda repos: repos.outbox.mark_sent(repeated.id, millis(at(90.1)), now=at(90.2)))
-    assert await store.transaction(react("direct:b", at(100))) is not None  # what is over is cleared away with each
-    assert await prove(store, "direct:a", at(0.1), at(1.5), now=at(101)) == 0
-    assert await states(store) == [("sent", millis(at(90.1))), ("unknown", None)]
+    say(repos, "direct:a", b"answer")
+    [repeated] = begin(repos, at(0.05))
+    doubt(repos, repeated)
+    say(repos, "group:g", b"another")
+    [doubtful] = begin(repos, at(2))
+    doubt(repos, doubtful, NOON + 2 * GRACE)
+    repos.attempts.end_reaction(reaction, None, now=at(0.2))
+    listed(repos, "group:g", "direct:a")
+    begin(repos, at(90))
+    sent(repos, repeated, at(90.1), at(90.2))
+    # What is over is cleared away with each reaction.
+    assert repos.attempts.begin_reaction("direct:b", in_group=False, now=at(100)) is not None
+    assert prove(repos, "direct:a", at(0.1), at(1.5), now=at(101)) == 0
+    assert states(repos) == [("sent", millis(at(90.1))), ("unknown", None)]
 
 
-async def test_a_strangers_receipt_proves_nothing_and_is_not_kept(store: Store) -> None:
-    """Who is in no group of which somebody is in doubt, and has no chat in doubt, can have received nothing."""
-    await doubted(store, "group:G")
-    await listed(store, "group:G", "direct:a")
-    assert not await prove(store, "direct:mallory", at(1))
-    assert await receipts(store) == 0
+def test_a_strangers_receipt_proves_nothing_and_is_not_kept(repos: Repositories) -> None:
+    """A person in no group that is in doubt, and without a chat in doubt, can have received nothing."""
+    doubted(repos, "group:G")
+    listed(repos, "group:G", "direct:a")
+    assert not prove(repos, "direct:mallory", at(1))
+    assert receipts(repos) == 0
 
 
-async def test_until_the_bridge_tells_who_is_in_a_group_its_send_is_proved_by_nobody_unknown(store: Store) -> None:
-    """The receipt of whoever may be a stranger is kept, hides other sends, and counts when it is known who it is."""
-    await doubted(store, "group:G")
-    await doubted(store, "direct:a")
-    assert not await prove(store, "direct:b", at(1))
-    assert not await prove(store, "direct:a", at(2))
-    await listed(store, "group:G", "direct:b", now=at(3))
-    assert await states(store) == [("sent", millis(at(1))), ("sent", millis(at(2)))]
+def test_until_the_bridge_has_listed_a_group_no_unknown_person_proves_its_send(repos: Repositories) -> None:
+    """The receipt of a possible stranger is kept, hides other sends, and counts once it is known who it is."""
+    doubted(repos, "group:G")
+    doubted(repos, "direct:a")
+    assert not prove(repos, "direct:b", at(1))
+    assert not prove(repos, "direct:a", at(2))
+    listed(repos, "group:G", "direct:b", now=at(3))
+    assert states(repos) == [("sent", millis(at(1))), ("sent", millis(at(2)))]
 
 
-async def test_who_left_a_group_may_have_received_what_went_out_before(store: Store) -> None:
+def test_who_left_a_group_may_have_received_what_went_out_before(repos: Repositories) -> None:
     """Their receipt is not taken for one of their direct chat; of what went out later it is."""
-    await conversation_at(store, "group:G")
-    await listed(store, "group:G", "direct:a", "direct:b", now=NOON - GRACE)
-    await doubted(store, "group:G")
-    await doubted(store, "direct:b")
-    await listed(store, "group:G", "direct:a", now=at(5))
-    assert not await prove(store, "direct:b", at(6))
-    assert await prove(store, "direct:a", at(7)) == 2
+    place(repos, "group:G")
+    listed(repos, "group:G", "direct:a", "direct:b", now=NOON - GRACE)
+    doubted(repos, "group:G")
+    doubted(repos, "direct:b")
+    listed(repos, "group:G", "direct:a", now=at(5))
+    assert not prove(repos, "direct:b", at(6))
+    assert prove(repos, "direct:a", at(7)) == 2
 
 
-async def test_receipts_that_prove_nothing_are_bounded(store: Store) -> None:
+def test_receipts_that_prove_nothing_are_bounded(repos: Repositories) -> None:
     """However many one person sends, those of others are kept."""
-    await doubted(store, "group:G")
-    await doubted(store, "group:H")
-    await prove(store, "direct:known", at(1))
-    await prove(store, "direct:stranger", *(at(1 + number / 100) for number in range(100)))
-    await prove(store, "direct:stranger", *(at(3 + number / 100) for number in range(100)))
-    assert await receipts(store) == 33
-    await listed(store, "group:G", "direct:known", now=at(9))
-    await listed(store, "group:H", "direct:other", now=at(9))
-    assert await states(store) == [("sent", millis(at(1))), ("unknown", None)]
-    assert await receipts(store) == 0  # it is known now that the stranger received nothing
+    doubted(repos, "group:G")
+    doubted(repos, "group:H")
+    prove(repos, "direct:known", at(1))
+    for second in (1, 3):
+        prove(repos, "direct:stranger", *(at(second + number / 100) for number in range(100)))
+    assert receipts(repos) == 33
+    listed(repos, "group:G", "direct:known", now=at(9))
+    listed(repos, "group:H", "direct:other", now=at(9))
+    assert states(repos) == [("sent", millis(at(1))), ("unknown", None)]
+    assert receipts(repos) == 0  # it is known now that the stranger received nothing
 
 
-async def test_a_receipt_of_a_send_whose_answer_is_still_to_come_proves_no_other(store: Store) -> None:
+def test_a_receipt_of_a_send_whose_answer_is_still_to_come_proves_no_other(repos: Repositories) -> None:
     """The group's message goes out while the direct one is in doubt; when its time is known its receipt is spent."""
-    await doubted(store, "direct:a")
-    await say(store, "group:G", b"to all")
-    [to_all] = [item for item in await begin(store) if item.reply == b"to all"]
-    assert not await prove(store, "direct:a", at(1))
-    await store.transaction(lambda repos: repos.outbox.mark_sent(to_all.id, millis(at(1)), now=at(2)))
-    assert sorted(state for state, _ in await states(store)) == ["sent", "unknown"]
+    doubted(repos, "direct:a")
+    say(repos, "group:G", b"to all")
+    [to_all] = begin(repos)
+    assert not prove(repos, "direct:a", at(1))
+    sent(repos, to_all, at(1), at(2))
+    assert kinds(repos) == ["unknown", "sent"]
 
 
-async def test_the_receipt_of_the_first_of_two_attempts_proves_no_other(store: Store) -> None:
+def test_the_receipt_of_the_first_of_two_attempts_proves_no_other(repos: Repositories) -> None:
     """It was repeated after the grace period, and its first attempt is confirmed at last, late."""
-    await doubted(store, "direct:a")
-    [again] = await begin(store, NOON + GRACE)
-    second = NOON + GRACE + timedelta(seconds=1)
-    await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))
-    await say(store, "direct:a", b"next")
-    [_, *_] = await begin(store, second)
-    assert not await prove(store, "direct:a", second)
-    assert not await prove(store, "direct:a", at(1))
-    assert [state for state, _ in await states(store)] == ["sent", "sending"]
-    third = second + timedelta(seconds=1)
-    assert await prove(store, "direct:a", third) == 1
+    doubted(repos, "direct:a")
+    [again] = begin(repos, NOON + GRACE)
+    sent(repos, again, at(91))
+    say(repos, "direct:a", b"next")
+    assert words(begin(repos, at(91))) == [b"next"]
+    assert not prove(repos, "direct:a", at(91))
+    assert not prove(repos, "direct:a", at(1))
+    assert kinds(repos) == ["sent", "sending"]
+    assert prove(repos, "direct:a", at(92)) == 1
 
 
-async def test_a_repetition_under_way_may_still_get_a_name_when_the_first_is_proved(store: Store) -> None:
+def test_a_repetition_under_way_may_still_get_a_name_when_the_first_is_proved(repos: Repositories) -> None:
     """Its receipt, which comes later, is not taken for that of the next answer, which is in doubt."""
-    await doubted(store, "direct:a")
-    await begin(store, NOON + GRACE)
-    assert await prove(store, "direct:a", at(1), now=at(91)) == 1
-    await say(store, "direct:a", b"next")
-    [item] = await begin(store, at(92))
-    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=NOON + 3 * GRACE))
-    assert await prove(store, "direct:a", at(91.5), now=at(93)) == 0
+    doubted(repos, "direct:a")
+    begin(repos, NOON + GRACE)
+    assert prove(repos, "direct:a", at(1), now=at(91)) == 1
+    doubted(repos, "direct:a", at(92))
+    assert prove(repos, "direct:a", at(91.5), now=at(93)) == 0
 
 
-async def test_an_attempt_without_a_name_is_over_when_the_bridge_has_named_the_next(store: Store) -> None:
+def test_an_attempt_without_a_name_is_over_when_the_bridge_has_named_the_next(repos: Repositories) -> None:
     """The repetition is proved and named; the first attempt hides nothing that is in doubt later."""
-    await doubted(store, "direct:a")
-    [again] = await begin(store, NOON + GRACE)
-    assert await prove(store, "direct:a", at(91), now=at(92)) == 1
-    await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(at(91)), now=at(93)))
-    await say(store, "direct:a", b"next")
-    [item] = await begin(store, at(1000))
-    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=at(2000)))
-    assert await prove(store, "direct:a", at(1001)) == 1
+    doubted(repos, "direct:a")
+    [again] = begin(repos, NOON + GRACE)
+    assert prove(repos, "direct:a", at(91), now=at(92)) == 1
+    sent(repos, again, at(91), at(93))
+    doubted(repos, "direct:a", at(1000))
+    assert prove(repos, "direct:a", at(1001)) == 1
 
 
-async def test_a_name_that_any_of_several_attempts_can_have_is_that_of_the_last(store: Store) -> None:
+def test_a_name_that_any_of_several_attempts_can_have_is_that_of_the_last(repos: Repositories) -> None:
     """The first one keeps its own, which is not taken for that of something else in doubt."""
-    await conversation_at(store, "group:G")
-    await listed(store, "group:G", "direct:a", "direct:b")
-    await doubted(store, "group:G")
-    await doubted(store, "direct:a")
-    assert len(await begin(store, NOON + GRACE)) == 2
-    assert await prove(store, "direct:b", at(91), now=at(92)) == 1
-    assert await prove(store, "direct:a", at(1), now=at(93)) == 0
+    place(repos, "group:G")
+    listed(repos, "group:G", "direct:a", "direct:b")
+    doubted(repos, "group:G")
+    doubted(repos, "direct:a")
+    assert len(begin(repos, NOON + GRACE)) == 2
+    assert prove(repos, "direct:b", at(91), now=at(92)) == 1
+    assert prove(repos, "direct:a", at(1), now=at(93)) == 0
 
 
-async def test_what_is_known_of_others_leaves_no_doubt_behind(store: Store) -> None:
+def test_what_is_known_of_others_leaves_no_doubt_behind(repos: Repositories) -> None:
     """A receipt can mean neither what was refused nor what is sent by name: it proves the one that is in doubt."""
-    await say(store, "direct:a", b"refused", b"sent", b"answer")
-    [refused] = await begin(store)
-    await store.transaction(lambda repos: repos.outbox.give_up(refused.id, now=NOON))
-    [sent] = await begin(store)
-    await store.transaction(lambda repos: repos.outbox.mark_sent(sent.id, millis(at(1)), now=NOON))
-    [item] = await begin(store)
-    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=NOON + GRACE))
-    assert not await prove(store, "direct:a", at(1))
-    assert await prove(store, "direct:a", at(2))
+    say(repos, "direct:a", b"refused", b"sent", b"answer")
+    [refused] = begin(repos)
+    repos.outbox.give_up(refused.id, now=NOON)
+    [known] = begin(repos)
+    sent(repos, known, at(1), NOON)
+    [item] = begin(repos)
+    doubt(repos, item)
+    assert not prove(repos, "direct:a", at(1))
+    assert prove(repos, "direct:a", at(2))
 
 
-async def test_a_send_that_is_given_up_waits_for_its_receipt_once_more(store: Store) -> None:
-    """Nobody knows whether it went out, so the next one waits as long as for any other: no receipt can mean both."""
-    await say(store, "direct:a", b"given up", b"answer")
-    [first] = await begin(store)
-    await store.transaction(lambda repos: repos.outbox.give_up(first.id, now=NOON, doubted_until=NOON + GRACE))
-    assert await begin(store, NOON + GRACE / 2) == []
-    [item] = await begin(store, NOON + GRACE)
-    assert item.reply == b"answer"
-    assert [state for state, _ in await states(store)] == ["dead", "sending"]
-    assert await prove(store, "direct:a", NOON + 2 * GRACE) == 1
+def test_a_send_that_is_given_up_waits_for_its_receipt_once_more(repos: Repositories) -> None:
+    """It may have gone out, so the next one waits as long as for any other: no receipt can mean both."""
+    say(repos, "direct:a", b"given up", b"answer")
+    [first] = begin(repos)
+    repos.outbox.give_up(first.id, now=NOON, doubted_until=NOON + GRACE)
+    assert begin(repos, NOON + GRACE / 2) == ()
+    assert words(begin(repos, NOON + GRACE)) == [b"answer"]
+    assert kinds(repos) == ["dead", "sending"]
+    assert prove(repos, "direct:a", NOON + 2 * GRACE) == 1
 
 
-async def started(store: Store, now: datetime) -> None:
-    """A process begins to listen."""
-    await store.transaction(lambda repos: repos.outbox.mark_all_unknown(now=now, grace=GRACE))
-
-
-async def test_the_time_in_which_nobody_listened_does_not_count(store: Store) -> None:
+def test_the_time_in_which_no_receipt_could_come_does_not_count(repos: Repositories) -> None:
     """A receipt may have waited with Signal's server while Aldis was down, longer than the grace period: what was in
     doubt, or being sent when the process died, is not repeated at once.
     """
-    await doubted(store, "direct:a")
-    await say(store, "direct:b", b"answer")
-    await begin(store)
+    doubted(repos, "direct:a")
+    say(repos, "direct:b", b"answer")
+    begin(repos)
     start = NOON + 10 * GRACE
-    await started(store, start)
-    assert [state for state, _ in await states(store)] == ["unknown", "unknown"]
-    assert await begin(store, start + GRACE / 2) == []
-    assert len(await begin(store, start + GRACE)) == 2
+    repos.outbox.mark_all_unknown(now=start, grace=GRACE)
+    assert kinds(repos) == ["unknown", "unknown"]
+    assert begin(repos, start + GRACE / 2) == ()
+    assert len(begin(repos, start + GRACE)) == 2
 
 
-async def test_the_time_that_earlier_lives_listened_counts(store: Store) -> None:
+def test_the_time_that_earlier_lives_listened_counts(repos: Repositories) -> None:
     """Lives that are shorter than the grace period come to an end with a send in doubt all the same."""
-    await doubted(store, "direct:a")
-    lives = (NOON + number * 100 * GRACE for number in range(1, 6))
+    doubted(repos, "direct:a")
     begun: list[int] = []
-    for start in lives:
-        await started(store, start)
-        begun += [len(await begin(store, start + part * GRACE)) for part in (0.1, 0.2, 0.3)]
+    for start in (NOON + number * 100 * GRACE for number in range(1, 6)):
+        repos.outbox.mark_all_unknown(now=start, grace=GRACE)
+        begun += [len(begin(repos, start + part * GRACE)) for part in (0.1, 0.2, 0.3)]
     assert begun == [0] * 9 + [1] + [0] * 5
 
 
-async def test_settled_replies_keep_no_words_and_are_pruned(store: Store) -> None:
+def test_settled_replies_keep_no_words_and_are_pruned(repos: Repositories) -> None:
     """What was sent or given up is erased from the outbox."""
-    await say(store, "direct:a", b"one", b"two")
-    [one] = await begin(store)
-    await store.transaction(lambda repos: repos.outbox.mark_sent(one.id, 17, now=NOON))
-    [two] = await begin(store)
-    await store.transaction(lambda repos: repos.outbox.give_up(two.id, now=NOON))
-    rows = await store.read(lambda repos: repos.outbox.rows("SELECT state, reply FROM outbox ORDER BY id"))
-    assert rows == [("sent", None), ("dead", None)]
-    backlog = await store.read(lambda repos: repos.outbox.backlog())
+    say(repos, "direct:a", b"one", b"two")
+    [one] = begin(repos)
+    sent(repos, one, NOON)
+    [two] = begin(repos)
+    repos.outbox.give_up(two.id, now=NOON)
+    assert repos.outbox.rows("SELECT state, reply FROM outbox ORDER BY id") == [("sent", None), ("dead", None)]
+    backlog = repos.outbox.backlog()
     assert (backlog.items, backlog.oldest_at, backlog.dead) == (0, None, 1)
-    assert await store.transaction(lambda repos: repos.outbox.prune(before=NOON + GRACE)) == 2
+    assert repos.outbox.prune(before=NOON + GRACE) == 2
 
 
-async def test_the_other_realm_sends_nothing_of_this_one(store: Store) -> None:
+def test_the_other_realm_sends_nothing_of_this_one(repos: Repositories) -> None:
     """A chat in the terminal never prints what is to go out in Signal."""
-    await say(store, "direct:a", b"answer")
-    repository = await store.read(lambda repos: repos.outbox)
-    repository.realm = "terminal"
-    assert await begin(store) == []
-    assert await store.read(lambda repos: repos.outbox.next_due_at()) is None
-    assert await store.transaction(lambda repos: repos.outbox.mark_all_unknown(now=NOON, grace=GRACE)) == 0
+    say(repos, "direct:a", b"answer")
+    repos.outbox.realm = "terminal"
+    assert begin(repos) == ()
+    assert repos.outbox.next_due_at() is None
+    assert repos.outbox.mark_all_unknown(now=NOON, grace=GRACE) == 0
 
 
-async def test_a_damaged_reply_stops_no_other(store: Store) -> None:
+def test_a_damaged_reply_stops_no_other(repos: Repositories) -> None:
     """It is dead and counted; the next part and other conversations go out."""
-    await say(store, "direct:a", b"damaged", b"second")
-    await say(store, "direct:b", b"other")
-    await store.transaction(
-        lambda repos: repos.outbox.execute("UPDATE outbox SET reply = zeroblob(60) WHERE position = 0 AND id = 1")
-    )
-    assert [item.reply for item in await begin(store)] == [b"other"]
-    assert [item.reply for item in await begin(store)] == [b"second"]
-    assert [state for state, _ in await states(store)] == ["dead", "sending", "sending"]
+    say(repos, "direct:a", b"damaged", b"second")
+    say(repos, "direct:b", b"other")
+    repos.outbox.execute("UPDATE outbox SET reply = zeroblob(60) WHERE id = 1")
+    assert [words(begin(repos)) for _ in range(2)] == [[b"other"], [b"second"]]
+    assert kinds(repos) == ["dead", "sending", "sending"]
 
 
-async def test_people_are_owed_a_notice_of_what_is_dead_alone(store: Store) -> None:
-    """Not of what is still in doubt; once, and nobody in another chat."""
+def test_people_are_owed_a_notice_of_what_is_dead_alone(repos: Repositories) -> None:
+    """Not of what is still in doubt; once, and no person in another chat."""
     for chat in ("direct:a", "direct:b"):
-        await say(store, chat, b"one")
-    item, other = (one.id for one in await begin(store))
-    await store.transaction(lambda repos: repos.outbox.owe_notice(item))
-
-    async def is_owed(where: OutboxId) -> bool:
-        return await store.transaction(lambda repos: repos.outbox.take_owed(where))
-
-    assert not await is_owed(item)
-    await store.transaction(lambda repos: repos.outbox.give_up(item, now=NOON))
-    assert not await is_owed(other)
-    assert await is_owed(item)
-    assert not await is_owed(item)
+        say(repos, chat, b"one")
+    item, other = (one.id for one in begin(repos))
+    repos.outbox.owe_notice(item)
+    assert not repos.outbox.take_owed(item)
+    repos.outbox.give_up(item, now=NOON)
+    assert [repos.outbox.take_owed(where) for where in (other, item, item)] == [False, True, False]
 
 
-async def test_what_waits_for_weather_is_due_when_it_is_woken(store: Store) -> None:
-    """What nobody knows of waits for its proof as before."""
-    for chat in ("direct:a", "direct:b"):
-        await say(store, chat, b"one")
-    for item in await begin(store):
-        if item.id % 2:
-            await store.transaction(lambda repos, item=item: repos.outbox.mark_unknown(item.id, due_at=NOON + GRACE))
+def test_what_waits_for_weather_is_due_when_it_is_woken(repos: Repositories) -> None:
+    """What is in doubt waits for its proof as before."""
+    doubted(repos, "direct:a")
+    say(repos, "direct:b", b"one")
+    [item] = begin(repos)
+    repos.outbox.postpone(item.id, due_at=NOON + timedelta(hours=1), now=NOON)
+    assert begin(repos) == ()
+    repos.outbox.wake(now=NOON)
+    assert [again.id for again in begin(repos)] == [item.id]
+
+
+class TestHolds:
+    def hold(self, repos: Repositories, chat: str) -> ConversationId:
+        conversation = place(repos, chat)
+        repos.holds.add(conversation, now=NOON)
+        return conversation
+
+    def test_what_is_held_is_never_due_and_not_late(self, repos: Repositories) -> None:
+        """Neither what was there nor what comes; others go out. Released, it does, in its order."""
+        say(repos, "direct:a", b"one")
+        conversation = self.hold(repos, "direct:a")
+        say(repos, "direct:a", b"two")
+        say(repos, "direct:b", b"other")
+        assert words(begin(repos, NOON + timedelta(days=1))) == [b"other"]
+        assert repos.outbox.next_due_at() is None
+        backlog = repos.outbox.backlog()
+        assert (backlog.items, backlog.oldest_at) == (3, NOON)
+        assert repos.holds.all() == {conversation: NOON}
+        repos.holds.context.notified.clear()
+        repos.holds.release(conversation)
+        assert repos.holds.context.notified == {"outbox"}
+        assert words(begin(repos)) == [b"one"]
+
+    def test_what_is_held_for_too_long_is_dead(self, repos: Repositories) -> None:
+        """By the age of its turn; what is not held is none of it."""
+        for chat in ("direct:a", "direct:b"):
+            say(repos, chat, b"one")
+        self.hold(repos, "direct:a")
+        assert repos.holds.give_up_items(before=at(1), now=NOON) == 1
+        assert kinds(repos) == ["dead", "waiting"]
+        assert repos.outbox.value("SELECT count(*) FROM outbox WHERE reply IS NULL") == 1
+
+
+class TestStatuses:
+    def put(self, repos: Repositories, chat: str, status: bytes, turn: TurnId | None = None) -> TurnId:
+        """A turn of the chat, a new one if none is given, shows its progress."""
+        conversation = place(repos, chat)
+        turn = turn or repos.turns.begin(conversation, now=NOON)
+        assert repos.outbox.put_status(conversation, turn, status, in_group=False, now=NOON, max_edits=8)
+        return turn
+
+    def answer(self, repos: Repositories, chat: str, turn: TurnId) -> None:
+        """The turn is answered in place of its newest status."""
+        status = repos.statuses.current(turn)
+        assert status is not None
+        repos.outbox.put(place(repos, chat), turn, 0, b"answer", in_group=False, now=NOON, replaces=status)
+
+    def test_one_in_doubt_that_is_taken_back_is_settled(self, repos: Repositories) -> None:
+        """Its row is pruned like any other."""
+        turn = self.put(repos, "direct:a", b"Thinking")
+        [item] = begin(repos)
+        doubt(repos, item, NOON)
+        assert repos.statuses.take_back(turn) is None
+        assert repos.outbox.prune(before=NOON + timedelta(days=1)) == 1
+
+    @pytest.mark.parametrize("is_killed", [False, True])
+    def test_one_given_up_early_may_still_be_what_arrives(self, repos: Repositories, is_killed: bool) -> None:
+        """A slow bridge sends it after the wait for it is over: its receipt proves nothing that is in doubt elsewhere,
+        also when the clock was set meanwhile.
+        """
+        doubted(repos, "group:G")
+        self.put(repos, "direct:a", b"Thinking")
+        [item] = begin(repos)
+        soon, jump = timedelta(seconds=10), timedelta(hours=1)
+        if is_killed:
+            repos.outbox.mark_all_unknown(now=NOON, grace=GRACE, status_grace=soon)
         else:
-            await store.transaction(
-                lambda repos, item=item: repos.outbox.postpone(item.id, due_at=NOON + timedelta(hours=1), now=NOON)
-            )
-    assert await begin(store) == []
-    await store.transaction(lambda repos: repos.outbox.wake(now=NOON))
-    assert [item.was_unknown for item in await begin(store)] == [False]
+            repos.outbox.mark_unknown(item.id, due_at=NOON + soon, open_until=NOON + GRACE)
+        repos.outbox.put_off_all(jump, now=NOON)
+        begin(repos, NOON + jump + soon)
+        assert states(repos) == [("unknown", None), ("dead", None)]
+        arrived: datetime = at(60) + jump
+        listed(repos, "group:G", "direct:a", now=arrived + timedelta(seconds=1))
+        assert prove(repos, "direct:a", arrived) == 0
+        assert states(repos) == [("unknown", None), ("dead", None)]
+
+    @pytest.mark.parametrize("is_begun", [False, True])
+    def test_the_answer_replaces_the_last_one_that_was_sent(self, repos: Repositories, is_begun: bool) -> None:
+        """It edits what stands in the chat, whether a newer status still waited or has just failed to go out; where
+        none was sent, it is a message of its own.
+        """
+        turn = self.put(repos, "direct:a", b"Thinking")
+        [first] = begin(repos)
+        sent(repos, first, NOON)
+        self.put(repos, "direct:a", b"Searching", turn)
+        failed = begin(repos) if is_begun else ()
+        self.answer(repos, "direct:a", turn)
+        for item in failed:
+            repos.outbox.postpone(item.id, due_at=NOON, now=NOON)
+        self.answer(repos, "direct:b", self.put(repos, "direct:b", b"Thinking"))
+        shown = SentMessage(sent_at=millis(NOON), original_at=millis(NOON), revision=0)
+        assert [(item.reply, item.edits) for item in begin(repos)] == [(b"answer", shown), (b"answer", None)]

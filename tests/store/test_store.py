@@ -1,4 +1,7 @@
-"""The store put together: units over all repositories, who is woken for what is kept, and costs that do not grow."""
+"""The store put together: units over all repositories, who is woken for what is kept, and costs that do not grow.
+
+Beside it the conversations: one for an address and a realm, found again, each with a key of its own.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -7,14 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from store import ConversationId, Repositories, Role, Store, StoredMessage, StoreError, TurnId, open_store
+from store import ConversationId, Damaged, Repositories, Store, StoreError, open_store
 from store.repository import millis
 from tests.arrivals import arrival
 from tests.conftest import NOON
-from tests.store.sends import confirm
-
-_ROLES: tuple[Role, ...] = ("user", "assistant")
-LATER = NOON + timedelta(minutes=5)
+from tests.store.lives import LATER, answered, taken
+from tests.store.sends import confirm, place
 
 
 class Oops(Exception):
@@ -26,43 +27,12 @@ async def woken(store: Store, work: Callable[[Repositories], object]) -> set[str
     for wakeup in store.wakeups.values():
         wakeup.clear()
     await store.transaction(work)
-    return ringing(store)
-
-
-def ringing(store: Store) -> set[str]:
     return {name for name, wakeup in store.wakeups.items() if wakeup.is_set()}
 
 
-def answer(repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:
-    """A turn ends: its reply goes out, its journal is closed, its messages are settled."""
-    said = [StoredMessage(turn=turn, role=role, call_id=None, message=b"words") for role in _ROLES]
-    repos.history.append(conversation, said)
-    repos.outbox.put(conversation, turn, 0, b"reply", in_group=False, now=NOON)
-    repos.journal.close(turn, "kept", now=NOON)
-    repos.inbox.done(turn)
-
-
-def take(repos: Repositories) -> TurnId:
-    """Claim what waits; gives its turn."""
-    claim = repos.inbox.claim(now=NOON, until=LATER, busy=())
-    assert claim is not None
-    return claim.turn
-
-
-async def test_a_unit_over_many_repositories_is_kept_whole_or_not_at_all(store: Store) -> None:
-    """What fails at the end leaves nothing on any repository, and its own exception comes through."""
-    conversation = await store.conversation("direct:a", now=NOON)
-    await store.transaction(lambda repos: repos.inbox.put(arrival(conversation)))
-
-    def half(repos: Repositories) -> None:
-        answer(repos, conversation, take(repos))
-        raise Oops
-
-    with pytest.raises(Oops):
-        await store.transaction(half)
-    backlogs = await store.read(lambda repos: (repos.inbox.backlog().items, repos.outbox.backlog().items))
-    assert backlogs == (1, 0)
-    assert await store.read(lambda repos: repos.inbox.rows("SELECT count(*) FROM turns")) == [(0,)]
+def answer(repos: Repositories, conversation: ConversationId) -> None:
+    """What waits is answered, and the answer goes into the outbox."""
+    answered(repos, conversation, taken(repos)[1], b"question", b"answer")
 
 
 async def test_bells_ring_for_what_others_wait_for(store: Store) -> None:
@@ -70,9 +40,7 @@ async def test_bells_ring_for_what_others_wait_for(store: Store) -> None:
     conversation = await store.conversation("direct:a", now=NOON)
     assert await woken(store, lambda repos: repos.inbox.put(arrival(conversation))) == {"inbox"}
     assert await woken(store, lambda repos: repos.inbox.put(arrival(conversation))) == set()
-    turn = await store.transaction(take)
-    assert await woken(store, lambda repos: answer(repos, conversation, turn)) == {"outbox"}
-    assert await woken(store, lambda repos: repos.ledger.add(conversation, turn, None, (), now=NOON)) == set()
+    assert await woken(store, lambda repos: answer(repos, conversation)) == {"outbox"}
 
     def failing(repos: Repositories) -> None:
         repos.inbox.put(arrival(conversation, 2))
@@ -106,42 +74,39 @@ async def test_it_is_closed_when_its_block_fails(path: Path) -> None:
 async def steps_of_a_message(store: Store, sent_at: int) -> dict[str, int]:
     """A message's whole way through the store; gives how many steps SQLite takes for each unit of it."""
     conversation = await store.conversation("direct:a", now=NOON)
-    counts: dict[str, int] = {}
 
-    async def run(name: str, work: Callable[[Repositories], object]) -> object:
-        def counted(repos: Repositories) -> object:
+    def live(repos: Repositories) -> dict[str, int]:
+        counts: dict[str, int] = {}
+
+        def run(name: str, work: Callable[[], object]) -> None:
             def step() -> int:
                 counts[name] = counts.get(name, 0) + 1
                 return 0
 
-            connection = repos.inbox._connection
-            connection.set_progress_handler(step, 1)
-            try:
-                return work(repos)
-            finally:
-                connection.set_progress_handler(None, 1)
+            repos.inbox._connection.set_progress_handler(step, 1)
+            work()
+            repos.inbox._connection.set_progress_handler(None, 1)
 
-        return await store.transaction(counted)
+        def sent() -> None:
+            [item] = repos.outbox.begin(now=NOON, limit=8)
+            repos.outbox.mark_sent(item.id, millis(NOON) + sent_at, now=NOON)
 
-    def sent(repos: Repositories) -> None:
-        [item] = repos.outbox.begin(now=NOON, limit=8)
-        repos.outbox.mark_sent(item.id, millis(NOON) + sent_at, now=NOON)
+        run("arrive", lambda: repos.inbox.put(arrival(conversation, sent_at)))
+        run("claim", lambda: taken(repos))
+        run("requeue", lambda: repos.inbox.requeue(now=LATER + timedelta(seconds=1)))
+        _, turn = taken(repos)
+        run("hand back", lambda: repos.inbox.hand_back(turn, counts=False))
+        run("answer", lambda: answer(repos, conversation))
+        run("load", lambda: repos.history.last(conversation, 1))
+        run("due", repos.outbox.next_due_at)
+        run("send", sent)
+        run("receipt", lambda: confirm(repos, "direct:a", (sent_at,), NOON))
+        run("recover", lambda: repos.outbox.mark_all_unknown(now=NOON, grace=timedelta(minutes=1)))
+        run("health", lambda: (repos.inbox.backlog(), repos.outbox.backlog()))
+        run("prune", lambda: (repos.inbox.prune(before=NOON), repos.outbox.prune(before=NOON)))
+        return counts
 
-    await run("arrive", lambda repos: repos.inbox.put(arrival(conversation, sent_at)))
-    await run("claim", take)
-    await run("requeue", lambda repos: repos.inbox.requeue(now=LATER + timedelta(seconds=1)))
-    turn = await store.transaction(take)
-    await run("hand back", lambda repos: repos.inbox.hand_back(turn, counts=False))
-    await store.transaction(take)
-    await run("answer", lambda repos: answer(repos, conversation, turn))
-    await run("load", lambda repos: repos.history.last(conversation, 1))
-    await run("due", lambda repos: repos.outbox.next_due_at())
-    await run("send", sent)
-    await run("receipt", lambda repos: confirm(repos, "direct:a", (sent_at,), NOON))
-    await run("recover", lambda repos: repos.outbox.mark_all_unknown(now=NOON, grace=timedelta(minutes=1)))
-    await run("health", lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
-    await run("prune", lambda repos: (repos.inbox.prune(before=NOON), repos.outbox.prune(before=NOON)))
-    return counts
+    return await store.transaction(live)
 
 
 async def test_a_message_costs_the_same_whatever_was_before(store: Store) -> None:
@@ -154,10 +119,49 @@ async def test_a_message_costs_the_same_whatever_was_before(store: Store) -> Non
         for sent_at in range(1000):
             conversation = conversations[sent_at % len(conversations)]
             repos.inbox.put(arrival(conversation, 1000 + sent_at))
-            answer(repos, conversation, take(repos))
+            answer(repos, conversation)
             [item] = repos.outbox.begin(now=NOON, limit=8)
             repos.outbox.mark_sent(item.id, millis(NOON) + 1000 + sent_at, now=NOON)
 
     await store.transaction(live)
     later = await steps_of_a_message(store, 2)
     assert {name: count for name, count in later.items() if count > 1.2 * first[name]} == {}
+
+
+class TestConversations:
+    async def test_an_address_has_one_in_each_realm(self, path: Path) -> None:
+        """It is begun once; later the same one is found. The terminal's of a name is not Signal's."""
+        found: dict[str, ConversationId] = {}
+        for realm in ("signal", "terminal", "signal", "terminal"):
+            async with open_store(path, realm=realm) as store:
+                conversation = await store.conversation("direct:a", now=LATER if realm in found else NOON)
+                assert found.setdefault(realm, conversation) == conversation
+                assert await store.transaction(lambda repos: place(repos, "direct:a")) == conversation
+                query = "SELECT id, created_at FROM conversations"
+                rows = await store.read(lambda repos, query=query: repos.conversations.rows(query))
+        assert rows == [(found[realm], millis(NOON)) for realm in ("signal", "terminal")]
+
+    def test_the_key_exists_before_the_row(self, repos: Repositories) -> None:
+        """A row without a key could never be read; a key without a row does no harm."""
+        assert repos.inbox.put(arrival(place(repos, "direct:a"))) is not None
+        keyless = repos.conversations.add("direct:b", now=NOON)
+        with pytest.raises(Damaged, match="no data key"):
+            repos.inbox.put(arrival(keyless))
+
+    async def test_one_whose_beginning_failed_leaves_nothing_to_the_next(self, path: Path) -> None:
+        """The next one may get the same id: it is sealed with its own key, and opens after a restart."""
+
+        def failing(repos: Repositories) -> None:
+            repos.inbox.put(arrival(repos.conversations.add("direct:a", now=NOON)))
+            raise Oops
+
+        async with open_store(path, realm="signal") as store:
+            await store.transaction(lambda repos: repos.conversations.key("direct:a"))
+            with pytest.raises(Oops):
+                await store.transaction(failing)
+            conversation = await store.conversation("direct:b", now=NOON)
+            await store.transaction(lambda repos: repos.inbox.put(arrival(conversation, envelope=b"of b")))
+        async with open_store(path, realm="signal") as store:
+            claim = await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=LATER, busy=()))
+            assert claim is not None
+            assert [item.envelope for item in claim.items] == [b"of b"]

@@ -79,7 +79,7 @@ async def test_a_send_in_doubt_waits_for_its_proof_as_long_as_ever(
         await set_clock(aldis, seconds)
         await passes(aldis, 39)
         await asyncio.sleep(0.05)
-        assert [state for state, _ in await states(store)] == ["unknown"]
+        assert [state for state, _ in await store.read(states)] == ["unknown"]
         await passes(aldis, 2)
         await come_to(store, "sent")
 
@@ -125,7 +125,7 @@ async def test_receipts_prove_nothing_until_a_step_is_followed(store: Store, clo
         name = millis(clock.now())
         await aldis.deliver(receipt([name]))
         await asyncio.sleep(0.05)
-        assert [state for state, _ in await states(store)] == ["unknown"]
+        assert [state for state, _ in await store.read(states)] == ["unknown"]
         await aldis.maintenance.expire()
         await aldis.deliver(receipt([name]))
         await come_to(store, "sent")
