@@ -1,18 +1,16 @@
 """The crash harness: runs Aldis as a real process, kills it repeatedly with SIGKILL under load, and audits the result.
 
-    python -m tests.campaigns.chaos --kills 500 --rate 20 --seed 1
+    python -m tests.campaigns.chaos --kills 500 --seed 1
 
 A crowd writes in many conversations, with doubles of Signal, of three model APIs and of two tools' services. Aldis is
 killed at random moments, at its transactions and during its requests, and restarted at once. When everything has come
 to rest, what the doubles saw is compared with what is in the store.
 
-crowd     who writes, and what                            world     all doubles, listening
+crowd     who writes, and what                            world     all doubles, listening; the lives
 phones    Signal and people's phones                      models        the models
-lookups   what tools look things up in                    kill_switch   a place in a double where Aldis is killed
-record    what the doubles saw, in order                  store_contents   what is left in the store
-lives     processes of Aldis, seen from the harness       kills     how lives end
-rounds    from the first letter to the evidence           rest      until nothing is open any more
-evidence  what a round leaves behind                      audit     the properties; `sends` and `calls` are part of it
+lookups   what tools look things up in                    record    what the doubles saw, and where one kills
+rounds    from the first letter to the evidence           evidence  what a round leaves behind, the store among it
+audit     the properties; `sends` and `calls` are part of it
 
 A seed repeats who writes what and when, which sends and requests fail and how, and how each life ends. It cannot repeat
 how the threads of a real process interleave, so a violation may need several rounds of its seed to come back.

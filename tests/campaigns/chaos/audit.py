@@ -43,7 +43,7 @@ def _lives(evidence: Evidence) -> Finding:
     how = Counter(life.how.split()[0] if life.status == -9 else "asked to stop" for life in evidence.lives)
     kinds = Counter(life.how for life in evidence.lives if life.status == -9)
     broken = [
-        f"life {life.number} ({life.how}) ended with {life.status}: {life.log[-1500:]}"
+        f"life {life.number} ({life.how}) ended with {life.status}: {life.log[-4000:]}"
         for life in evidence.lives
         if not life.was_meant or "Traceback" in life.log
     ]

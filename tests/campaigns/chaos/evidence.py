@@ -1,14 +1,23 @@
-"""What a round leaves behind for the audit, and what the audit finds in it."""
+"""What a round leaves behind for the audit, the rows of the store among it, and what the audit finds in it."""
 
+import sqlite3
 from collections import Counter, defaultdict
+from collections.abc import Collection
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
 
-from tests.campaigns.chaos.crowd import Pen, labels_in
+from bot.chat.context import turns_of
+from bot.messages import Message
+from store import ConversationId, Repositories, open_store
+from tests.campaigns.chaos.crowd import Pen, canaries_in, labels_in
 from tests.campaigns.chaos.phones import Handed
 from tests.campaigns.chaos.record import Asked, Record
-from tests.campaigns.chaos.store_contents import StoreContents
 from tests.servers.signal_server import Removed, Sent
+
+_ALL_TURNS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -29,14 +38,10 @@ class Finding:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ended:
+class Ended(NamedTuple):
     """How a life ended."""
 
     number: int
-    born_at: int
-    ended_at: int
-    """Both in milliseconds since 1970."""
     how: str
     status: int
     was_meant: bool
@@ -44,9 +49,114 @@ class Ended:
     words: tuple[str, ...]
     """Labels, canaries and phone numbers in its log: there must be none."""
     log: str
-    """What it wrote, where that is worth a look; else empty."""
-    told: tuple[tuple[int, int, str], ...]
-    """What it wrote of what it sent: when, in milliseconds since 1970, the row of the outbox, the words."""
+
+
+class InboxRow(NamedTuple):
+    chat: str | None
+    """None for a conversation that none of the crowd has."""
+    sent_at: int
+    state: str
+    turn: int | None
+    received_at: int
+
+
+class OutboxRow(NamedTuple):
+    id: int
+    chat: str | None
+    turn: int
+    position: int
+    state: str
+    attempted_at: int | None
+    """When the last send of it was begun, in milliseconds since 1970."""
+    sent_at: int | None
+    """What Signal calls it; None for what was sent if receipts prove that without telling which name it has."""
+    removes: bool
+    """Whether it takes an earlier message out of the chat."""
+
+
+class AttemptRow(NamedTuple):
+    """A send that may have gone out; times are in milliseconds since 1970."""
+
+    item: int
+    begun_at: int
+    sent_at: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreContents:
+    """What is left in the store when all lives are over."""
+
+    inbox: tuple[InboxRow, ...]
+    outbox: tuple[OutboxRow, ...]
+    attempts: tuple[AttemptRow, ...]
+    reactions: tuple[int, ...]
+    """When each reaction began that may have gone out."""
+    turns: dict[int, str]
+    """How each turn ended."""
+    completions: dict[int, int]
+    """How many finished model calls stand in the ledger, by turn."""
+    resent: dict[int, int]
+    """How many repeated sends stand in the ledger, by turn."""
+    history: dict[str, tuple[tuple[int, tuple[Message, ...]], ...]]
+    """The turns of each conversation, oldest first, each with its messages."""
+    journaled: int
+    """Steps of turns that have not ended."""
+    unknown_conversations: int
+    """Conversations that none of the crowd has."""
+    integrity: str
+    """What SQLite says of its files; `ok ok` where all is well."""
+    readable_canaries: frozenset[str]
+    """Words of conversations that stand in clear in one of the files."""
+
+
+async def read_store(path: Path, chats: Collection[str]) -> StoreContents:
+    """Open the store, as Aldis would, and read its bare files."""
+
+    def read(repos: Repositories) -> StoreContents:
+        return _contents(repos, chats, integrity, frozenset(readable))
+
+    readable = canaries_in(file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
+    integrity = " ".join(map(_integrity, (path, path.with_name(f"{path.name}-keys"))))
+    async with open_store(path, realm="signal") as store:
+        return await store.read(read)
+
+
+def _integrity(path: Path) -> str:
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as bare:
+        return " ".join(row[0] for row in bare.execute("PRAGMA integrity_check"))
+
+
+def _contents(repos: Repositories, chats: Collection[str], integrity: str, readable: frozenset[str]) -> StoreContents:
+    rows = repos.inbox.rows
+    handles = {repos.inbox.chat_handle(chat): chat for chat in chats}
+    known = {number: handles.get(handle) for number, handle in rows("SELECT id, handle FROM conversations")}
+    inbox = rows("SELECT conversation_id, sent_at, state, turn_id, received_at FROM inbox ORDER BY id")
+    outbox = rows(
+        "SELECT id, conversation_id, turn_id, position, state, attempted_at, sent_at, removes FROM outbox ORDER BY id"
+    )
+    counted = "SELECT turn_id, count(*) FROM ledger WHERE kind = ? AND outcome = ? GROUP BY turn_id"
+    [(journaled,)] = rows("SELECT count(*) FROM journal")
+    return StoreContents(
+        inbox=tuple(InboxRow(known[conversation], *row) for conversation, *row in inbox),
+        outbox=tuple(OutboxRow(number, known[conversation], *row) for number, conversation, *row in outbox),
+        attempts=tuple(map(AttemptRow._make, rows("SELECT outbox_id, begun_at, sent_at FROM attempts ORDER BY id"))),
+        reactions=tuple(begun_at for (begun_at,) in rows("SELECT begun_at FROM reactions")),
+        turns=dict(rows("SELECT id, state FROM turns")),
+        completions=defaultdict(int, rows(counted, ("model", "ok"))),
+        resent=defaultdict(int, rows(counted, ("send", "resent"))),
+        history={
+            chat: tuple(
+                (turn.turn, tuple(turn.messages))
+                for turn in turns_of(repos.history.last(ConversationId(number), _ALL_TURNS))
+            )
+            for number, chat in known.items()
+            if chat is not None
+        },
+        journaled=journaled,
+        unknown_conversations=sum(chat is None for chat in known.values()),
+        integrity=integrity,
+        readable_canaries=readable,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +174,7 @@ class Evidence:
     restarts: int
     """How often such a life began anew before, within its process."""
     lost_in_order: int
-    """How much was fetched meanwhile and handed to nobody; only where nothing may be."""
+    """How much was fetched meanwhile and handed to no life; only where nothing may be."""
     sent: tuple[Sent, ...]
     removed: tuple[Removed, ...]
     read: tuple[tuple[str, int], ...]
@@ -75,8 +185,6 @@ class Evidence:
     lives: tuple[Ended, ...]
     rested: bool
     """Whether all came to rest in time."""
-    seconds: float
-    """How long lives were killed."""
     store: StoreContents
 
     @cached_property
@@ -98,10 +206,6 @@ class Evidence:
             if letter is not None and letter.label and row.turn is not None:
                 turns[row.turn] += (letter.label,)
         return turns
-
-    def turns_by_label(self) -> dict[str, int]:
-        """The turn of each question that was committed."""
-        return {label: turn for turn, labels in self.questions_by_turn().items() for label in labels}
 
     @staticmethod
     def labels(sent: Sent) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
-from tests.campaigns.chaos.kill_switch import KillSwitch
 from tests.campaigns.chaos.record import Forgetful, Record, Searched
 from tests.servers.base import Seen
 from tests.servers.open_meteo import OpenMeteo
@@ -22,13 +21,12 @@ class Searches(Forgetful, SearXNG):
 
     seed: int = 0
     record: Record = field(default_factory=Record)
-    kill_switch: KillSwitch = field(default_factory=KillSwitch)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         query = request.query.get("q", "")
         if found := _QUERY.fullmatch(query):
             self.record.note(Searched(label=found[1], step=int(found[2])))
-        if await self.kill_switch.passed("tool asked"):
+        if await self.record.passed("tool asked"):
             return web.Response(status=503)
         lots = random.Random(f"{self.seed}|search|{query}")
         if lots.random() < 0.05:
@@ -41,9 +39,9 @@ class Searches(Forgetful, SearXNG):
 class Weather(Forgetful, OpenMeteo):
     """A weather service; one request at a time is all that it takes, as the real one."""
 
-    kill_switch: KillSwitch = field(default_factory=KillSwitch)
+    record: Record = field(default_factory=Record)
 
     async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
-        if await self.kill_switch.passed("tool asked"):
+        if await self.record.passed("tool asked"):
             return web.Response(status=503)
         return await super().respond(seen, request)

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from tests.campaigns.chaos.crowd import CANARY, Pen, labels_in
-from tests.campaigns.chaos.kill_switch import KillSwitch
 from tests.campaigns.chaos.record import Answered, Asked, Forgetful, Record, SummedUp
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen
@@ -65,7 +64,6 @@ class UnreliableModel(Forgetful, ModelServer):
     is_calm: bool = False
     """In calm no request fails."""
     record: Record = field(default_factory=Record)
-    kill_switch: KillSwitch = field(default_factory=KillSwitch)
     pen: Pen | None = None
     _attempts: Counter[tuple[object, ...]] = field(default_factory=Counter[tuple[object, ...]])
 
@@ -78,7 +76,7 @@ class UnreliableModel(Forgetful, ModelServer):
             return await self._summed_up(seen, request)
         asked = self._asked(seen)
         self.record.note(asked)
-        if await self.kill_switch.passed("model asked"):
+        if await self.record.passed("model asked"):
             return web.Response(status=503)
         fault = await self._fault(asked, seen)
         if fault is not None:
@@ -86,7 +84,7 @@ class UnreliableModel(Forgetful, ModelServer):
         response = await super().respond(seen, request)
         if response.status == 200:
             self.record.note(Answered(life=asked.life, labels=asked.labels, step=asked.step))
-            await self.kill_switch.passed("model answered")
+            await self.record.passed("model answered")
         return response
 
     def _wants_summary(self, seen: Seen) -> bool:

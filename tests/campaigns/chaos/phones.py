@@ -17,7 +17,6 @@ from typing import Any, Literal
 
 from aiohttp import web
 
-from tests.campaigns.chaos.kill_switch import KillSwitch
 from tests.campaigns.chaos.record import Forgetful, Record, WentOut
 from tests.servers.base import Seen
 from tests.servers.envelopes import receipt
@@ -83,7 +82,6 @@ class Phones(Forgetful, SignalServer, ABC):
     awaited: set[int] = field(default_factory=set[int])
     """The letters that should be shown as read, by their times."""
     record: Record = field(default_factory=Record)
-    kill_switch: KillSwitch = field(default_factory=KillSwitch)
     handed: list[Handed] = field(default_factory=list[Handed])
     calm_streams: set[int] = field(default_factory=set[int])
     """The streams whose processes were not killed."""
@@ -93,11 +91,6 @@ class Phones(Forgetful, SignalServer, ABC):
 
     def __post_init__(self) -> None:
         self.receipts_mode = "never"  # the phones below confirm, each in its own time
-
-    @property
-    @abstractmethod
-    def settings(self) -> dict[str, str]:
-        """How Aldis finds the bridge."""
 
     @property
     @abstractmethod
@@ -155,13 +148,13 @@ class Phones(Forgetful, SignalServer, ABC):
         attempt = self._attempts[sent.chat, text]
         # One that a kill cuts off counts: Aldis gives up after a few of which nobody knows what became of them.
         self._attempts[sent.chat, text] += 1
-        if await self.kill_switch.passed("send begun"):
+        if await self.record.passed("send begun"):
             return True
         self.plans.append(self._plan(sent, text, attempt))
         return False
 
     def _plan(self, sent: Parcel, text: str, attempt: int) -> Plan:
-        if self.kill_switch.is_at("send out"):
+        if self.record.place == "send out":
             return Plan(answer=self._held, goes_out=True)
         if self.is_calm or attempt >= _ALWAYS_WELL_FROM:
             return Plan()
@@ -173,7 +166,7 @@ class Phones(Forgetful, SignalServer, ABC):
         return Plan()
 
     async def _held(self, _: Seen) -> web.StreamResponse:
-        await self.kill_switch.passed("send out")
+        await self.record.passed("send out")
         return web.Response(status=503)
 
     def _arrived_at_phones(self, parcel: Parcel) -> None:
@@ -208,10 +201,6 @@ class DaemonPhones(Phones, SignalCli):
     """All streams so far; a stream's number is its place, from 1."""
 
     @property
-    def settings(self) -> dict[str, str]:
-        return {"SIGNAL__URL": self.url}
-
-    @property
     def waiting(self) -> int:
         return len(self._waiting)
 
@@ -235,10 +224,6 @@ class DaemonPhones(Phones, SignalCli):
 @dataclass
 class BridgePhones(Phones, SignalRestApi):
     """Signal behind signal-cli-rest-api."""
-
-    @property
-    def settings(self) -> dict[str, str]:
-        return {"SIGNAL__URL": self.url}
 
     @property
     def waiting(self) -> int:

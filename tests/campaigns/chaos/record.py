@@ -1,5 +1,6 @@
-"""The record: what the doubles saw, in the order in which they saw it. One record for all of them."""
+"""The record: what the doubles saw, in the order in which they saw it, and the place at which one of them kills."""
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,12 +54,19 @@ class WentOut:
 
 Entry = Asked | Answered | SummedUp | Searched | WentOut
 
+PLACES = ("model asked", "model answered", "tool asked", "send begun", "send out")
+"""A request has arrived and nothing has been done; the model's answer was written whole, or the message has gone out to
+people, and Aldis has not heard of it."""
+
 
 @dataclass
 class Record:
-    """Entries, oldest first."""
+    """Entries, oldest first; and one of the places at which Aldis is killed when its next request comes by there."""
 
     entries: list[Entry] = field(default_factory=list[Entry])
+    place: str | None = None
+    tripped: asyncio.Event = field(default_factory=asyncio.Event)
+    _disarmed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def note(self, entry: Entry) -> None:
         self.entries.append(entry)
@@ -66,11 +74,29 @@ class Record:
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
 
+    def arm(self, place: str) -> None:
+        """Wait for the next request that comes by this place."""
+        self.place, self.tripped, self._disarmed = place, asyncio.Event(), asyncio.Event()
+
+    def disarm(self) -> None:
+        """Aldis is dead: let go what was held."""
+        self.place = None
+        self._disarmed.set()
+
+    async def passed(self, place: str) -> bool:
+        """Whether it was armed here; then this returns only when Aldis is dead."""
+        if self.place != place:
+            return False
+        self.place = None
+        self.tripped.set()
+        await self._disarmed.wait()
+        return True
+
 
 class Forgetful:
     """Part of a double that works for half an hour: it does not keep the bodies of all requests.
 
-    And it takes it calmly when whoever asked is dead by the time it answers.
+    And it takes it calmly when Aldis is dead by the time it answers.
     """
 
     requests: list[Seen]

@@ -1,98 +1,47 @@
-"""A round: a crowd writes, Aldis is killed and started again, all comes to rest, and the evidence is gathered."""
+"""A round: a crowd writes, Aldis is killed and started again, all comes to rest, and the evidence is gathered.
+
+One life comes after the other, ended at random, at a step, or with a request under way. Then come calm lives that end
+as an operator ends them, until nothing is open any more.
+"""
 
 import asyncio
+import math
 import random
+import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 
-from tests.campaigns.chaos import store_contents
+import aiohttp
+
+from bot.web.control import ask_running
 from tests.campaigns.chaos.crowd import Letter
-from tests.campaigns.chaos.evidence import Evidence
-from tests.campaigns.chaos.kills import killing
-from tests.campaigns.chaos.rest import resting
-from tests.campaigns.chaos.world import Size, World, world
-from tests.servers.envelopes import Frame
+from tests.campaigns.chaos.evidence import Evidence, read_store
+from tests.campaigns.chaos.phones import KEEPING
+from tests.campaigns.chaos.record import PLACES
+from tests.campaigns.chaos.world import VENDORS, Life, Size, Step, Vendor, World, world
+from tests.ports import free_port
+from tests.waiting import WAIT_SECONDS
 
 _MAX_WAITING = 60
 """With so many frames at Signal's server the crowd pauses: Aldis is too slow on this machine."""
-_TOLD_EVERY_SECONDS = 5.0
+_MAX_LIFE_SECONDS = 5.0
+_MAX_START_SECONDS = 0.3
+"""About what a life takes until it has connected."""
+_LATEST_STEP = 300
+_REST_SECONDS = 120.0
+"""How long it may take until all has come to rest; generous, for machines that are busy."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Progress:
-    """How far a round is."""
-
-    seconds: float
-    kills: int
-    stops: int
-    letters: int
-    sent: int
-
-
-async def played(
-    size: Size, folder: Path, *, stop: asyncio.Event | None = None, told: Callable[[Progress], None] | None = None
-) -> Evidence:
-    """Play a round in an empty folder. `stop` ends the kills early; `told` hears every few seconds how far it is."""
-    stop = stop or asyncio.Event()
-    async with world(size, folder) as here, asyncio.TaskGroup() as group:
-        telling = group.create_task(_telling(here, told))
-        began = time.monotonic()
-        writing = group.create_task(_writing(here, stop))
-        await killing(here, stop)
-        writing.cancel()
-        seconds = time.monotonic() - began
+async def played(size: Size, folder: Path) -> Evidence:
+    """Play a round in an empty folder; every tenth life that ends is a line on standard error."""
+    async with world(size, folder) as here:
+        async with asyncio.TaskGroup() as group:
+            writing = group.create_task(_writing(here))
+            await _killing(here)
+            writing.cancel()
         stops = here.stops
-        rested = await resting(here)
-        telling.cancel()
-        return await _evidence(here, stops=stops, rested=rested, seconds=seconds)
-
-
-async def _telling(here: World, told: Callable[[Progress], None] | None) -> None:
-    began = time.monotonic()
-    while told is not None:
-        await asyncio.sleep(_TOLD_EVERY_SECONDS)
-        told(
-            Progress(
-                seconds=time.monotonic() - began,
-                kills=here.kills,
-                stops=here.stops,
-                letters=len(here.pen.letters),
-                sent=len(here.phones.sent),
-            )
-        )
-
-
-async def _writing(here: World, stop: asyncio.Event) -> None:
-    """Letters at their rate, a twentieth of them twice, oddities in between; until cancelled or stopped."""
-    lots = random.Random(f"{here.size.seed}|writing")
-    due_at = time.monotonic()
-    async with asyncio.TaskGroup() as group:
-        while not stop.is_set():
-            due_at += lots.expovariate(here.size.rate_per_second)
-            while here.phones.waiting > _MAX_WAITING:
-                await asyncio.sleep(0.1)
-                due_at = time.monotonic()
-            await asyncio.sleep(max(0.0, due_at - time.monotonic()))
-            letter = here.pen.letter()
-            await here.deliver(letter)
-            if lots.random() < 0.05:
-                group.create_task(_again(here, letter, lots.uniform(0, 3)))
-            if lots.random() < 0.03:
-                await _odd(here, here.pen.oddity())
-
-
-async def _again(here: World, letter: Letter, seconds: float) -> None:
-    await asyncio.sleep(seconds)
-    await here.deliver(letter)
-
-
-async def _odd(here: World, frame: Frame | str) -> None:
-    await (here.phones.deliver_data(frame) if isinstance(frame, str) else here.phones.deliver(frame))
-
-
-async def _evidence(here: World, *, stops: int, rested: bool, seconds: float) -> Evidence:
+        rested = await _rested(here)
     return Evidence(
         pen=here.pen,
         deliveries=here.deliveries,
@@ -109,6 +58,161 @@ async def _evidence(here: World, *, stops: int, rested: bool, seconds: float) ->
         refusals=tuple(refusal for name in ("chat", "anthropic") for refusal in here.models[name].refused),
         lives=tuple(here.lives),
         rested=rested,
-        seconds=seconds,
-        store=await store_contents.read(here.folder / "aldis.db", [chat.id for chat in here.pen.crowd.chats]),
+        store=await read_store(folder / "aldis.db", [chat.id for chat in here.pen.crowd.chats]),
     )
+
+
+# People
+
+
+async def _writing(here: World) -> None:
+    """Letters at their rate, a twentieth of them twice, oddities in between; until cancelled."""
+    lots = random.Random(f"{here.size.seed}|writing")
+    due_at = time.monotonic()
+    async with asyncio.TaskGroup() as group:
+        while True:
+            due_at += lots.expovariate(here.size.rate_per_second)
+            while here.phones.waiting > _MAX_WAITING:
+                await asyncio.sleep(0.1)
+                due_at = time.monotonic()
+            await asyncio.sleep(max(0.0, due_at - time.monotonic()))
+            letter = here.pen.letter()
+            await here.deliver(letter)
+            if lots.random() < 0.05:
+                group.create_task(_again(here, letter, lots.uniform(0, 3)))
+            if lots.random() < 0.03:
+                odd = here.pen.oddity()
+                await (here.phones.deliver_data(odd) if isinstance(odd, str) else here.phones.deliver(odd))
+
+
+async def _again(here: World, letter: Letter, seconds: float) -> None:
+    await asyncio.sleep(seconds)
+    await here.deliver(letter)
+
+
+# Lives and their ends
+
+
+async def _killing(here: World) -> None:
+    """One life after the other, each of them killed or, as the round has it, stopped."""
+    lots = random.Random(f"{here.size.seed}|kills")
+    while here.kills < here.size.kills or here.stops < here.size.stops:
+        if here.lives and len(here.lives) % 10 == 0:
+            sys.stderr.write(f"{here.kills} kills, {here.stops} stops, {len(here.phones.sent)} messages sent\n")
+        vendor = lots.choice(VENDORS)
+        stops_left, kills_left = here.size.stops - here.stops, here.size.kills - here.kills
+        if lots.random() * (stops_left + kills_left) < stops_left:
+            await _stopped(here, await here.begin(vendor), lots)
+            continue
+        draw = lots.random()
+        if draw < 0.35:
+            await _killed_at_random(here, await here.begin(vendor), lots)
+        elif draw < 0.70:
+            # It does that itself; one that never comes to its step is killed all the same.
+            life = await here.begin(vendor, step=_step(here, lots))
+            await here.connected(life)
+            await life.over(_MAX_LIFE_SECONDS)
+            await here.kill(life, "before its step")
+        elif draw < 0.95:
+            await _killed_in_flight(here, await here.begin(vendor), lots)
+        else:
+            life = await here.begin(vendor)
+            await asyncio.sleep(lots.uniform(0, _MAX_START_SECONDS))
+            await here.kill(life, "starting")
+
+
+def _step(here: World, lots: random.Random) -> Step:
+    """One of all steps, or one of a kind that has been seen before, so that the rare ones have their turn."""
+    when = lots.choice(("before", "after"))
+    names = sorted({step.split()[-1] for step in here.steps})
+    if names and lots.random() < 0.5:
+        return when, lots.randint(1, 3), lots.choice(names)
+    return when, round(math.exp(lots.uniform(0, math.log(_LATEST_STEP)))), ""
+
+
+async def _killed_at_random(here: World, life: Life, lots: random.Random) -> None:
+    await here.connected(life)
+    await life.over(min(lots.expovariate(1 / here.size.uptime_seconds), _MAX_LIFE_SECONDS))
+    if here.size.restarts:
+        await _asked_to_restart(here)
+        await life.over(lots.uniform(0, here.size.uptime_seconds))
+    await here.kill(life, "at random")
+
+
+async def _killed_in_flight(here: World, life: Life, lots: random.Random) -> None:
+    place = lots.choice(PLACES)
+    await here.connected(life)
+    await life.over(lots.uniform(0, here.size.uptime_seconds))
+    here.record.arm(place)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_MAX_LIFE_SECONDS):
+            await here.record.tripped.wait()
+    await here.kill(life, place if here.record.tripped.is_set() else f"waiting for: {place}")
+    here.record.disarm()
+
+
+async def _stopped(here: World, life: Life, lots: random.Random) -> None:
+    """SIGTERM while people write: what was fetched is written down, the rest is for the next life."""
+    streams = here.phones.streams_opened
+    await here.connected(life)
+    await life.over(min(lots.expovariate(1 / here.size.uptime_seconds), _MAX_LIFE_SECONDS))
+    lost = len(here.phones.unheard)
+    for _ in range(here.size.restarts):
+        restarted = asyncio.create_task(here.connected(life))
+        here.restarts += await _asked_to_restart(here)
+        await restarted
+        await life.over(lots.uniform(0, here.size.uptime_seconds))
+    await here.stop(life)
+    if here.size.way in KEEPING:
+        here.lost_in_order += len(here.phones.unheard) - lost
+        here.phones.calm_streams.update(range(streams + 1, here.phones.streams_opened + 1))
+
+
+async def _asked_to_restart(here: World) -> bool:
+    """As `aldis restart` asks; gives whether there was a life to be asked."""
+    return await ask_running(here.folder / "aldis.db", "restart") is not None
+
+
+# Rest
+
+
+async def _rested(here: World) -> bool:
+    """Calm lives, one for each vendor: all is worked off, and in every conversation one more question is asked.
+
+    Each ends as an operator ends it. The history of every conversation goes through the rules of every vendor by that,
+    and whatever was handed to a life before must have an end. Gives whether all came to rest in time.
+    """
+    await here.phones.disconnected()
+    for double in (here.phones, *here.models.values()):
+        double.is_calm = True
+    for vendor in VENDORS:
+        if not await _calm_life(here, vendor):
+            return False
+    return True
+
+
+async def _calm_life(here: World, vendor: Vendor) -> bool:
+    """One calm life; gives whether it came to rest."""
+    port = free_port()
+    life = await here.begin(vendor, web_port=port)
+    await here.connected(life)
+    for chat in here.pen.crowd.listed:
+        await here.deliver(here.pen.question(chat))
+    calm = 0
+    deadline = time.monotonic() + _REST_SECONDS
+    async with aiohttp.ClientSession() as http:
+        while calm < 2 and time.monotonic() < deadline and not life.ending.done():
+            await asyncio.sleep(0.2)
+            calm = calm + 1 if here.phones.is_quiet and await _open_items(http, port) == (0, 0) else 0
+    await here.stop(life)
+    return calm == 2
+
+
+async def _open_items(http: aiohttp.ClientSession, port: int) -> tuple[int | None, int | None]:
+    """How much is open in the inbox and in the outbox; None where the health page does not say."""
+    try:
+        async with asyncio.timeout(WAIT_SECONDS), http.get(f"http://127.0.0.1:{port}/healthz") as response:
+            state = await response.json()
+    except (aiohttp.ClientError, TimeoutError):
+        return None, None
+    return state.get("inbox", {}).get("open"), state.get("outbox", {}).get("open")

@@ -14,12 +14,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from textwrap import indent
 
-from tests.campaigns.chaos.evidence import Evidence, Finding
+from tests.campaigns.chaos.evidence import Evidence, Finding, OutboxRow
 from tests.campaigns.chaos.phones import GRACE_SECONDS
-from tests.campaigns.chaos.store_contents import OutboxRow
-from tests.campaigns.chaos.timelines import timeline
 from tests.servers.signal_server import Sent
 
 
@@ -42,13 +39,11 @@ def delivered(evidence: Evidence) -> Finding:
             continue  # a status in doubt: nothing is lost with it, so it is never sent again
         if row.state != "sent" or sent is None:
             broken.append(
-                f"message {row.id} of turn {row.turn} {questions[row.turn]} is {row.state} and did not go out\n"
-                + indent(timeline(evidence, row), " " * 11)
+                f"message {row.id} of turn {row.turn} {questions[row.turn]} is {row.state} and did not go out"
             )
         elif sent.chat != row.chat:
             broken.append(
-                f"message {row.id} of turn {row.turn} {questions[row.turn]} counts as sent by another's receipt\n"
-                + indent(timeline(evidence, row), " " * 11)
+                f"message {row.id} of turn {row.turn} {questions[row.turn]} counts as sent by another's receipt"
             )
     broken += _unanswered(evidence, went_out)
     return Finding("messages sent, each of them seen by people", len(evidence.store.outbox), "", tuple(broken))
@@ -115,16 +110,13 @@ def answered_once(evidence: Evidence) -> Finding:
             continue
         own = [one.begun_at for one in evidence.store.attempts if one.item == row.id]
         others = [one.begun_at for one in evidence.store.attempts if one.item != row.id]
-        others += [one.begun_at for one in evidence.store.reactions]
+        others += evidence.store.reactions
         reason = receipts.reason(copy, row, own, others)
         reasons[reason] += 1
         unmarked += not evidence.store.resent[row.turn]
         if reason not in _ALLOWED:
             place = copy.chat.partition(":")[0]
-            broken.append(
-                f"the answer of turn {row.turn} {evidence.labels(copy)} ({place}) was seen twice: {reason}\n"
-                + indent(timeline(evidence, row), " " * 11)
-            )
+            broken.append(f"the answer of turn {row.turn} {evidence.labels(copy)} ({place}) was seen twice: {reason}")
     told = ", ".join(f"{number} {reason}" for reason, number in reasons.items() if reason in _ALLOWED)
     told = f"{reasons.total()} others seen twice: {told}; {unmarked} of them not marked in the ledger" if told else ""
     return Finding("messages seen once", len(evidence.sent) - 2 * reasons.total(), told, tuple(broken))

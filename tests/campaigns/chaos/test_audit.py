@@ -3,9 +3,9 @@
 import pytest
 
 from tests.campaigns.chaos.audit import gaps
+from tests.campaigns.chaos.evidence import OutboxRow
 from tests.campaigns.chaos.phones import GRACE_SECONDS
 from tests.campaigns.chaos.sends import LATE, LOST, NEVER, Receipts, are_one_message
-from tests.campaigns.chaos.store_contents import OutboxRow
 from tests.servers.signal_server import Sent
 
 _GRACE_MS = round(1000 * GRACE_SECONDS)
@@ -74,7 +74,6 @@ def _row(*, attempted_at: int, sent_at: int) -> OutboxRow:
         turn=1,
         position=0,
         state="sent",
-        attempts=2,
         attempted_at=attempted_at,
         sent_at=sent_at,
         removes=False,

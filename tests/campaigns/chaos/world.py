@@ -1,8 +1,9 @@
-"""The world of a round: the doubles of everything that Aldis talks to, and what is known of its lives."""
+"""The world of a round: the doubles of everything that Aldis talks to, its lives, and what is known of them."""
 
-import time
+import asyncio
+import re
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,19 +11,24 @@ from typing import Any, Literal
 
 from tests.campaigns.chaos.crowd import Crowd, Letter, Pen
 from tests.campaigns.chaos.evidence import Ended
-from tests.campaigns.chaos.kill_switch import KillSwitch
-from tests.campaigns.chaos.lives import Life, Step
 from tests.campaigns.chaos.lookups import Searches, Weather
 from tests.campaigns.chaos.models import Anthropic, OpenAI
 from tests.campaigns.chaos.phones import GRACE_SECONDS, SEND_SECONDS, Phones, Way, phones
 from tests.campaigns.chaos.record import Record
+from tests.flows import processes
 from tests.servers.envelopes import ACCOUNT
 
 Vendor = Literal["chat", "responses", "anthropic"]
 VENDORS: tuple[Vendor, ...] = ("chat", "responses", "anthropic")
 """Which model API a life speaks; the next one goes on where it stopped, whatever it speaks itself."""
 
-_GENEROUS = {
+Step = tuple[str, int, str]
+"""`before` or `after`, the number of a transaction of this name, from 1, and the name; empty for any."""
+
+_START_SECONDS = 60.0
+_DIED_AT = re.compile(r"^died at (.+)$", re.MULTILINE)
+
+GENEROUS = {
     "LIMITS__MESSAGES_PER_MINUTE": "10000",
     "LIMITS__CONVERSATION_MESSAGES_PER_MINUTE": "10000",
     "LIMITS__MAX_WAITING": "100000",
@@ -36,17 +42,30 @@ class Size:
 
     seed: int
     kills: int
-    rate_per_second: float
     way: Way = "unix"
     stops: int = 0
     """How many lives more end as an operator ends them, while people write."""
     restarts: int = 0
     """How often each of those is restarted within its process before; and those killed at random are, then killed."""
+    rate_per_second: float = 20.0
     people: int = 25
     groups: int = 5
     strangers: int = 4
     uptime_seconds: float = 2.0
     """How long a life lasts after it has connected, on average."""
+
+
+@dataclass
+class Life:
+    """One process of Aldis."""
+
+    number: int
+    process: processes.Process
+    ending: asyncio.Task[processes.Ended]
+
+    async def over(self, seconds: float) -> None:
+        """Wait until it is over, at most so long."""
+        await asyncio.wait((self.ending,), timeout=seconds)
 
 
 @dataclass
@@ -58,9 +77,8 @@ class World:
     pen: Pen
     phones: Phones
     models: dict[Vendor, Anthropic | OpenAI]
-    searches: Searches
-    weather: Weather
-    kill_switch: KillSwitch
+    settings: Mapping[str, str]
+    """Of every life; each has those of its model besides."""
     record: Record
     deliveries: Counter[int] = field(default_factory=Counter[int])
     lives: list[Ended] = field(default_factory=list[Ended])
@@ -68,32 +86,10 @@ class World:
     """The names of the steps at which lives have ended so far."""
     life: Life | None = None
     """The latest one."""
-    numbers: int = 0
     restarts: int = 0
     """How many restarts have been asked for in lives that then ended in order."""
     lost_in_order: int = 0
-    """How much was fetched and handed to nobody while a life ended in order."""
-
-    def settings(self, vendor: Vendor, number: int, web_port: int) -> dict[str, str]:
-        """The environment of one life."""
-        return {
-            "SIGNAL__ACCOUNT": ACCOUNT,
-            **self.phones.settings,
-            "LOG__FORMAT": "json",
-            "SIGNAL__SEND_TIMEOUT_SECONDS": str(SEND_SECONDS),
-            "SIGNAL__UNKNOWN_GRACE_SECONDS": str(GRACE_SECONDS),
-            "LLM__TIMEOUT_SECONDS": "240",
-            "TOOLS__CALLS_PER_MINUTE": "10000",
-            "TOOLS__WEATHER__BASE_URL": self.weather.url,
-            "TOOLS__WEATHER__GEOCODING_BASE_URL": self.weather.url,
-            "TOOLS__WEB_SEARCH__SEARXNG_BASE_URL": self.searches.url,
-            "TOOLS__WEB_SEARCH__WIKIPEDIA_BASE_URL": self.searches.url,
-            "WEB__PORT": str(web_port),
-            "WORKER__CONVERSATIONS_AT_ONCE": "16",
-            **self.pen.crowd.settings(),
-            **_model_settings(vendor, self.models[vendor].base_url, f"life-{number}"),
-            **_GENEROUS,
-        }
+    """How much was fetched and handed to no life while one ended in order."""
 
     @property
     def kills(self) -> int:
@@ -111,30 +107,51 @@ class World:
         await self.phones.deliver(letter.frame)
 
     async def begin(self, vendor: Vendor, *, step: Step | None = None, web_port: int = 0) -> Life:
-        """A new life; the one before must be over."""
-        self.numbers += 1
-        settings = self.settings(vendor, self.numbers, web_port)
-        self.life = await Life.born(settings, number=self.numbers, folder=self.folder, step=step)
+        """A new life, which kills itself at the step if there is one; the one before must be over."""
+        number = len(self.lives) + 1
+        settings = {
+            **self.settings,
+            **_model_settings(vendor, self.models[vendor].base_url, f"life-{number}"),
+            "WEB__PORT": str(web_port),
+        }
+        arguments, module = (("run",), "bot") if step is None else ((*map(str, step), "run"), "tests.flows.dying")
+        process = await processes.begun(*arguments, settings=settings, folder=self.folder, module=module)
+        self.life = Life(number, process, asyncio.create_task(process.at_its_end()))
         return self.life
 
-    def bury(self, life: Life, how: str, *, meant: int) -> None:
+    async def connected(self, life: Life) -> None:
+        """Wait until this life has its stream, or is over."""
+        opened = self.phones.streams_opened
+        connected = asyncio.create_task(self.phones.until(lambda: self.phones.streams_opened > opened))
+        await asyncio.wait((connected, life.ending), timeout=_START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        connected.cancel()
+        await asyncio.gather(connected, return_exceptions=True)
+
+    async def kill(self, life: Life, how: str) -> None:
+        """SIGKILL: nothing of it runs after this."""
+        await life.process.kill()
+        await self._bury(life, how, meant=-9)
+
+    async def stop(self, life: Life) -> None:
+        """SIGTERM, and the wait for its end."""
+        await life.process.terminate()
+        await self._bury(life, "asked to stop", meant=0)
+        await self.phones.disconnected()
+
+    async def _bury(self, life: Life, how: str, *, meant: int) -> None:
         """Note how a life ended; `meant` is the status that it should have."""
-        was_meant = life.status == meant
-        words = self.pen.told_in(life.log)
-        step = life.died_at()
-        if step is not None:
-            self.steps.append(step)
+        ended = await life.ending
+        died_at = _DIED_AT.search(ended.stderr)
+        if died_at:
+            self.steps.append(died_at[1])
         self.lives.append(
             Ended(
                 number=life.number,
-                born_at=life.born_at,
-                ended_at=time.time_ns() // 1_000_000,
-                how=step or how,
-                status=life.status,
-                was_meant=was_meant,
-                words=tuple(sorted(words)),
-                log=life.log[-4000:] if words or not was_meant or "Traceback" in life.log else "",
-                told=life.told(),
+                how=died_at[1] if died_at else how,
+                status=ended.status,
+                was_meant=ended.status == meant,
+                words=tuple(sorted(self.pen.told_in(ended.stderr))),
+                log=ended.stderr,
             )
         )
 
@@ -154,34 +171,37 @@ def _model_settings(vendor: Vendor, address: str, key: str) -> dict[str, str]:
 async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
     """The doubles of everything that Aldis talks to, listening."""
     crowd = Crowd.drawn(size.seed, people=size.people, groups=size.groups, strangers=size.strangers)
-    pen = Pen(crowd=crowd, seed=size.seed)
-    record, kill_switch = Record(), KillSwitch()
-    shared: dict[str, Any] = {"seed": size.seed, "record": record, "kill_switch": kill_switch}
+    pen, record = Pen(crowd=crowd, seed=size.seed), Record()
+    shared: dict[str, Any] = {"seed": size.seed, "record": record}
+    everybody = (*crowd.people, *crowd.strangers)
     async with (
-        phones(
-            size.way,
-            **shared,
-            groups=crowd.groups,
-            people=(*crowd.people, *crowd.strangers),
-        ) as signal,
+        phones(size.way, **shared, groups=crowd.groups, people=everybody) as signal,
         OpenAI(**shared, pen=pen) as openai,
         Anthropic(**shared, pen=pen) as anthropic,
         Searches(**shared) as searches,
-        Weather(kill_switch=kill_switch) as weather,
+        Weather(record=record) as weather,
     ):
-        here = World(
-            size=size,
-            folder=folder,
-            pen=pen,
-            phones=signal,
-            models={"chat": openai, "responses": openai, "anthropic": anthropic},
-            searches=searches,
-            weather=weather,
-            kill_switch=kill_switch,
-            record=record,
-        )
+        settings = {
+            "SIGNAL__ACCOUNT": ACCOUNT,
+            "SIGNAL__URL": signal.url,
+            "LOG__FORMAT": "json",
+            "SIGNAL__SEND_TIMEOUT_SECONDS": str(SEND_SECONDS),
+            "SIGNAL__UNKNOWN_GRACE_SECONDS": str(GRACE_SECONDS),
+            "LLM__TIMEOUT_SECONDS": "240",
+            "TOOLS__CALLS_PER_MINUTE": "10000",
+            "TOOLS__WEATHER__BASE_URL": weather.url,
+            "TOOLS__WEATHER__GEOCODING_BASE_URL": weather.url,
+            "TOOLS__WEB_SEARCH__SEARXNG_BASE_URL": searches.url,
+            "TOOLS__WEB_SEARCH__WIKIPEDIA_BASE_URL": searches.url,
+            "WORKER__CONVERSATIONS_AT_ONCE": "16",
+            **crowd.settings(),
+            **GENEROUS,
+        }
+        models: dict[Vendor, Anthropic | OpenAI] = {"chat": openai, "responses": openai, "anthropic": anthropic}
+        here = World(size=size, folder=folder, pen=pen, phones=signal, models=models, settings=settings, record=record)
         try:
             yield here
         finally:
             if here.life is not None:
-                await here.life.kill()
+                await here.life.process.kill()
+                await here.life.ending
