@@ -75,7 +75,7 @@ imports: install-dev ## Who may import whom (import-linter)
 format: install-dev ## Write the files as the formatter wants them
 	@$(BIN)/python -m ruff check --quiet --fix . ; $(BIN)/python -m ruff format --quiet .
 
-bench: install ## Measure a turn and print the figures
+bench: install-dev ## Measure a turn and print the figures
 	@$(BIN)/python -m tests.campaigns.bench $(ARGS)
 
 chaos: install ## Kill Aldis under load, KILLS times, then in SEEDS simulated stories

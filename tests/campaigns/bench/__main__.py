@@ -1,19 +1,21 @@
-"""`python -m tests.campaigns.bench [--quick] [--json PATH] [--folder PATH]`: measure, print the table, write the JSON.
+"""`python -m tests.campaigns.bench [--quick]`: measure, and print the table.
 
 A goal that is missed is said in the table and nowhere else: the exit status is 0 unless something broke.
 """
 
 import argparse
 import asyncio
+import os
+import platform
+import re
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
-from tests.campaigns.bench import figures, runs
-from tests.campaigns.bench.children import REPOSITORY
-from tests.campaigns.bench.figures import Figure
+from tests.campaigns.bench import runs
+from tests.campaigns.bench.figures import Figure, table
 from tests.campaigns.bench.runs import Size
+from tests.campaigns.proc import PROC
 
 QUICK = Size(
     blocks=2,
@@ -36,11 +38,9 @@ async def measured(size: Size, folder: Path) -> list[Figure]:
     """All figures, measured in a folder that is empty."""
     found: list[Figure] = []
     for vendor in size.vendors:
-        async with runs.opened(vendor, folder) as pair:
-            found += await runs.cpu(pair, size)
-            if vendor == size.vendors[0]:
-                found += await runs.growth(pair, size)
-                found += await runs.side_by_side(pair, size)
+        found += await runs.cpu(vendor, folder, size)
+    found += await runs.growth(size.vendors[0], folder, size)
+    found += await runs.side_by_side(size.vendors[0], folder, size)
     found += await runs.store_steps(folder, size)
     found += await runs.bills(size)
     for vendor in size.started_with:
@@ -48,26 +48,20 @@ async def measured(size: Size, folder: Path) -> list[Figure]:
     return found
 
 
-def report(size: Size, folder: Path | None, path: Path) -> None:
-    """Measure in a new folder within the given one, print the table, write the JSON to `path`."""
-    parent = folder or (_DISK if _DISK.is_dir() else None)
-    with tempfile.TemporaryDirectory(prefix="aldis-bench-", dir=parent) as place:
-        machine = figures.machine(Path(place))
-        found = asyncio.run(measured(size, Path(place)))
-    figures.written(found, machine, path)
-    beside = f"{machine['cpu']}, {machine['cores']} cores, Python {machine['python']}"
-    sys.stdout.write(f"{figures.table(found)}\n\n{beside}; written to {path}\n")
+def report(size: Size, disk: Path) -> str:
+    """Measure in a new folder on this disk; gives the table, with the machine below."""
+    with tempfile.TemporaryDirectory(prefix="aldis-bench-", dir=disk) as folder:
+        found = asyncio.run(measured(size, Path(folder)))
+    cpu = re.search(r"model name\s*: (.*)", (PROC / "cpuinfo").read_text("utf-8"))
+    name = cpu[1] if cpu else platform.machine()
+    return f"{table(found)}\n\n{name}, {os.cpu_count()} cores, Python {platform.python_version()}\n"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.campaigns.bench", description="Measure Aldis.")
+    parser = argparse.ArgumentParser(prog="python -m tests.campaigns.bench", description="Measure Aldis, on Linux.")
     parser.add_argument("--quick", action="store_true", help="about twenty seconds instead of minutes, less exact")
-    parser.add_argument("--json", type=Path, default=REPOSITORY / "bench.json", metavar="PATH", help="where to write")
-    parser.add_argument("--folder", type=Path, metavar="PATH", help="the disk to measure on (default: /var/tmp)")
-    parser.add_argument("--messages", type=int, metavar="N", help=f"in the large store (default: {Size.messages})")
     options = parser.parse_args()
-    size = QUICK if options.quick else Size()
-    report(replace(size, messages=options.messages or size.messages), options.folder, options.json)
+    sys.stdout.write(report(QUICK if options.quick else Size(), _DISK))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from bot.models.base import Usage
 from bot.models.prices import published_prices
-from tests.campaigns.bench import aldis, double
+from tests.campaigns.bench import aldis, model
 from tests.servers import caches
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.openai import OpenAIServer
@@ -111,7 +111,7 @@ async def at_work(wire: Wire, server: AnthropicServer | OpenAIServer) -> AsyncGe
 
 def _reply(heard: Heard) -> Scripted:
     """A product is calculated; anything else is answered in a few sentences, so is what is to be summed up."""
-    return double.reply(heard) if " * 37?" in heard.text[-120:] else say(_TALK)
+    return model.reply(heard) if " * 37?" in heard.text[-120:] else say(_TALK)
 
 
 _TALK = """\

@@ -8,24 +8,24 @@ fifty. Beside each operation an empty read is repeated; the longest of these rea
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 from bot import messages
-from bot.event_json import dump_value
-from bot.events import ChatId, Envelope, Kind, PersonId, Reply, SentId, Styled
+from bot.events import ChatId, PersonId
 from bot.features.export import gather_export
 from bot.messages import AssistantMessage, Text, UserMessage
-from store import Arrival, ConversationId, InboxId, LedgerEntry, Repositories, Store, StoredMessage, open_store
+from store import Arrival, ConversationId, InboxId, Repositories, Store, open_store
+from tests.arrivals import arrival
 from tests.campaigns.bench.figures import Figure
+from tests.conftest import NOON
+from tests.store.lives import answered, taken
 
 MESSAGES = 20_000
 MAX_WAIT_MS = 250.0
 """How long a turn may wait for the store before people would notice."""
 
-_NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 _OTHERS = 50
 _AT_ONCE = 200
 _KEPT = timedelta(days=45)
@@ -43,9 +43,9 @@ async def measured(folder: Path, size: int = MESSAGES) -> list[Figure]:
     async with open_store(folder / "aldis.db", realm="signal") as store:
         last = await _fill(store, size // 2)
         deeds: dict[str, Callable[[], Awaitable[object]]] = {
-            "backup": lambda: store.backup(folder / "backup", now=_NOW),
-            "export of a person": lambda: gather_export(store, _ALICE, ChatId(_LONG), now=_NOW),
-            "forgetting a conversation": lambda: store.forget(_LONG, before=last, now=_NOW, then=lambda *_: None),
+            "backup": lambda: store.backup(folder / "backup", now=NOON),
+            "export of a person": lambda: gather_export(store, _ALICE, ChatId(_LONG), now=NOON),
+            "forgetting a conversation": lambda: store.forget(_LONG, before=last, now=NOON, then=lambda *_: None),
             "pruning": lambda: _prune(store),
             "folding the log away": store.checkpoint,
         }
@@ -86,9 +86,9 @@ async def _fill(store: Store, turns: int) -> InboxId:
     for first in range(0, turns, _AT_ONCE):
         batch = [(turn, addresses[turn]) for turn in range(first, min(first + _AT_ONCE, turns))]
         for _, address in batch:
-            await store.conversation(address, now=_NOW)
+            await store.conversation(address, now=NOON)
         await store.transaction(partial(_keep, batch=batch))
-    conversation = await store.conversation(_LONG, now=_NOW)
+    conversation = await store.conversation(_LONG, now=NOON)
     last = await store.transaction(lambda repos: repos.inbox.put(_arrival(conversation, _LONG, turns)))
     assert last is not None
     return last
@@ -97,54 +97,23 @@ async def _fill(store: Store, turns: int) -> InboxId:
 def _keep(repos: Repositories, batch: list[tuple[int, str]]) -> None:
     """A turn for each, as it is when it has been answered: nothing waits any more."""
     for number, address in batch:
-        conversation = repos.conversations.add(address, now=_NOW)
-        repos.inbox.put(_arrival(conversation, address, number))
-        claim = repos.inbox.claim(now=_NOW, until=_NOW, busy=())
-        assert claim is not None
+        repos.inbox.put(_arrival(repos.conversations.add(address, now=NOON), address, number))
+        conversation, turn = taken(repos)
         question = messages.dump_messages((UserMessage(text=f"And why is {number} a number that people like?"),))
         answer = messages.dump_messages((AssistantMessage(parts=(Text(text=_ANSWER),)),))
-        rows = (
-            StoredMessage(turn=claim.turn, role="user", call_id=None, message=question),
-            StoredMessage(turn=claim.turn, role="assistant", call_id=None, message=answer),
-        )
-        repos.history.append(conversation, rows)
-        entry = LedgerEntry(kind="model", name="claude", outcome="ok", latency_seconds=1, cost_usd=Decimal("0.001"))
-        repos.ledger.add(conversation, claim.turn, address, (entry,), now=_NOW)
-        reply = Reply(chat=ChatId(address), content=Styled(text=_ANSWER))
-        repos.outbox.put(conversation, claim.turn, 0, dump_value(reply), in_group=False, now=_NOW)
-        for item, _ in repos.sent_messages.of_turn(claim.turn):
-            repos.outbox.mark_sent(item, 2_000_000_000_000 + number, now=_NOW)
-        repos.journal.close(claim.turn, "kept", now=_NOW)
-        repos.inbox.done(claim.turn)
+        answered(repos, conversation, turn, (question, answer))
+        for item, _ in repos.sent_messages.of_turn(turn):
+            repos.outbox.mark_sent(item, 2_000_000_000_000 + number, now=NOON)
 
 
 def _arrival(conversation: ConversationId, address: str, number: int) -> Arrival:
-    author = PersonId(address.removeprefix("direct:"))
-    envelope = Envelope(
-        account="account",
-        author=author,
-        number=None,
-        device=1,
-        sent_at=SentId(1_795_000_000_000 + number),
-        kind=Kind.MESSAGE,
-        chat=ChatId(address),
-        raw='{"text": "a question of the usual length, more or less"}',
-    )
-    return Arrival(
-        conversation=conversation,
-        account="account",
-        author=author,
-        device=1,
-        sent_at=envelope.sent_at,
-        kind="message",
-        envelope=dump_value(envelope),
-        received_at=_NOW,
-    )
+    sent_at, author = 1_795_000_000_000 + number, address.removeprefix("direct:")
+    return arrival(conversation, sent_at, b"a question of the usual length, more or less", author=author)
 
 
 async def _prune(store: Store) -> None:
     """What maintenance does with names that are too old to come again: all of them at once here."""
-    before = _NOW + _KEPT
+    before = NOON + _KEPT
 
     def prune(repos: Repositories) -> int:
         return repos.inbox.prune(before=before) + repos.outbox.prune(before=before)

@@ -24,10 +24,8 @@ _SPARE = {"descriptors": 2, "threads": 0, "tasks": 0}
 
 def audit(record: Record) -> list[Finding]:
     """Checks everything that this record can tell."""
-    found = [_ended(record)]
-    if not record.was_stopped:
-        found += [_answered(record), _patient(record), *_steady(record), *_apart(record)]
-    return [*found, *_memory(record), *_held(record)]
+    found = [_ended(record), _answered(record), _patient(record)]
+    return [*found, *_steady(record), *_apart(record), *_memory(record), *_held(record)]
 
 
 def figures(record: Record) -> list[Figure]:
@@ -144,7 +142,7 @@ def _held(record: Record) -> Iterator[Finding]:
 
 def _ended(record: Record) -> Finding:
     """All that was written was settled, no request was refused, and Aldis left when it was asked to."""
-    broken = [] if record.rested or record.was_stopped else ["what was written did not come to rest"]
+    broken = [] if record.rested else ["what was written did not come to rest"]
     broken += [] if record.status == 0 else [f"it ended with status {record.status}: {record.log[-2000:]}"]
     broken += [f"a request was refused: {words}" for words in record.refusals]
     return Finding("messages brought to their end", len(record.letters), "", tuple(broken))

@@ -1,13 +1,11 @@
 """A round: people write, then one conversation is stubborn as well, and the process is watched all the time."""
 
 import asyncio
-import itertools
-import os
 import random
 import re
+import sys
 import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +16,8 @@ from aiohttp import web
 
 from tests.campaigns.chaos.crowd import CANARY, Chat, Crowd
 from tests.campaigns.chaos.record import Forgetful
+from tests.campaigns.chaos.world import GENEROUS
+from tests.campaigns.proc import Usage, usage
 from tests.flows.processes import Process, started
 from tests.ports import free_port
 from tests.servers import envelopes
@@ -31,7 +31,6 @@ from tests.servers.signal_server import Parcel, Plan, Sent
 Phase = Literal["warm-up", "alone", "beside"]
 """All conversations are alike in the first two; `beside` is what is written beside a stubborn one."""
 
-PROC = Path("/proc")
 _BOUT = (1, 1, 1, 2, 3)
 """How many letters are written at once."""
 _STUBBORN_PAUSE_SECONDS = 1.0
@@ -48,10 +47,8 @@ _SETTINGS = {
     "LLM__TIMEOUT_SECONDS": "3600",
     "HISTORY__MAX_TURNS": "2",  # all histories soon have their full length: memory has no reason to grow after that
     "LOG__LEVEL": "warning",
-    "LIMITS__MESSAGES_PER_MINUTE": "10000",
-    "LIMITS__CONVERSATION_MESSAGES_PER_MINUTE": "10000",
-    "LIMITS__MAX_WAITING": "100000",
     "LIMITS__TURNS_AT_ONCE": "1000",
+    **GENEROUS,
 }
 
 
@@ -90,14 +87,10 @@ class Letter:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class Look(Usage):
     """One look at the process."""
 
     at_seconds: float
-    resident_bytes: int
-    threads: int
-    descriptors: int
-    cpu_seconds: float
     database_bytes: int
     tasks: int
     """Of asyncio, as its page of figures says."""
@@ -117,15 +110,13 @@ class Record:
     refusals: list[str] = field(default_factory=list[str])
     """What the model's double refused as against the rules of its service."""
     looks: list[Look] = field(default_factory=list[Look])
-    """Once a second from the end of the warm-up until people stopped writing; none where there is no /proc."""
+    """Once a second from the end of the warm-up until people stopped writing."""
     before: Look | None = None
     """Idle, after the warm-up."""
     after: Look | None = None
     """Idle, at the end."""
     rested: bool = True
     """Whether all that was written was settled in time, after each phase."""
-    was_stopped: bool = False
-    """Whether the operator ended it early."""
     status: int = 0
     log: str = ""
 
@@ -228,7 +219,6 @@ class World:
     process: Process
     http: aiohttp.ClientSession
     page: str
-    stop: asyncio.Event
     counts: Counter[str] = field(default_factory=Counter[str])
 
     async def figures(self) -> dict[str, float]:
@@ -241,18 +231,12 @@ class World:
         return {name.removeprefix("aldis_"): float(value) for name, value in lines}
 
     async def look(self) -> Look | None:
-        """A look at the process; None where the kernel does not tell. Source: Linux, proc(5) (2026)."""
+        """A look at the process; None where it is gone."""
         tasks = (await self.figures()).get("tasks", 0)
-        place = PROC / str(self.process.process_id)
         with suppress(OSError, KeyError):
-            status = dict(line.split(":", 1) for line in (place / "status").read_text("utf-8").splitlines())
-            used = (place / "stat").read_text("utf-8").rpartition(")")[2].split()[11:13]
             return Look(
+                **vars(usage(self.process.process_id)),
                 at_seconds=time.monotonic(),
-                resident_bytes=int(status["VmRSS"].split()[0]) * 1024,
-                threads=int(status["Threads"]),
-                descriptors=len(list((place / "fd").iterdir())),
-                cpu_seconds=sum(map(int, used)) / os.sysconf("SC_CLK_TCK"),
                 database_bytes=(self.folder / "aldis.db").stat().st_size,
                 tasks=int(tasks),
             )
@@ -260,11 +244,12 @@ class World:
 
     async def written(self, phase: Phase, seconds: float) -> None:
         """Let all conversations write for so long; then no one is stubborn any more, and all comes to rest."""
+        sys.stderr.write(f"{phase}: {seconds:.0f} s\n")
         over = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             for chat in self.record.chats:
                 group.create_task(self._writing(chat, phase, over))
-            await _passed(self.stop, seconds)
+            await asyncio.sleep(seconds)
             over.set()
         self.model.silent_for.clear()
         self.phones.slow_seconds.clear()
@@ -326,10 +311,8 @@ async def _passed(event: asyncio.Event, seconds: float) -> bool:
         return False
 
 
-async def play(
-    size: Size, folder: Path, *, stop: asyncio.Event | None = None, on_progress: Callable[[str], None] | None = None
-) -> Record:
-    """Play a round in an empty folder. `stop` ends it early; `on_progress` gets a line every few seconds."""
+async def play(size: Size, folder: Path) -> Record:
+    """Play a round in an empty folder."""
     groups = size.conversations // 5
     crowd = Crowd.drawn(size.seed, people=size.conversations - groups, groups=groups, strangers=0)
     record, port = Record(size=size, chats=crowd.listed), free_port()
@@ -351,22 +334,20 @@ async def play(
         async with started("run", settings=settings, folder=folder, is_warm=False) as process:
             await phones.connected()
             page = f"http://127.0.0.1:{port}/metrics"
-            here = World(record, folder, phones, model, process, http, page, stop or asyncio.Event())
-            await _played(here, on_progress)
+            await _played(World(record, folder, phones, model, process, http, page))
             ended = await (process.terminate() if process.is_running else process.ended())
-    record.was_stopped = here.stop.is_set()
     record.status, record.log, record.refusals = ended.status, ended.stderr, [*model.refused]
     return record
 
 
-async def _played(here: World, on_progress: Callable[[str], None] | None) -> None:
+async def _played(here: World) -> None:
     record, size = here.record, here.record.size
     warm_up_seconds = size.seconds / 6
     phase_seconds = (size.seconds - warm_up_seconds) / 2
     await here.written("warm-up", warm_up_seconds)
     record.before = await here.idle()
     async with asyncio.TaskGroup() as group:
-        watching = group.create_task(_watching(here, on_progress))
+        watching = group.create_task(_watching(here))
         await here.written("alone", phase_seconds)
         here.model.silent_for.add(record.stubborn.canary)
         here.phones.slow_seconds[record.stubborn.id] = size.turn_timeout_seconds
@@ -375,13 +356,9 @@ async def _played(here: World, on_progress: Callable[[str], None] | None) -> Non
     record.after = await here.idle(record.before)
 
 
-async def _watching(here: World, on_progress: Callable[[str], None] | None) -> None:
+async def _watching(here: World) -> None:
     """Look at the process once a second, until cancelled."""
-    for second in itertools.count(1):
-        look = await here.look()
-        if look is not None:
+    while True:
+        if look := await here.look():
             here.record.looks.append(look)
-        if on_progress and second % 5 == 0:
-            size = f"{look.resident_bytes / 1e6:.0f} MB" if look else ""
-            on_progress(f"{len(here.record.letters):6,} written  {len(here.record.outs):6,} sent  {size}")
         await asyncio.sleep(1)

@@ -1,8 +1,9 @@
-"""Aldis as a subject, in a process that begins as that of an installed one does.
+"""Aldis in a process that begins as that of an installed one does, and measures the blocks that it is asked for.
 
-`python -m tests.campaigns.bench.installed VENDOR ADDRESS`; the store lies in the working directory.
+`python -m tests.campaigns.bench.subject VENDOR ADDRESS`; the store lies in the working directory.
 """
 
+import asyncio
 import gc
 import sys
 
@@ -18,4 +19,4 @@ for name in DEVELOPMENT_ONLY:
 from tests.campaigns.bench import aldis, blocks  # noqa: E402  (see above)
 
 if __name__ == "__main__":
-    blocks.serve(aldis.running(*sys.argv[1:3]))
+    asyncio.run(blocks.serve(aldis.running(*sys.argv[1:3])))
