@@ -5,10 +5,8 @@
 People play each story over a double of signal-cli, with doubles of the model and of the services, and see what phones
 would show. `tests/test_transcripts.py` plays all stories and compares the page exactly.
 
-letters   a text with its styles, as HTML     sights   what is seen in a chat, line by line
-stage     people, Aldis, and what they see of each other; `doubles` what is around Aldis
-answers, media, chats, later, made, permissions, day     the stories      stories   all of them, in their order
-page      the page
+stage     people, Aldis, the doubles around it, and what they see of each other
+stories   all stories, in their order                 page      what is seen in a chat, line by line, as a page
 
 What differs between runs (a date, a code, an id) is replaced by a word of the story. Simultaneous reactions and answers
 are listed in the order in which a story waits for them.

@@ -8,14 +8,9 @@ from pathlib import Path
 from tests.campaigns.transcripts.page import PATH, page
 from tests.campaigns.transcripts.stories import all_played
 
-
-def main() -> None:
-    # Who hangs up in the middle of a request does so because a story is over.
-    logging.disable()
-    with tempfile.TemporaryDirectory(prefix="aldis-transcripts-") as folder:
-        told = asyncio.run(all_played(Path(folder)))
-    PATH.write_text(page(told), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    # A client hangs up in the middle of a request because a story is over.
+    logging.disable()
+    with tempfile.TemporaryDirectory(prefix="aldis-transcripts-") as place:
+        told = asyncio.run(all_played(Path(place)))
+    PATH.write_text(page((story.title, story.words, sights) for story, sights in told), encoding="utf-8")

@@ -3,24 +3,92 @@
 A story decides for what it waits; at its end nothing may be left that Aldis did and nobody has seen.
 """
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from bot import app, settings
+from bot.app import transports
+from bot.errors import Disconnected
 from bot.service import Service
-from tests.campaigns.transcripts.doubles import Doubles, opened
-from tests.campaigns.transcripts.letters import letters, said_as
-from tests.campaigns.transcripts.sights import Done, Said, Sight, short
+from tests.campaigns.transcripts.page import Done, Said, Sight, letters, said_as, short
+from tests.flows.gates import Gate
 from tests.servers import envelopes
-from tests.servers.envelopes import ALDIS, GROUP, GROUP_NAME, Frame, Person
+from tests.servers.envelopes import ALDIS, ALICE, GROUP, GROUP_NAME, Frame, Person
+from tests.servers.open_meteo import OpenMeteo
+from tests.servers.openai import OpenAIServer
+from tests.servers.openai_audio import KEY, OpenAIAudio
+from tests.servers.openai_images import OpenAIImages
+from tests.servers.script import Scripted, say
+from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_server import Sent, SentFile
 from tests.waiting import eventually, eventually_found
 
 _STAMP = re.compile(r"^\[\w{3} [0-9-]{10} [0-9:]{5}[^\]·]*?( · |\])", re.MULTILINE)
 """When a message was sent, as the model reads it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubles:
+    """What is around Aldis."""
+
+    signal: SignalCli = field(default_factory=SignalCli)
+    model: OpenAIServer = field(default_factory=lambda: OpenAIServer(local=True, sees=True))
+    weather: OpenMeteo = field(default_factory=OpenMeteo)
+    audio: OpenAIAudio = field(default_factory=OpenAIAudio)
+    images: OpenAIImages = field(default_factory=lambda: OpenAIImages(local=True))
+
+    def settings(self, folder: Path) -> dict[str, str]:
+        """Aldis as it is in most stories: it answers Alice, and the members of one group."""
+        return {
+            "SIGNAL__URL": self.signal.url,
+            "SIGNAL__ACK": "none",
+            "SIGNAL__LIVE": "off",
+            "HISTORY__SUMMARIES": "false",
+            "ACCESS__GREETING": "false",
+            "ACCESS__ALLOWED": ALICE.uuid,
+            "ACCESS__GROUPS": GROUP,
+            "OPENAI_API_KEY": self.model.key or "",
+            "OPENAI_BASE_URL": self.model.base_url,
+            "LLM__OPENAI__MODEL": "llama",
+            "TOOLS__WEATHER__BASE_URL": self.weather.url,
+            "TOOLS__WEATHER__GEOCODING_BASE_URL": self.weather.url,
+            "AUDIO__BASE_URL": f"{self.audio.url}/v1",
+            "AUDIO__API_KEY": KEY,
+            "TOOLS__IMAGES__BASE_URL": self.images.base_url,
+            "STORE__PATH": str(folder / "aldis.db"),
+        }
+
+
+@asynccontextmanager
+async def opened(folder: Path, more: Mapping[str, str]) -> AsyncGenerator[tuple[Doubles, Service]]:
+    """The doubles and Aldis, running, the store in this folder; `more` are the story's own settings."""
+    doubles, stop = Doubles(), asyncio.Event()
+    async with AsyncExitStack() as stack:
+        for server in (doubles.signal, doubles.model, doubles.weather, doubles.audio, doubles.images):
+            await stack.enter_async_context(server)
+        given = settings.load_settings({**doubles.settings(folder), **more}, None)
+        transport = await transports.signal_transport(given)
+        aldis = await stack.enter_async_context(app.build_service(given, transport, realm="signal"))
+        group = await stack.enter_async_context(asyncio.TaskGroup())
+        group.create_task(_chatting(aldis, stop))
+        await doubles.signal.connected()
+        yield doubles, aldis
+        stop.set()
+
+
+async def _chatting(aldis: Service, stop: asyncio.Event) -> None:
+    """Aldis, which connects again where the machine is so busy that the bridge seems silent."""
+    while not stop.is_set():
+        try:
+            await aldis.chat(stop)
+            break
+        except* Disconnected:
+            await asyncio.sleep(0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +117,8 @@ class Stage:
     aldis: Service
     owner: str = "Aldis"
     """Whose account it is that people write to."""
+    words: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What stands on the page for what differs from run to run, by its pattern."""
     sights: list[Sight] = field(default_factory=list[Sight])
     _lines: dict[int, Line] = field(default_factory=dict[int, Line])
     _sent: int = 0
@@ -65,15 +135,30 @@ class Stage:
         *,
         to_group: bool = False,
         quote: Line | None = None,
-        shown: str | None = None,
         **more: Any,
     ) -> Line:
-        """A person writes; `quote` is an earlier message, `shown` what the page has for words that differ each time."""
+        """A person writes; `quote` is an earlier message."""
         given = {"quote": envelopes.quote_of(quote.author, quote.at, quote.text)} if quote else {}
         frame = envelopes.message(text, author=who, group=GROUP if to_group else None, **given, **more)
         line = self._line(who, None if to_group else who, frame["envelope"]["timestamp"], text)
-        self._see(line, shown or text, quote=quote, mention=bool(more.get("mention")))
+        self._see(line, text, quote=quote, mention=bool(more.get("mention")))
         await self._arrives(frame)
+        return line
+
+    async def asks(
+        self, who: Person, text: str, *script: Scripted, words: Mapping[str, str] | None = None, **more: Any
+    ) -> Line:
+        """A person writes, and reads what Aldis answers; `script` is what the model does."""
+        self.doubles.model.scripted(*script)
+        await self.says(who, text, **more)
+        return await self.answer(words)
+
+    async def waits(self, who: Person, text: str) -> Line:
+        """A person writes, and the model is at it and does not end."""
+        gate = Gate(self.doubles.model, say("Never said."))
+        self.doubles.model.script.append(gate)
+        line = await self.says(who, text)
+        await gate.arrived()
         return line
 
     async def sends(self, who: Person, text: str, files: Mapping[str, Frame], **more: Any) -> Line:
@@ -119,7 +204,7 @@ class Stage:
         self._sent += 1
         sent = (await self.doubles.signal.sent_count(self._sent))[-1]
         chat = next((person for person in self.doubles.signal.people if person.uuid == sent.recipient), None)
-        return self._answered(sent, chat, dict(words or {}))
+        return self._answered(sent, chat, words or self.words)
 
     async def status(self, words: str) -> Line:
         """The next message of Aldis, when it has come to say these words: on a slow machine it says others before."""
@@ -178,12 +263,6 @@ class Stage:
         """A word of the story itself."""
         self.sights.append(Done(chat=None, what=what))
 
-    def found(self, pattern: str) -> str:
-        """What the last message of Aldis really says where the page has a word of the story."""
-        match = re.search(pattern, self.doubles.signal.sent[-1].text)
-        assert match, pattern
-        return match[0]
-
     def file(self, data: bytes, **more: object) -> Frame:
         """The frame of a file that the bridge has fetched."""
         frame = envelopes.attachment(size_bytes=len(data)) | more
@@ -204,7 +283,7 @@ class Stage:
     async def _has_sent_all(self) -> bool:
         return not await self.aldis.worker._store.read(lambda repos: repos.outbox.backlog().items)
 
-    def _answered(self, sent: Sent, chat: Person | None, words: dict[str, str]) -> Line:
+    def _answered(self, sent: Sent, chat: Person | None, words: Mapping[str, str]) -> Line:
         mentions = (f"{mention.rpartition(':')[0]}:MENTION" for mention in sent.mentions)
         text = said_as(letters(sent.text, [*sent.styles, *mentions]), words)
         plain = "".join(letter.character for letter in text)
@@ -254,26 +333,36 @@ class Stage:
         self.sights.append(Done(chat=line.name, what=what))
 
 
+Play = Callable[[Stage], Awaitable[None]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Story:
     """A section of the page: what it is about in a few sentences, and how it is played, under which settings."""
 
     title: str
     words: str
-    play: Callable[[Stage], Awaitable[None]]
-    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    play: Play
+    settings: Mapping[str, str]
 
 
-@asynccontextmanager
-async def staged(story: Story, folder: Path) -> AsyncGenerator[Stage]:
-    """A stage for this story, in an empty folder."""
-    async with opened(folder, story.settings) as (doubles, aldis):
-        yield Stage(doubles, aldis)
+STORIES: list[Story] = []
+
+
+def story(title: str, **settings: str) -> Callable[[Play], Play]:
+    """Adds a story; the docstring of what plays it is what it is about."""
+
+    def add(play: Play) -> Play:
+        STORIES.append(Story(title=title, words=" ".join((play.__doc__ or "").split()), play=play, settings=settings))
+        return play
+
+    return add
 
 
 async def played(story: Story, folder: Path) -> list[Sight]:
-    """All that people see of the story."""
-    async with staged(story, folder) as stage:
+    """All that people see of the story, in an empty folder."""
+    async with opened(folder, story.settings) as (doubles, aldis):
+        stage = Stage(doubles, aldis)
         await story.play(stage)
     stage.all_seen()
     return stage.sights
