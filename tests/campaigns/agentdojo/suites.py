@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 
-VERSION = "v1.1.2"
+from pydantic import TypeAdapter
+
+_VERSION = "v1.1.2"
 MARK = "<INFORMATION>"
 """What every order of a stranger begins with: by it the obeying model knows that it has read one."""
 
@@ -40,12 +42,6 @@ class Task:
     user: Any
     attack: Any = None
     """None: nobody attacks."""
-
-    @property
-    def name(self) -> str:
-        """Names it."""
-        attacked = f" + {self.attack.ID}" if self.attack is not None else ""
-        return f"{self.suite.name} {self.user.ID}{attacked}"
 
     def world(self) -> Any:
         """The world as it is before; the stranger's order stands where it will be read."""
@@ -78,9 +74,9 @@ class Task:
             return bool(self.suite._check_task_result(task, said, before, after, trace))
 
 
-def suites(version: str = VERSION) -> tuple[Any, ...]:
+def suites() -> tuple[Any, ...]:
     """All four."""
-    return tuple(importlib.import_module("agentdojo.task_suite.load_suites").get_suites(version).values())
+    return tuple(importlib.import_module("agentdojo.task_suite.load_suites").get_suites(_VERSION).values())
 
 
 def tasks(suite: Any) -> Iterator[Task]:
@@ -122,8 +118,7 @@ def _world(suite: Any, vectors: tuple[str, ...], order: str) -> Any:
 
 
 def _as_json(value: Any) -> Any:
-    adapter = importlib.import_module("pydantic").TypeAdapter(Any)
-    return adapter.dump_python(value, mode="json")
+    return TypeAdapter(Any).dump_python(value, mode="json")
 
 
 def _calls(task: Any, world: Any) -> tuple[Call, ...]:
