@@ -12,86 +12,56 @@ import logging
 import secrets
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tests.campaigns.fuzz import calculator, envelopes, models, streams
 from tests.campaigns.fuzz.rounds import Round, Violation
 
-
-@dataclass(frozen=True, kw_only=True)
-class Target:
-    """A kind of input at one place where it comes in; `check` takes a round and an empty folder."""
-
-    name: str
-    count: int
-    check: Callable[[Round, Path], Awaitable[None]]
-
-    @property
-    def word(self) -> str:
-        """How the command line calls it: the first word of the name."""
-        return self.name.partition(" ")[0]
-
-
-async def _read(round_: Round, _: Path) -> None:
-    envelopes.check(round_)
-
-
-TARGETS = (
-    Target(name="calculator", count=calculator.COUNT, check=lambda round_, _: calculator.check(round_)),
-    Target(name="envelopes", count=envelopes.COUNT, check=_read),
-    Target(
-        name="envelopes over signal-cli", count=streams.COUNT, check=lambda round_, _: streams.check_signal_cli(round_)
-    ),
-    Target(
-        name="envelopes over the rest-api", count=streams.COUNT, check=lambda round_, _: streams.check_rest_api(round_)
-    ),
-    Target(name="envelopes through the intake", count=streams.INTAKE_COUNT, check=streams.check_intake),
-    *(
-        Target(
-            name=f"models ({kind})", count=models.COUNT, check=lambda round_, _, kind=kind: models.check(round_, kind)
-        )
-        for kind in models.KINDS
-    ),
-)
+TARGETS: dict[str, tuple[int, Callable[[Round, Path], Coroutine[Any, Any, None]]]] = {
+    "calculator": (calculator.COUNT, calculator.check),
+    "envelopes": (envelopes.COUNT, envelopes.check),
+    "envelopes over signal-cli": (streams.COUNT, streams.check_signal_cli),
+    "envelopes over the rest-api": (streams.COUNT, streams.check_rest_api),
+    "envelopes through the intake": (streams.INTAKE_COUNT, streams.check_intake),
+    **{f"models ({kind})": (models.COUNT, partial(models.check, kind)) for kind in models.KINDS},
+}
+"""A kind of input at one place where it comes in: how many examples, and what checks a round in an empty folder."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the rounds that were asked for; gives the exit status."""
-    words = list(dict.fromkeys(target.word for target in TARGETS))
+    words = list(dict.fromkeys(name.split()[0] for name in TARGETS))
     parser = argparse.ArgumentParser(prog="python -m tests.campaigns.fuzz", description="Fuzz Aldis.")
     parser.add_argument("target", nargs="?", choices=words, help="one of them alone (default: all, in this order)")
     parser.add_argument("--count", type=int, metavar="N", help="how many examples a round (default: each its own)")
     parser.add_argument("--seed", type=int, metavar="S", default=secrets.randbits(32), help="default: a new one")
     parser.add_argument("--from", type=int, metavar="N", dest="first", default=0, help="the first example (default: 0)")
     options = parser.parse_args(arguments)
-    chosen = [target for target in TARGETS if options.target in {None, target.word}]
     gc.freeze()  # else the slowest example is the one during which everything was looked through
     logging.disable(logging.CRITICAL)  # each bad frame is a warning
     try:
-        failed = [target for target in chosen if not _passes(target, options)]
+        chosen = [name for name in TARGETS if options.target in {None, name.split()[0]}]
+        failed = [name for name in chosen if not _passes(name, options)]
     finally:
         logging.disable(logging.NOTSET)
         gc.unfreeze()
     return 1 if failed else 0
 
 
-def _passes(target: Target, options: argparse.Namespace) -> bool:
-    count = target.count if options.count is None else options.count
-    round_ = Round(target=target.name, count=count, seed=options.seed, first=options.first, tell=_tell)
+def _passes(name: str, options: argparse.Namespace) -> bool:
+    count, check = TARGETS[name]
+    round_ = Round(target=name, count=options.count or count, seed=options.seed, first=options.first)
     with tempfile.TemporaryDirectory(prefix="aldis-fuzz-") as folder:
         try:
-            asyncio.run(_run(target, round_, Path(folder)))
+            asyncio.run(check(round_, Path(folder)))
         except Violation as violation:
             _tell(f"VIOLATION in {violation}")
             return False
     _tell(round_.figures())
     return True
-
-
-async def _run(target: Target, round_: Round, folder: Path) -> None:
-    await target.check(round_, folder)
 
 
 def _tell(text: str) -> None:

@@ -4,6 +4,7 @@ Whatever comes, the tool gives a number of bounded size or says in a sentence wh
 """
 
 import re
+from pathlib import Path
 from random import Random
 
 from pydantic import ValidationError
@@ -37,7 +38,7 @@ _ATTACKS = [attack for attack in ATTACKS if len(attack) <= 2 * MAX_EXPRESSION_CH
 _STRINGS = ("'a'", "'%1000000000d'", "f'{1:99999999}'", "b'x'", "'a'.ljust(10**9)", "(1).__class__", "[1]*10**9")
 
 
-async def check(round_: Round) -> None:
+async def check(round_: Round, _: Path) -> None:
     """Calculate every expression of the round."""
     calculator = Calculator()
     for random in round_.randoms():

@@ -41,7 +41,7 @@ _WORDS = (
 )
 
 
-def check(round_: Round) -> None:
+async def check(round_: Round, _: Path) -> None:
     """Read every frame of the round."""
     for random in round_.randoms():
         raw = frame_of(random)

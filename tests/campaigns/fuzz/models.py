@@ -7,6 +7,7 @@ be journaled, and the conversation can go on: the double, which refuses what the
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -75,7 +76,7 @@ _KEYS = (
 )
 
 
-async def check(round_: Round, kind: str) -> None:
+async def check(kind: str, round_: Round, _: Path) -> None:
     """Ask one vendor's adapter for every example of the round."""
     async with opened(kind) as vendor:
         for random in round_.randoms():

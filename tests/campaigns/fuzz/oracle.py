@@ -94,7 +94,7 @@ def _judge_event(envelope: Envelope, event: Event, frame: Any) -> None:
         assert message.sent_at == envelope.sent_at
         _judge_words(message, frame)
     if isinstance(event, Deleted):
-        named = {person.lower() for person in _all_texts(list(_everything(frame)), "targetAuthorUuid")}
+        named = {person.lower() for person in _all_texts(list(_all(frame)), "targetAuthorUuid")}
         assert event.author == envelope.author or event.author in named, "it deletes what nobody named"
 
 
@@ -109,7 +109,7 @@ def _judge_place(envelope: Envelope, event: Event, frame: Any) -> None:
 
 def _judge_words(message: Incoming, frame: Any) -> None:
     """Every word of it stands in this frame: no state of the reader lends words from another."""
-    strings = "\x00".join(_clean(text) for text in _strings(frame))
+    strings = "\x00".join(_clean(text) for text in _all(frame) if isinstance(text, str))
     quoted = message.quote.text if message.quote else ""
     for said in (message.text, quoted):
         for word in said.split("@")[0].split("\ufffc"):
@@ -172,25 +172,13 @@ def _messages(frame: Any) -> Iterator[Any]:
         yield sent
 
 
-def _everything(value: Any) -> Iterator[Any]:
-    """Every object in the tree."""
+def _all(value: Any) -> Iterator[Any]:
+    """Everything that stands in the tree, itself first."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
+        yield item
         if _is_object(item):
-            yield item
-            waiting.extend(held for _, held in item)
-        elif isinstance(item, list):
-            waiting.extend(item)
-
-
-def _strings(value: Any) -> Iterator[str]:
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, str):
-            yield item
-        elif _is_object(item):
             waiting.extend(held for _, held in item)
         elif isinstance(item, list):
             waiting.extend(item)

@@ -1,21 +1,16 @@
 """A round: so many examples of one target, each made from its own number, with what is worth knowing of them."""
 
-import faulthandler
 import resource
 import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 
 SHOWN_CHARACTERS = 400
-_TOLD_SECONDS = 10.0
-_HUNG_SECONDS = 300
-"""No example takes a tenth of a second: whoever takes this long hangs, on any machine."""
-_WATCHED_EXAMPLES = 500
 
 
 class Violation(AssertionError):
@@ -30,8 +25,6 @@ class Round:
     count: int
     seed: int = 1
     first: int = 0
-    tell: Callable[[str], None] | None = None
-    """Hears from time to time how far it is."""
     outcomes: Counter[str] = field(default_factory=Counter[str])
     slowest_seconds: float = 0.0
     slowest: str = ""
@@ -43,24 +36,14 @@ class Round:
 
     def randoms(self) -> Iterator[Random]:
         """A source of chance for each example: the same for the same seed and number, whatever ran before."""
-        began = told = time.perf_counter()
-        settled_bytes = most_memory_bytes()
-        try:
-            for done in range(self.count):
-                if done % _WATCHED_EXAMPLES == 0 and self.tell is not None:
-                    faulthandler.dump_traceback_later(_HUNG_SECONDS, exit=True, file=sys.__stderr__ or sys.stderr)
-                if done == self.count // 10:
-                    settled_bytes = most_memory_bytes()
-                self._number = self.first + done
-                yield Random(f"{self.target}|{self.seed}|{self._number}")
-                if self.tell is not None and time.perf_counter() - told > _TOLD_SECONDS:
-                    told = time.perf_counter()
-                    self.tell(f"{self.target}: {done + 1:,} of {self.count:,}")
-        finally:
-            if self.tell is not None:
-                faulthandler.cancel_dump_traceback_later()
-            self.seconds = time.perf_counter() - began
-            self.growth_bytes = most_memory_bytes() - settled_bytes
+        began, settled_bytes = time.perf_counter(), most_memory_bytes()
+        for done in range(self.count):
+            if done == self.count // 10:
+                settled_bytes = most_memory_bytes()
+            self._number = self.first + done
+            yield Random(f"{self.target}|{self.seed}|{self._number}")
+        self.seconds = time.perf_counter() - began
+        self.growth_bytes = most_memory_bytes() - settled_bytes
 
     @contextmanager
     def trying(self, shown: object, *, is_example: bool = True) -> Generator[None]:

@@ -42,12 +42,12 @@ _WAIT_SECONDS = 120.0
 _ALL = 1_000_000
 
 
-async def check_signal_cli(round_: Round) -> None:
+async def check_signal_cli(round_: Round, _: Path) -> None:
     """The event stream of signal-cli's daemon."""
     await _check_stream(round_, bridges.signal_cli_bridge)
 
 
-async def check_rest_api(round_: Round) -> None:
+async def check_rest_api(round_: Round, _: Path) -> None:
     """The websocket of signal-cli-rest-api."""
     await _check_stream(round_, bridges.rest_api_bridge, hands_on=lambda raw: is_for(raw, ACCOUNT))
 
