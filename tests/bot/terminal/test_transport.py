@@ -10,10 +10,10 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import pytest
 
@@ -55,34 +55,28 @@ MODEL = ModelAnswered(
     provider="offline", model="offline", input_tokens=12, output_tokens=3, cost_usd="0", latency_seconds=1.5
 )
 FAILED = ModelFailed(provider="openai", error="Unavailable")
-BOUNDS = "LLM__TIMEOUT_SECONDS and WORKER__TURN_TIMEOUT_SECONDS"
-CUT = "r" * 199 + "…"
 
 
-@dataclass
 class Desk:
-    """A terminal on pipes: `feed` writes its standard input, `out` and `err` are what it wrote since last asked."""
+    """A terminal on fresh pipes: `feed` writes its input, `out` and `err` are what it wrote since last asked."""
 
-    stdin: TextIO
-    stdout: TextIO
-    stderr: TextIO
-    input_end: int
-    output_end: int
-    error_end: int
-    clock: SetClock
+    def __init__(self) -> None:
+        (stdin, self.input_end), (self.output_end, stdout), (self.error_end, stderr) = os.pipe(), os.pipe(), os.pipe()
+        self.streams: dict[str, Any] = {
+            "stdin": os.fdopen(stdin),
+            "stdout": os.fdopen(stdout, "w"),
+            "stderr": os.fdopen(stderr, "w"),
+        }
+        self.clock = SetClock(START)
 
     def terminal(self, **options: Any) -> Terminal:
-        streams: dict[str, Any] = {"stdin": self.stdin, "stdout": self.stdout, "stderr": self.stderr} | options
-        return Terminal(clock=self.clock, **streams)
+        return Terminal(clock=self.clock, **(self.streams | options))
 
     def feed(self, data: str | bytes, *, last: bool = False) -> None:
         os.write(self.input_end, data.encode() if isinstance(data, str) else data)
         if last:
-            self.hang_up()
-
-    def hang_up(self) -> None:
-        os.close(self.input_end)
-        self.input_end = -1
+            os.close(self.input_end)
+            self.input_end = -1
 
     @property
     def out(self) -> str:
@@ -94,6 +88,7 @@ class Desk:
 
 
 def _written(descriptor: int) -> str:
+    os.set_blocking(descriptor, False)
     with suppress(BlockingIOError):
         return os.read(descriptor, 1_000_000).decode()
     return ""
@@ -101,16 +96,13 @@ def _written(descriptor: int) -> str:
 
 @pytest.fixture
 def desk() -> Iterator[Desk]:
-    """A terminal's streams on fresh pipes."""
-    (stdin, input_end), (output_end, stdout), (error_end, stderr) = os.pipe(), os.pipe(), os.pipe()
-    os.set_blocking(output_end, False)
-    os.set_blocking(error_end, False)
-    with os.fdopen(stdin) as i, os.fdopen(stdout, "w") as o, os.fdopen(stderr, "w") as e:
-        desk = Desk(i, o, e, input_end, output_end, error_end, SetClock(START))
-        yield desk
-        for descriptor in (desk.input_end, output_end, error_end):
-            with suppress(OSError):  # the test closed it
-                os.close(descriptor)
+    desk = Desk()
+    yield desk
+    for descriptor in (desk.input_end, desk.output_end, desk.error_end):
+        with suppress(OSError):  # the test closed it
+            os.close(descriptor)
+    for stream in desk.streams.values():
+        stream.close()
 
 
 def answer_to(envelope: Envelope, text: str = "fine", **changes: Any) -> Reply:
@@ -148,7 +140,9 @@ async def blocked(awaitable: asyncio.Task[Any]) -> bool:
 
 
 async def test_one_text_is_one_message_and_its_answer(desk: Desk) -> None:
-    """`once`: the envelope says who, where and when; the answer goes to standard output alone; then it is over."""
+    """`once`: the envelope says who, where and when; the answer goes to standard output alone; then it is over. A
+    broken frame is no event; half characters, of a wrong encoding, reach neither store nor model.
+    """
     terminal: Transport = (concrete := desk.terminal(once="What is 2+2?", conversation="maths"))
     envelopes = terminal.envelopes()
     envelope = await given_by(envelopes)
@@ -162,10 +156,15 @@ async def test_one_text_is_one_message_and_its_answer(desk: Desk) -> None:
     with pytest.raises(StopAsyncIteration):
         await given_by(envelopes)
     assert (desk.out, desk.err, concrete.failed) == ("4\n", "", False)
+    broken = (replace(envelope, raw="{"), replace(envelope, raw="{}"), replace(envelope, chat=None))
+    assert [terminal.event(one) for one in broken] == [None, None, None]
+    assert await texts_of(desk.terminal(once="caf\udce9")) == ["caf?"]
 
 
-async def test_an_answer_that_was_changed_or_deleted_is_told(desk: Desk) -> None:
-    """What was written stays: the new words come below a line that says what they are, a deletion is a line alone."""
+async def test_changes_deletions_and_files_are_lines_beside_the_answers(desk: Desk) -> None:
+    """What was written stays: the new words come below a line that says what they are, a deletion is a line alone. A
+    picture is named on standard error; a file of text stands below the answer.
+    """
     terminal = desk.terminal(once="When?")
     envelope = await given_by(terminal.envelopes())
     first = await terminal.send(answer_to(envelope, "In April."))
@@ -174,12 +173,6 @@ async def test_an_answer_that_was_changed_or_deleted_is_told(desk: Desk) -> None
     removed = await terminal.remove(Removal(chat=ChatId("direct:default"), target=second))
     assert (desk.out, desk.err) == ("", "· an answer was deleted\n")
     assert first < second < removed
-
-
-async def test_files_are_said_in_words_and_texts_are_written_out(desk: Desk) -> None:
-    """A picture is named on standard error; a file of text stands below the answer."""
-    terminal = desk.terminal(once="/export")
-    envelope = await given_by(terminal.envelopes())
     picture = File(name="spent.png", content_type="image/png", data=b"\x89PNG")
     export = File(name="export.json", content_type="application/json", data='{"ä": 1}'.encode())
     await terminal.send(answer_to(envelope, "All of it.", files=(picture, export)))
@@ -230,25 +223,20 @@ async def test_ids_only_grow_and_what_was_not_answered_comes_again(desk: Desk) -
     assert ids == [START_MS, START_MS + 1, START_MS + 2, START_MS + 3]
 
 
-async def test_a_line_read_for_a_cancelled_reader_is_kept(desk: Desk) -> None:
-    """A stream that is cancelled while it waits for input does not swallow the line that comes then."""
+async def test_a_closed_standard_output_is_the_end(desk: Desk) -> None:
+    """The answer is undeliverable and no further line is taken. Before, a stream that is cancelled while it waits for
+    input does not swallow the line that comes then.
+    """
     terminal = desk.terminal()
     waiting = asyncio.ensure_future(given_by(terminal.envelopes()))
     assert await blocked(waiting)
     waiting.cancel()
     with suppress(asyncio.CancelledError):
         await waiting
-    desk.feed("kept\n")
-    assert text_of(terminal, await given_by(terminal.envelopes())) == "kept"
-    desk.feed("unread\n")
-
-
-async def test_nobody_reads_the_answers(desk: Desk) -> None:
-    """A closed pipe behind standard output: the answer is undeliverable and no further line is taken."""
     desk.feed("one\ntwo\n")
-    terminal = desk.terminal()
     envelopes = terminal.envelopes()
     one = await given_by(envelopes)
+    assert text_of(terminal, one) == "one"
     os.close(desk.output_end)
     with pytest.raises(Undeliverable, match="standard output is closed"):
         await terminal.send(answer_to(one, "private words"))
@@ -258,31 +246,8 @@ async def test_nobody_reads_the_answers(desk: Desk) -> None:
     desk.output_end = os.dup(desk.input_end)
 
 
-async def test_a_slow_reader_does_not_block_the_loop(desk: Desk) -> None:
-    """An answer larger than the pipe waits for its reader, whole, while everything else goes on."""
-    terminal = desk.terminal(once="go")
-    envelope = await given_by(terminal.envelopes())
-    text = "é" * 300_000
-    sending = asyncio.ensure_future(terminal.send(answer_to(envelope, text)))
-    written = bytearray()
-    async with asyncio.timeout(WAIT_SECONDS):
-        while len(written) < 600_001:
-            await asyncio.sleep(0)
-            with suppress(BlockingIOError):
-                written += os.read(desk.output_end, 65_536)
-        await sending
-    assert written.decode() == text + "\n"
-
-
-async def test_what_cannot_be_read_is_nothing(desk: Desk) -> None:
-    """A broken frame is no event; half characters, of a wrong encoding, reach neither store nor model."""
-    terminal = desk.terminal(once="caf\udce9")
-    envelope = await given_by(terminal.envelopes())
-    assert text_of(terminal, envelope) == "caf?"
-    broken = (replace(envelope, raw="{"), replace(envelope, raw="{}"), replace(envelope, chat=None))
-    assert [terminal.event(one) for one in broken] == [None, None, None]
-
-
+BOUNDS = "LLM__TIMEOUT_SECONDS and WORKER__TURN_TIMEOUT_SECONDS"
+CUT = "r" * 199 + "…"
 CALLED_AND_COST = "· offline offline: 12 tokens in, 3 out, 0 USD (1.50 s)"
 SHOWN: tuple[tuple[Progress, list[str | None]], ...] = (
     (STARTED, ['· get_weather {"place": "Paris"}'] * 3),
@@ -379,6 +344,13 @@ class Screen:
         await self.sees("\x1b[?2004h")
         await self.sees(">")
 
+    async def message(self, envelopes: AsyncIterator[Envelope], typed: str) -> Envelope:
+        """The message that comes of these keys at the next prompt."""
+        coming = asyncio.ensure_future(given_by(envelopes))
+        await self.prompts()
+        self.types(typed)
+        return await coming
+
     def leave(self) -> None:
         asyncio.get_running_loop().remove_reader(self._descriptor)
 
@@ -398,13 +370,13 @@ async def sit(desk: Desk) -> AsyncIterator[Sit]:
             stderr = stack.enter_context(os.fdopen(os.dup(process), "w"))
             screen = Screen(person)
             stack.callback(screen.leave)
-            stdout = stderr if output_too else desk.stdout
+            stdout = stderr if output_too else desk.streams["stdout"]
             return desk.terminal(stdin=stdin, stderr=stderr, stdout=stdout), screen
 
         yield sat
 
 
-async def test_a_person_writes_before_anybody_asks_for_messages(sit: Sit) -> None:
+async def test_a_person_writes_before_messages_are_asked_for(sit: Sit) -> None:
     """What was written while Aldis was still being put together is the first message."""
     terminal, screen = sit()
     async with asyncio.timeout(WAIT_SECONDS):
@@ -415,61 +387,38 @@ async def test_a_person_writes_before_anybody_asks_for_messages(sit: Sit) -> Non
 
 
 async def test_a_conversation_at_the_prompt(desk: Desk, sit: Sit) -> None:
-    """The prompt comes back with each answer, blank lines are no message, standard output holds the answers alone."""
-    terminal, screen = sit()
-    envelopes = terminal.envelopes()
-    coming = asyncio.ensure_future(given_by(envelopes))
-    await screen.prompts()
-    screen.types("  \r")
-    await screen.prompts()
-    screen.types("hello\r")
-    hello = await coming
-    coming = asyncio.ensure_future(given_by(envelopes))
-    assert await blocked(coming)
-    await terminal.send(answer_to(hello, "hi"))
-    await screen.prompts()
-    screen.types("\x1b[200~two\nlines\x1b[201~\r")  # as a terminal wraps a paste
-    pasted = await coming
-    coming = asyncio.ensure_future(given_by(envelopes))
-    await terminal.send(answer_to(pasted, "bye"))
-    await screen.prompts()
-    screen.types("\x04")
-    with pytest.raises(StopAsyncIteration):
-        await coming
-    assert [text_of(terminal, hello), text_of(terminal, pasted)] == ["hello", "two\nlines"]
-    assert desk.out == "hi\nbye\n"
-    assert not terminal.failed
-
-
-async def test_ctrl_c_at_the_prompt(sit: Sit) -> None:
-    """It throws away what was typed; where nothing was typed it leaves."""
-    terminal, screen = sit()
-    envelopes = terminal.envelopes()
-    coming = asyncio.ensure_future(given_by(envelopes))
-    await screen.prompts()
-    screen.types("never mind")
-    await screen.sees("mind")
-    screen.types("\x03")
-    await screen.prompts()
-    screen.types("this\r")
-    envelope = await coming
-    assert text_of(terminal, envelope) == "this"
-    await terminal.send(answer_to(envelope))
-    coming = asyncio.ensure_future(given_by(envelopes))
-    await screen.prompts()
-    screen.types("\x03")
-    with pytest.raises(StopAsyncIteration):
-        await coming
+    """The prompt comes back with each answer, blank lines are no message, standard output holds the answers alone.
+    Ctrl-C throws away what was typed; where nothing was typed it leaves, as Ctrl-D does.
+    """
+    for leaves in ("\x03", "\x04"):
+        terminal, screen = sit()
+        envelopes = terminal.envelopes()
+        coming = asyncio.ensure_future(given_by(envelopes))
+        await screen.prompts()
+        screen.types("  \r")
+        await screen.prompts()
+        screen.types("never mind")
+        await screen.sees("mind")
+        screen.types("\x03")
+        await screen.prompts()
+        screen.types("hello\r")
+        hello = await coming
+        coming = asyncio.ensure_future(screen.message(envelopes, "\x1b[200~two\nlines\x1b[201~\r"))  # a paste
+        assert await blocked(coming)
+        await terminal.send(answer_to(hello, "hi"))
+        pasted = await coming
+        await terminal.send(answer_to(pasted, "bye"))
+        with pytest.raises(StopAsyncIteration):
+            await screen.message(envelopes, leaves)
+        assert [text_of(terminal, hello), text_of(terminal, pasted)] == ["hello", "two\nlines"]
+        assert (desk.out, terminal.failed) == ("hi\nbye\n", False)
 
 
 async def test_a_file_is_saved_for_a_person(sit: Sit) -> None:
     """At a terminal its path is shown, and only its owner can read it."""
     export = File(name="export.json", content_type="application/json", data=b"line 1")
     seated, screen = sit(output_too=True)
-    coming = asyncio.ensure_future(given_by(seated.envelopes()))
-    await screen.prompts()
-    screen.types("/export\r")
-    await seated.send(answer_to(await coming, "All of it.", files=(export,)))
+    await seated.send(answer_to(await screen.message(seated.envelopes(), "/export\r"), "All of it.", files=(export,)))
     shown = await screen.sees(f"export.json, {len(export.data)} bytes")
     folder = Path(shown.rpartition("· a file: ")[2])
     saved, mode = await asyncio.to_thread(lambda: ((folder / export.name).read_bytes(), folder.stat().st_mode))
@@ -485,35 +434,28 @@ async def test_an_answer_too_long_for_one_message_is_written_once_and_whole(desk
     await piped.send(answer_to(await given_by(piped.envelopes()), "line 0 ... (the rest)", files=(whole,)))
     assert desk.out.splitlines() == lines
     seated, screen = sit(output_too=True)
-    coming = asyncio.ensure_future(given_by(seated.envelopes()))
-    await screen.prompts()
-    screen.types("everything\r")
-    await seated.send(answer_to(await coming, "line 0 ... (the rest)", files=(whole,)))
+    asked = await screen.message(seated.envelopes(), "everything\r")
+    await seated.send(answer_to(asked, "line 0 ... (the rest)", files=(whole,)))
     shown = await screen.sees(f"{lines[-1]}\r\n")
     assert re.findall(r"line \d+", shown) == lines[:-1]
     assert "the rest" not in shown
 
 
 async def test_a_line_that_says_quit_is_the_end(desk: Desk, sit: Sit) -> None:
-    """In a pipe with its slash, for there may stand anybody's text; at a prompt also without, as in a shell."""
+    """In a pipe with its slash, for any text may stand there; at a prompt also without, as in a shell."""
     desk.feed("quit\nexit\n/QUIT\nafter\n", last=True)
     assert await texts_of(desk.terminal()) == ["quit", "exit"]
     for word in ("exit", " Quit ", "/bye", "/beenden"):
         terminal, screen = sit()
-        coming = asyncio.ensure_future(given_by(terminal.envelopes()))
-        await screen.prompts()
-        screen.types(f"{word}\r")
         with pytest.raises(StopAsyncIteration):
-            await coming
+            await screen.message(terminal.envelopes(), f"{word}\r")
         assert not terminal.failed
 
 
 async def test_what_comes_while_a_person_types_stands_above_the_prompt(sit: Sit) -> None:
     """A late answer does not tear the line apart: it is shown, and what was typed is shown again below it."""
     terminal, screen = sit(output_too=True)
-    coming = asyncio.ensure_future(given_by(terminal.envelopes()))
-    await screen.prompts()
-    screen.types("quest")
+    coming = asyncio.ensure_future(screen.message(terminal.envelopes(), "quest"))
     await screen.sees("quest")
     await terminal.send(Reply(chat=ChatId("direct:default"), content=Styled(text="Your reminder: tea"), answers=()))
     await screen.sees("Your reminder: tea\r\n")
