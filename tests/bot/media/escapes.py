@@ -1,8 +1,8 @@
 # ruff: noqa: PTH108, PTH116, PTH208
 """A file that has taken its cell over, and tries to get out: each way by which data leave or come in. Run in a cell.
 
-Each way ends in the number of an error, or in 0: that one was open. Those that the numbers of the machine are needed
-for are named for x86-64 and aarch64.
+Each way ends in the number of an error, or in 0: that one was open. `tests/bot/media/test_confinement.py` reads the
+filter for every other call.
 """
 
 import ctypes
@@ -19,24 +19,7 @@ from collections.abc import Callable, Sequence
 
 from bot.media.cell import Facts
 
-# The number on x86-64 and that on aarch64, by the call's name.
-CALLS = {
-    "ptrace": (101, 117),
-    "process_vm_readv": (310, 270),
-    "pidfd_getfd": (438, 438),
-    "io_uring_setup": (425, 425),
-    "bpf": (321, 280),
-    "memfd_create": (319, 279),
-    "execveat": (322, 281),
-    "openat2": (437, 437),
-    "unshare": (272, 97),
-    "prctl": (157, 167),
-    "prlimit64": (302, 261),
-    "ioctl": (16, 29),
-    "sendmsg": (46, 211),
-    "recvmsg": (47, 212),
-    "newfstatat": (262, 79),
-}
+CLONE, CLONE3 = 56 if platform.machine() == "x86_64" else 220, 435
 
 
 def preload() -> None:
@@ -63,8 +46,10 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
         "run a program": lambda: os.execv("/bin/sh", ["sh", "-c", "exit 3"]),
         "fork": forking,
         "begin a thread": lambda: threading.Thread(target=int).start(),
-        "begin a process by clone": lambda: called(56 if is_x86() else 220, signal.SIGCHLD, 0, 0, 0, 0),
-        "begin a process by clone3": lambda: called(435, struct.pack("=11Q", *[0] * 4, signal.SIGCHLD, *[0] * 6), 88),
+        "begin a process by clone": lambda: cloning(CLONE, signal.SIGCHLD, 0, 0, 0, 0),
+        "begin a process by clone3": lambda: cloning(
+            CLONE3, struct.pack("=11Q", *[0] * 4, signal.SIGCHLD, *[0] * 6), 88
+        ),
         "kill Aldis": lambda: os.kill(int(aldis), signal.SIGTERM),
         "kill the server of cells": lambda: os.kill(os.getppid(), signal.SIGKILL),
         "have code in memory": lambda: mmap.mmap(-1, 4096, prot=mmap.PROT_WRITE | mmap.PROT_EXEC).close(),
@@ -73,7 +58,7 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
         "open a pipe": os.pipe,
         "raise a limit": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100)),
         "have another descriptor": having_another,
-    } | {f"call {name}": calling(numbers) for name, numbers in CALLS.items()}
+    }
     found = {name: outcome(way) for name, way in ways.items()}
     return {"ways": found, "environment": dict(os.environ), "descriptors": descriptors()}, b""
 
@@ -142,18 +127,10 @@ def making_code() -> None:
         raise OSError(ctypes.get_errno(), "mprotect")
 
 
-def is_x86() -> bool:
-    return platform.machine() == "x86_64"
-
-
-def calling(numbers: tuple[int, int]) -> Callable[[], None]:
-    return lambda: called(numbers[0] if is_x86() else numbers[1], 0, 0, 0, 0, 0)
-
-
-def called(number: int, *arguments: int | bytes) -> None:
+def cloning(number: int, *arguments: int | bytes) -> None:
     given = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
     result = ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *given)
-    if result == 0 and number in {56, 220, 435}:
+    if result == 0:
         os._exit(0)  # the child of a clone that was not refused
     if result < 0:
         raise OSError(ctypes.get_errno(), "refused")

@@ -2,7 +2,7 @@
 
 import bot.media.preloaded
 from bot.media import cell
-from tests.bot.media import escapes, hostile, pdf
+from tests.bot.media import escapes, hostile
 
-cell.prepare((escapes, hostile, pdf))
+cell.prepare((escapes, hostile))
 _ = bot.media.preloaded

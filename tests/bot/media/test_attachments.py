@@ -1,7 +1,7 @@
 """One file from the bridge to what a model reads of it; opened in processes of their own."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -29,8 +29,8 @@ def attached(content_type: str = "application/octet-stream", **more: Any) -> Att
 
 
 async def unpacked(data: bytes, *, number: int = 1, speech: Speech | None = None, **more: Any) -> ReadAttachment:
-    attachments = AttachmentReader(FakeTransport(files={"a": data}), sandbox(), speech=speech)
-    return await attachments.read_attachment(CHAT, attached(**more), number=number)
+    reader = AttachmentReader(FakeTransport(files={"a": data}), sandbox(), speech=speech)
+    return await reader.read_attachment(CHAT, attached(**more), number=number)
 
 
 async def line(data: bytes, **more: Any) -> str:
@@ -92,16 +92,11 @@ async def test_what_cannot_be_read_is_said() -> None:
 
 async def test_size_and_number_are_bounded() -> None:
     """By what is declared before anything is fetched, and by what comes."""
-    transport = FakeTransport(files={"a": bytes(MAX_BYTES + 1)})
-    attachments = AttachmentReader(transport, sandbox())
-    large = await attachments.read_attachment(CHAT, attached(size_bytes=MAX_BYTES + 1), number=1)
-    assert large.finding.rest == "which was not opened: it is larger than 20 MB"
-    lied = await attachments.read_attachment(CHAT, attached(size_bytes=10), number=1)
-    assert "is no longer available" in lied.finding.rest
-    ninth = await attachments.read_attachment(CHAT, attached(), number=MAX_FILES + 1)
-    assert ninth.finding.rest == "which was not opened: the limit is 8 per message"
-    gone = await attachments.read_attachment(CHAT, attached(id="b"), number=1)
-    assert "is no longer available" in gone.finding.rest
+    data = bytes(MAX_BYTES + 1)
+    assert "not opened: it is larger than 20 MB" in await line(data, size_bytes=MAX_BYTES + 1)
+    assert "is no longer available" in await line(data, size_bytes=10)
+    assert "is no longer available" in await line(data, id="b")
+    assert "not opened: the limit is 8 per message" in await line(data, number=MAX_FILES + 1)
 
 
 @dataclass
@@ -109,7 +104,7 @@ class Away(FakeTransport):
     """A bridge that is away for some attempts."""
 
     failures: int = 0
-    attempts: int = field(default=0)
+    attempts: int = 0
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
         self.attempts += 1
@@ -128,35 +123,32 @@ async def test_a_bridge_that_is_away_is_waited_for() -> None:
         assert transport.attempts == min(failures + 1, 4)
 
 
-async def test_a_voice_note_of_android_is_heard(service: OpenAIAudio, speech: Speech) -> None:
-    """Raw AAC, which no service takes, goes out as an M4A; the transcript is marked as one, and has its price."""
-    service.says = ["Remind me of the milk."]
-    found = await unpacked(adts(), speech=speech, is_voice_note=True)
-    assert (found.finding.what, found.finding.rest) == ("a voice note of 2 seconds", "its transcript:")
-    assert found.finding.text == "Remind me of the milk."
-    assert found.fee is not None
-    assert (found.fee.outcome, found.fee.cost_usd) == ("ok", Decimal("0.002321995"))
-
-
-async def test_a_recording_costs_by_its_length_before_it_is_heard(service: OpenAIAudio, speech: Speech) -> None:
-    """By its size alone it would count many times as much, or too little."""
-    service.says = ["The minutes of the meeting."]
-    asked: list[Decimal] = []
+async def test_a_recording_is_heard_and_costs_by_its_length(service: OpenAIAudio, speech: Speech) -> None:
+    """Raw AAC of Android, which no service takes, goes out as an M4A; the transcript is marked as one. The price is
+    known before: by size alone a recording would count many times as much, or too little.
+    """
+    expected: list[Decimal | None] = []
 
     async def may_spend(fee: Fee) -> bool:
-        asked.append(fee.cost_usd or Decimal(0))
+        expected.append(fee.cost_usd)
         return True
 
-    attachments = AttachmentReader(
-        FakeTransport(files={"a": opus(*[OPUS_20_MS] * 100, granule=96_000)}), sandbox(), speech=speech
-    )
-    found = await attachments.read_attachment(CHAT, attached(), number=1, may_spend=may_spend)
-    assert found.finding.what == "an audio file of 2 seconds"
-    assert found.fee is not None
-    assert [round(cost, 4) for cost in (*asked, found.fee.cost_usd or 0)] == [Decimal("0.0020")] * 2
+    files = {"note": adts(), "file": opus(*[OPUS_20_MS] * 100, granule=96_000)}
+    reader = AttachmentReader(FakeTransport(files=files), sandbox(), speech=speech)
+    for id_, what, cost in (
+        ("note", "a voice note of 2 seconds", Decimal("0.002321995")),
+        ("file", "an audio file of 2 seconds", Decimal("0.002")),
+    ):
+        service.says = ["Remind me of the milk."]
+        attachment = attached(id=id_, is_voice_note=id_ == "note")
+        found = await reader.read_attachment(CHAT, attachment, number=1, may_spend=may_spend)
+        assert (found.finding.what, found.finding.rest) == (what, "its transcript:")
+        assert found.finding.text == "Remind me of the milk."
+        assert found.fee is not None
+        assert (found.fee.outcome, found.fee.cost_usd, expected[-1]) == ("ok", cost, cost)
 
 
-async def test_a_voice_note_that_nobody_can_hear_is_said(service: OpenAIAudio, speech: Speech) -> None:
+async def test_a_recording_that_cannot_be_heard_is_described(service: OpenAIAudio, speech: Speech) -> None:
     """No service, a service that fails, a recording of silence: each in words."""
     assert "no audio service" in await line(adts(), is_voice_note=True)
     assert await line(adts()) == "an audio file, which cannot be listened to: no audio service is set up here"

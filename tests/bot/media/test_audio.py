@@ -56,21 +56,19 @@ def test_every_frame_is_where_the_file_says() -> None:
     assert frames_of(as_m4a(adts()[:-5])[0]) == list(FRAMES[:-1])
 
 
-def test_a_player_learns_how_to_decode_it() -> None:
-    """The descriptor inside `esds`: AAC-LC, 16,000 a second, two channels; the same in the entry around it."""
+def test_a_player_learns_how_to_decode_it_and_how_long_it_lasts() -> None:
+    """The descriptor inside `esds`: AAC-LC, 16,000 a second, two channels; the same in the entry around it. 1,024
+    samples a frame, by the file's own account as well.
+    """
+    made, seconds = as_m4a(adts())
+    assert seconds == pytest.approx(100 * 1024 / 44_100)
+    assert seconds_of(made) == pytest.approx(seconds)
     made, _ = as_m4a(adts(rate_index=8, channels=2))
     entry = table(made)["stsd"][8:]
     assert struct.unpack_from(">H", entry, 8 + 16)[0] == 2
     assert struct.unpack_from(">I", entry, 8 + 24)[0] == 16_000 << 16
     config = (2 << 11 | 8 << 7 | 2 << 3).to_bytes(2, "big")
     assert b"\x05\x02" + config + b"\x06\x01\x02" in entry
-
-
-def test_it_says_how_long_it_lasts() -> None:
-    """1,024 samples a frame, by the file's own account as well."""
-    made, seconds = as_m4a(adts())
-    assert seconds == pytest.approx(100 * 1024 / 44_100)
-    assert seconds_of(made) == pytest.approx(seconds)
 
 
 def test_what_has_no_frames_is_refused() -> None:
@@ -102,14 +100,12 @@ LENGTHS: list[tuple[bytes, float | None]] = [
 ]
 
 
-def test_the_length_of_other_files_is_read_where_it_is_told() -> None:
-    """In both versions of the box, and in the last page; never guessed, and no longer than the bytes can hold."""
+def test_the_length_of_other_files_is_read_where_it_stands() -> None:
+    """In both versions of the box, and in the last page; never guessed, and no longer than the bytes can hold. Of a
+    damaged file there is a length, or none.
+    """
     for number, (data, seconds) in enumerate(LENGTHS):
         assert seconds_of(data + box(b"free", bytes(1000))) == seconds, number
-
-
-def test_no_damage_is_too_much() -> None:
-    """There is a length, or none."""
     chance = random.Random(4711)
     for whole in (opus(*[OPUS_20_MS] * 9), as_m4a(adts())[0]) * 300:
         damaged = bytearray(whole[: chance.randrange(len(whole))])

@@ -28,18 +28,14 @@ code</a>, then more.<br>A new line
 <aside>Buy!</aside></main><footer>(c)</footer></body></html>"""
 
 
-def read(html: str, url: str) -> PageText:
+def read(html: str) -> PageText:
     """What is shown of a page, with everything done in one process."""
-    return page_text(*pages.serve(html.encode(errors="surrogatepass"), ("", "html")), url=url, is_html=True)
-
-
-def text_of(html: str) -> str:
-    return read(html, HERE).text
+    return page_text(*pages.serve(html.encode(errors="surrogatepass"), ("", "html")), url=HERE, is_html=True)
 
 
 def test_a_page_is_read_as_people_read_it() -> None:
     """Blocks are apart, words within a line together; what surrounds the article is left out."""
-    assert read(PAGE, HERE) == PageText(
+    assert read(PAGE) == PageText(
         title="Lamps & flags",
         date="2026-11-02 10:30",
         language="en-GB",
@@ -67,7 +63,7 @@ PARTS = {
 
 def test_the_part_that_matters_is_chosen() -> None:
     """One article or main part of some length; else the body; what is no text never."""
-    assert {html: text_of(html) for html in PARTS} == PARTS
+    assert {html: read(html).text for html in PARTS} == PARTS
 
 
 def test_links_are_whole_addresses_each_once() -> None:
@@ -77,38 +73,9 @@ def test_links_are_whole_addresses_each_once() -> None:
         ('<a href="javascript:x()">x</a><a href="mailto:a@b.example">y</a><a>z</a><a href="http://[">q</a>', []),
         ('<a href="#top">top</a><a href="/a">one</a><a href="/a#b">again</a>', ["https://pier.example/a"]),
     ):
-        assert [link.url for link in read(html, HERE).links] == urls
-    assert [link.text for link in read('<a href="/a"><h2>A title</h2></a>', HERE).links] == ["A title"]
-    assert [link.text for link in read('<a href="/a">C#</a><a href="/b">-5</a>', HERE).links] == ["C#", "-5"]
-
-
-async def test_a_page_full_of_long_links_is_read_all_the_same() -> None:
-    """A thousand teasers, and one address without end: more than a cell may say of them."""
-    page = f'<a href="/{"😀" * 200_000}">x</a>' + "".join(
-        f'<p><a href="/{number}?{"x" * 400}">{"😀" * 350}</a>' for number in range(1_000)
-    )
-    found = await Library(sandbox()).read_page(page.encode(), url=HERE, charset="", is_html=True)
-    assert found == read(page, HERE)
-    assert len(found.links) == pages._MAX_LINKS
-    assert found.text.count("😀") == 350_000
-
-
-def test_the_mark_of_a_footnote_is_no_citation() -> None:
-    """Models cite what a search gave by numbers in square brackets, and copy those of a page into their answers."""
-    marks = '<sup><a href="#n1">[1]</a></sup><a href="./Lamp#n-b"><span>[</span>b<span>]</span></a>'
-    assert text_of(f'Lamps{marks} a[1] <a href="/x">[2]</a>') == "Lamps(1)(b) a[1] [2]"
-
-
-def test_the_date_and_a_login_are_what_the_page_says() -> None:
-    """A date in its head, else its first time; nothing where it cannot be read; a field for a password is enough."""
-    for html, date in (
-        ('<meta name="date" content="2026-01-02">', "2026-01-02"),
-        ('<time datetime="2026-03-04T05:06:07+01:00">x</time><time datetime="2020-01-01">', "2026-03-04 05:06"),
-        ('<meta name="date" content="last week">', ""),
-    ):
-        assert read(html, HERE).date == date
-    assert read("<form><input name=u><INPUT TYPE=Password></form>", HERE).has_password
-    assert not read("<form><input name=password></form>", HERE).has_password
+        assert [link.url for link in read(html).links] == urls
+    assert [link.text for link in read('<a href="/a"><h2>A title</h2></a>').links] == ["A title"]
+    assert [link.text for link in read('<a href="/a">C#</a><a href="/b">-5</a>').links] == ["C#", "-5"]
 
 
 SIZE = 2_000
@@ -124,6 +91,41 @@ HOSTILE = {
 }
 
 
+async def test_a_page_is_the_same_in_a_cell() -> None:
+    """With everything that the library and Python would have loaded later; also a thousand teasers, and one address
+    without end: more than a cell may say of them.
+    """
+    library = Library(sandbox())
+    for page in (PAGE, *HOSTILE.values()):
+        assert await library.read_page(page.encode(), url=HERE, charset="", is_html=True) == read(page)
+    assert (await library.read_page(b"<p>as it stands", url=HERE, charset="", is_html=False)).text == "<p>as it stands"
+    page = f'<a href="/{"😀" * 200_000}">x</a>' + "".join(
+        f'<p><a href="/{number}?{"x" * 400}">{"😀" * 350}</a>' for number in range(1_000)
+    )
+    found = await library.read_page(page.encode(), url=HERE, charset="", is_html=True)
+    assert found == read(page)
+    assert len(found.links) == pages._MAX_LINKS
+    assert found.text.count("😀") == 350_000
+
+
+def test_the_mark_of_a_footnote_is_no_citation() -> None:
+    """Models cite what a search gave by numbers in square brackets, and copy those of a page into their answers."""
+    marks = '<sup><a href="#n1">[1]</a></sup><a href="./Lamp#n-b"><span>[</span>b<span>]</span></a>'
+    assert read(f'Lamps{marks} a[1] <a href="/x">[2]</a>').text == "Lamps(1)(b) a[1] [2]"
+
+
+def test_the_date_and_a_login_are_what_the_page_says() -> None:
+    """A date in its head, else its first time; nothing where it cannot be read; a field for a password is enough."""
+    for html, date in (
+        ('<meta name="date" content="2026-01-02">', "2026-01-02"),
+        ('<time datetime="2026-03-04T05:06:07+01:00">x</time><time datetime="2020-01-01">', "2026-03-04 05:06"),
+        ('<meta name="date" content="last week">', ""),
+    ):
+        assert read(html).date == date
+    assert read("<form><input name=u><INPUT TYPE=Password></form>").has_password
+    assert not read("<form><input name=password></form>").has_password
+
+
 MARKS = ["<", ">", '"', "=", "!", "-->", "<!--", "</", "<script>", "</script>", "<a href=", "x", "<div>", "<sup>"]
 
 
@@ -131,27 +133,11 @@ MARKS = ["<", ">", '"', "=", "!", "-->", "<!--", "</", "<script>", "</script>", 
 @given(st.lists(st.sampled_from(MARKS), max_size=60).map("".join))
 def test_whatever_the_markup_there_is_a_text(page: str) -> None:
     """A page that breaks the rules is read as a browser would."""
-    assert isinstance(text_of(page), str)
-
-
-async def test_a_page_is_the_same_in_a_cell() -> None:
-    """With everything that the library and Python would have loaded later."""
-    library = Library(sandbox())
-    for page in (PAGE, *HOSTILE.values()):
-        assert await library.read_page(page.encode(), url=HERE, charset="", is_html=True) == read(page, HERE)
-    assert (await library.read_page(b"<p>as it stands", url=HERE, charset="", is_html=False)).text == "<p>as it stands"
-
-
-async def test_a_page_that_is_made_to_be_slow_ends_with_its_cell() -> None:
-    """Nesting of which each step looks at all others: nobody waits for its end."""
-    with pytest.raises(FileRefused, match="too long"):
-        await sandbox().open(
-            "pages", b"<table><tr><td><a href=x>" * 20_000, "", "html", timeout_seconds=0.5, person="alice"
-        )
+    assert isinstance(read(page).text, str)
 
 
 async def test_what_a_taken_over_cell_says_of_a_page_is_not_believed() -> None:
-    """It is refused in words, as when it dies; what fits is read as any page."""
+    """It is refused in words, as when it dies or is too slow; what fits is read as any page."""
     facts: dict[str, Any]
     for facts in ({"title": "x" * 2_000}, {"links": [["x"]]}, {"links": [["x", "/"]] * 1_001}, {"title": 7}):
         with pytest.raises(FileRefused):
@@ -161,3 +147,6 @@ async def test_what_a_taken_over_cell_says_of_a_page_is_not_believed() -> None:
     assert found == PageText(text="e\ufffd", links=(PageLink(text="c", url="https://pier.example/d"),))
     with pytest.raises(BadArguments, match="damaged"):
         await Library(sandbox("tests.bot.media")).read_page(b"", url=HERE, charset="", is_html=True)
+    nested = b"<table><tr><td><a href=x>" * 20_000  # each step looks at all others
+    with pytest.raises(FileRefused, match="too long"):
+        await sandbox().open("pages", nested, "", "html", timeout_seconds=0.5, person="alice")

@@ -17,32 +17,38 @@ def words(data: bytes, *, max_pages: int = 50, max_characters: int = 10_000) -> 
     return facts, text.decode()
 
 
-def locked(password: str, cipher: str = "AES-256") -> bytes:
-    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf("secret"))))
-    writer.encrypt(password, owner_password="owner", algorithm=cipher)
+def writer_of(data: bytes) -> PdfWriter:
+    return PdfWriter(clone_from=PdfReader(io.BytesIO(data)))
+
+
+def written(writer: PdfWriter) -> bytes:
     buffer = io.BytesIO()
     writer.write(buffer)
     return buffer.getvalue()
 
 
+def locked(password: str, cipher: str = "AES-256") -> bytes:
+    writer = writer_of(pdf("secret"))
+    writer.encrypt(password, owner_password="owner", algorithm=cipher)
+    return written(writer)
+
+
 def form(**fields: PdfObject) -> bytes:
     """A form with these values in its fields; their names stand beside them as a screen reader says them."""
-    writer, refs = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf("A form")))), ArrayObject()
+    writer, refs = writer_of(pdf("A form")), ArrayObject()
     for name, value in fields.items():
         kind = "/Btn" if isinstance(value, NameObject) else "/Tx"
         field = {"/FT": NameObject(kind), "/T": TextStringObject(name[:2]), "/TU": TextStringObject(name), "/V": value}
         refs.append(writer._add_object(DictionaryObject({NameObject(key): held for key, held in field.items()})))
     writer.root_object[NameObject("/AcroForm")] = DictionaryObject({NameObject("/Fields"): refs})
-    buffer = io.BytesIO()
-    writer.write(buffer)
-    return buffer.getvalue()
+    return written(writer)
 
 
 def shaped(text: str) -> bytes:
     """As browsers and word processors write it: each sign by its number in the font, whose map says what it is."""
     signs = "".join(f"{ord(sign):04X}" for sign in text)
     lines = "".join(f"<{ord(sign):04X}> <{ord(sign):04X}>\n" for sign in sorted(set(text)))
-    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf("signs").replace(b"(signs)", b"<%s>" % signs.encode()))))
+    writer = writer_of(pdf("signs").replace(b"(signs)", b"<%s>" % signs.encode()))
     fonts = writer.pages[0]["/Resources"]["/Font"]  # pyright: ignore[reportIndexIssue]
     names = {"/Type": "/Font", "/Subtype": "/Type0", "/BaseFont": "/Helvetica", "/Encoding": "/Identity-H"}
     font = DictionaryObject({NameObject(key): NameObject(name) for key, name in names.items()})
@@ -51,9 +57,7 @@ def shaped(text: str) -> bytes:
     meanings.set_data(f"begincmap\n{len(set(text))} beginbfchar\n{lines}endbfchar\nendcmap".encode())
     font[NameObject("/ToUnicode")] = writer._add_object(meanings)
     fonts[NameObject("/F1")] = font
-    buffer = io.BytesIO()
-    writer.write(buffer)
-    return buffer.getvalue()
+    return written(writer)
 
 
 def test_numbers_in_arabic_digits_keep_their_order() -> None:
@@ -65,9 +69,15 @@ def test_numbers_in_arabic_digits_keep_their_order() -> None:
 
 
 def test_each_page_stands_under_its_number() -> None:
-    """So that an answer can name it; a scan in the middle does not move the others; a whole one has no text at all."""
+    """So that an answer can name it; a scan in the middle does not move the others; a whole one has no text at all.
+    Pages and characters are bounded, and it is said how far it was read.
+    """
     assert words(pdf("One", "", "Three")) == ({"pages": 3, "pages_read": 3}, "Page 1:\nOne\n\nPage 3:\nThree")
     assert words(pdf("", ""))[1] == ""
+    facts, text = words(pdf(*["word"] * 9), max_pages=2)
+    assert (facts["pages"], facts["pages_read"], "Page 3" in text) == (9, 2, False)
+    facts, text = words(pdf(*["word"] * 9), max_characters=20)
+    assert (facts["pages_read"], len(text)) == (2, 20)
 
 
 def test_what_is_filled_into_a_form_is_read() -> None:
@@ -80,14 +90,6 @@ def test_what_is_filled_into_a_form_is_read() -> None:
         Signature=DictionaryObject(),
     )
     assert words(filled)[1] == "Page 1:\nA form\n\nFilled in:\nRent: 850 euros\nPets: Yes"
-
-
-def test_pages_and_characters_are_bounded() -> None:
-    """And it is told how far it was read."""
-    facts, text = words(pdf(*["word"] * 9), max_pages=2)
-    assert (facts["pages"], facts["pages_read"], "Page 3" in text) == (9, 2, False)
-    facts, text = words(pdf(*["word"] * 9), max_characters=20)
-    assert (facts["pages_read"], len(text)) == (2, 20)
 
 
 def test_one_that_is_locked_or_damaged_is_refused() -> None:

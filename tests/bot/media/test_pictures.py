@@ -70,31 +70,25 @@ def test_what_is_transparent_is_on_white() -> None:
     assert opened(fit_picture(saved(Image.new("LA", (9, 9)), "PNG"), "PNG")[1]).size == (9, 9)
 
 
-def test_of_an_animation_there_is_the_first_picture() -> None:
-    """And it is said that it moves."""
-    frames = [Image.new("RGB", (20, 20), colour) for colour in ("red", "blue", "green")]
-    facts, made = fit_picture(saved(frames[0], "GIF", save_all=True, append_images=frames[1:]), "GIF")
-    assert facts["is_animation"] is True
-    assert opened(made).getpixel((5, 5)) == (254, 0, 0)
+def test_of_several_pictures_there_is_the_first() -> None:
+    """Of an animation it is said that it moves. A photo is none, although phones put a second picture into its file,
+    which tells screens how bright the first one is.
+    """
+    frames = [Image.new("RGB", (40, 40), colour) for colour in ("red", "blue", "green")]
+    for file_format, opens_as, is_animation in (("GIF", "GIF", True), ("MPO", "JPEG", False)):
+        data = saved(frames[0], file_format, save_all=True, append_images=frames[1:])
+        facts, made = fit_picture(data, opens_as)
+        assert facts["is_animation"] is is_animation
+        assert opened(made).getpixel((5, 5)) == (254, 0, 0)
 
 
-def test_a_photo_with_its_brightness_behind_it_is_no_animation() -> None:
-    """Phones put a second picture into the file, which tells screens how bright the first one is."""
-    data = saved(Image.new("RGB", (40, 40), "red"), "MPO", save_all=True, append_images=[Image.new("RGB", (20, 20))])
-    facts, made = fit_picture(data, "JPEG")
-    assert facts["is_animation"] is False
-    assert opened(made).size == (40, 40)
-
-
-def test_a_bomb_is_refused_before_it_is_decoded() -> None:
-    """A file of some hundred bytes that would unfold to gigabytes."""
+def test_what_is_not_to_be_decoded_is_refused_before() -> None:
+    """A file of some hundred bytes that would unfold to gigabytes, and any format but the one that it seems to be:
+    readers of formats that are hardly used are where mistakes are found.
+    """
     for side in (5_001, 30_000, 2**31 - 1):
         assert side * side > MAX_PIXELS
         with pytest.raises(FileRefused, match="megapixels"):
             fit_picture(png_of_size(side, side), "PNG")
-
-
-def test_only_the_format_that_it_seems_to_be_is_tried() -> None:
-    """Readers of formats that hardly anybody uses are where mistakes are found."""
     with pytest.raises(FileRefused):
         fit_picture(picture(file_format="PNG"), "JPEG")

@@ -7,10 +7,9 @@ from tests.bot.media.samples import adts, box, pdf, picture, video
 BODY = bytes(40)
 
 
-PICTURES = [
-    (picture(file_format=name), "picture", name) for name in ("JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP", "TIFF")
-]
-RECORDINGS = [
+FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP", "TIFF")
+KNOWN = [
+    *((picture(file_format=name), "picture", name) for name in FORMATS),
     (adts(), "audio", "aac"),
     (b"\xff\xfb\x90\x00" + BODY, "audio", "mp3"),
     (b"OggS\x00" + BODY, "audio", "ogg"),
@@ -18,16 +17,14 @@ RECORDINGS = [
     (b"\x1a\x45\xdf\xa3" + BODY + b"A_OPUS", "audio", "webm"),
     (box(b"ftyp", b"M4A " + bytes(4)), "audio", "m4a"),
     (box(b"ftyp", b"isom" + bytes(4)) + box(b"hdlr", bytes(8) + b"soun"), "audio", "m4a"),
+    (pdf("x"), "paper", ""),
+    (b"\n\n" + pdf("x"), "paper", ""),  # some write a line before it
 ]
 
 
 def test_pictures_and_recordings_are_known_by_their_beginning() -> None:
     """Each by the name under which Pillow reads it and no other; the layer tells raw AAC and MP3 apart."""
-    papers = [
-        (pdf("x"), "paper", ""),
-        (b"\n\n" + pdf("x"), "paper", ""),
-    ]  # some write a line before it
-    for data, family, name in PICTURES + RECORDINGS + papers:
+    for data, family, name in KNOWN:
         assert (kind_of(data).family, kind_of(data).name) == (family, name)
 
 

@@ -15,7 +15,7 @@ from tools import Http
 
 @asynccontextmanager
 async def speech_at(
-    service: OpenAIAudio, *, minute_usd: Decimal, characters_usd: Decimal | None
+    service: OpenAIAudio, *, minute_usd: Decimal | None, characters_usd: Decimal | None, api_key: str | None = KEY
 ) -> AsyncGenerator[Speech]:
     """What a minute of listening costs, and a million spoken characters."""
     async with Http(USER_AGENT) as http:
@@ -26,4 +26,4 @@ async def speech_at(
             price=minute_usd,
             speech_price=characters_usd,
         )
-        yield Speech(http, audio, api_key=SecretStr(KEY))
+        yield Speech(http, audio, api_key=SecretStr(api_key) if api_key else None)
