@@ -34,24 +34,22 @@ from tests.servers.envelopes import Frame, timestamp
 from tests.servers.signal_server import (
     FIRST_LONG,
     NO_LONG,
+    RECIPIENT,
     End,
-    NeverSent,
-    NotTaken,
     Parcel,
     Plan,
     Reaction,
+    Refused,
     Removed,
     Sent,
-    SentFile,
     SignalServer,
     check_mention,
-    cut,
     file_of,
+    utf16_units,
 )
 
 _STYLE = re.compile(r"(\d+):(\d+):(BOLD|ITALIC|SPOILER|STRIKETHROUGH|MONOSPACE)")
 _MENTION = re.compile(r"(\d+):(\d+):([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
-_RECIPIENT = re.compile(r"\+[1-9]\d{6,14}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 _MAX_LINE_BYTES = 64 * 1024 * 1024
 _SETTLING_SECONDS = 0.001
@@ -60,15 +58,6 @@ _SUBSCRIBING = {"subscribeReceive", "unsubscribeReceive"}
 
 Way = Literal["unix", "tcp"]
 ReceiveMode = Literal["manual", "on-connection", "on-start"]
-
-
-class RpcError(Exception):
-    """What a call is refused with; `response` is what it had written before it failed."""
-
-    def __init__(self, code: int, message: str, response: Any = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.response = response
 
 
 @dataclass(frozen=True)
@@ -82,10 +71,10 @@ class Parameters:
         value = self.values.get(name)
         found = [] if value is None else value if isinstance(value, list) else [value]
         if any(not isinstance(item, kind) or isinstance(item, bool) for item in found):
-            raise RpcError(-32602, f"{name} is not {kind.__name__}")
+            raise Refused(-32602, f"{name} is not {kind.__name__}")
         if name.endswith("Timestamp") and any(item < FIRST_LONG for item in found):
             # Jackson reads a small number as an Integer, and the command wants a Long.
-            raise RpcError(-32603, NO_LONG)
+            raise Refused(-32603, NO_LONG)
         return found
 
     def one(self, name: str, kind: type) -> Any:
@@ -96,14 +85,14 @@ class Parameters:
     def flag(self, name: str) -> bool:
         value = self.values.get(name, False)
         if not isinstance(value, bool):
-            raise RpcError(-32602, f"{name} is not bool")
+            raise Refused(-32602, f"{name} is not bool")
         return value
 
     def only(self, *names: str) -> None:
         """Refuse any other name: a parameter that the real one would ignore is a mistake of ours."""
         unknown = self.values.keys() - {"account", *names}
         if unknown:
-            raise RpcError(-32602, f"unknown parameters {sorted(unknown)}")
+            raise Refused(-32602, f"unknown parameters {sorted(unknown)}")
 
 
 @dataclass(frozen=True)
@@ -304,7 +293,7 @@ class SignalCli(SignalServer):
         scanned, self._scanned = self._scanned, None
         if number in self.accounts:
             words = f'The user {number} already exists\nDelete "account.d/123456" before trying again.'
-            scanned.set_exception(RpcError(-1, words))
+            scanned.set_exception(Refused(-1, words))
         else:
             await super().scan(number)
             scanned.set_result(number)
@@ -460,12 +449,12 @@ class SignalCli(SignalServer):
         answer: Frame | web.StreamResponse
         if method in _SUBSCRIBING:
             # What opens and keeps a stream is no call that a test counts, or lets fail.
-            answer = await self._answer(call, seen, connection.writer.transport, connection)
+            answer = await self._answer(call, seen, connection)
         else:
             self.requests.append(seen)
             fault = self.faults.pop(0)(seen) if self.faults else None
             if fault is None:
-                answer = await self._answer(call, seen, connection.writer.transport, connection)
+                answer = await self._answer(call, seen, connection)
             else:
                 answer = fault if isinstance(fault, web.StreamResponse) else await fault
         await self._write_answer(connection, answer)
@@ -507,24 +496,22 @@ class SignalCli(SignalServer):
 
     async def _call_for_receiving(self, method: str, parameters: Parameters, connection: _Connection) -> Any:
         if parameters.values.get("account") is not None and not self.has_account(parameters.one("account", str)):
-            raise RpcError(-32602, "Specified account does not exist")
+            raise Refused(-32602, "Specified account does not exist")
         if method == "subscribeReceive":
             return await self._subscribe(connection, is_wrapped=True)
         found = connection.subscriptions.get(parameters.one("subscription", int))
         if found is None:
-            raise RpcError(-1, "Unknown subscription id")
+            raise Refused(-1, "Unknown subscription id")
         await self._unsubscribe(connection, found)
         return {}
 
     # Calls
 
-    async def _answer(
-        self, call: Any, seen: Seen, wire: asyncio.BaseTransport | None, connection: _Connection | None = None
-    ) -> Frame | web.StreamResponse:
-        """What a call is answered with; `connection` where it came as a line."""
+    async def _answer(self, call: Any, seen: Seen, connection: _Connection) -> Frame | web.StreamResponse:
+        """What a call is answered with."""
         try:
-            result = await self._call(call, seen, wire, connection)
-        except RpcError as error:
+            result = await self._call(call, seen, connection)
+        except Refused as error:
             data = None if error.response is None else {"response": error.response}
             answer: Frame = {"error": {"code": error.code, "message": str(error), "data": data}}
         else:
@@ -533,39 +520,22 @@ class SignalCli(SignalServer):
             answer = {"result": result}
         return {"jsonrpc": "2.0", **answer, "id": call["id"] if isinstance(call, dict) and "id" in call else None}
 
-    async def _call(
-        self, call: Any, seen: Seen, wire: asyncio.BaseTransport | None, connection: _Connection | None
-    ) -> Any:
+    async def _call(self, call: Any, seen: Seen, connection: _Connection) -> Any:
         if not isinstance(call, dict):
-            raise RpcError(-32700, "Parse error")
+            raise Refused(-32700, "Parse error")
         if call.get("jsonrpc") != "2.0" or not {"method", "id"} <= call.keys():
-            raise RpcError(-32600, "Invalid request")
+            raise Refused(-32600, "Invalid request")
         parameters = Parameters(call.get("params") or {})
         method = call["method"]
-        if connection is not None and method in _SUBSCRIBING:
+        if method in _SUBSCRIBING:
             return await self._call_for_receiving(method, parameters, connection)
-        if method in (anybody := self._methods_for_anybody()):
-            return await anybody[method](parameters)
-        one_account = self._methods_for_one_account()
-        sending = {"send": self._message, "remoteDelete": self._removal}
-        if method not in sending and method not in one_account:
-            raise RpcError(-32601, "Method not implemented")
-        if not self.has_account(parameters.one("account", str)):
-            raise RpcError(-32602, "Specified account does not exist")
-        if method in one_account:
-            return await one_account[method](parameters)
-        return await self._send(sending[method](parameters), seen, wire)
-
-    def _methods_for_anybody(self) -> "dict[str, _Method]":
-        return {
+        for_anybody: dict[str, _Method] = {
             "version": self._version,
             "listAccounts": self._list_accounts,
             "startLink": self._start_link,
             "finishLink": self._finish_link,
         }
-
-    def _methods_for_one_account(self) -> "dict[str, _Method]":
-        return {
+        for_one_account: dict[str, _Method] = {
             "receive": self._receive_nothing,
             "sendTyping": self._send_typing,
             "sendReceipt": self._send_receipt,
@@ -580,6 +550,16 @@ class SignalCli(SignalServer):
             "trust": self._trust,
             "submitRateLimitChallenge": self._submit_challenge,
         }
+        sending = {"send": self._message, "remoteDelete": self._removal}
+        if method in for_anybody:
+            return await for_anybody[method](parameters)
+        if method not in sending and method not in for_one_account:
+            raise Refused(-32601, "Method not implemented")
+        if not self.has_account(parameters.one("account", str)):
+            raise Refused(-32602, "Specified account does not exist")
+        if method in for_one_account:
+            return await for_one_account[method](parameters)
+        return await self._send(sending[method](parameters), seen, connection.writer.transport)
 
     async def _version(self, parameters: Parameters) -> Any:
         return {"version": self.version}
@@ -603,7 +583,7 @@ class SignalCli(SignalServer):
     async def _finish_link(self, parameters: Parameters) -> Any:
         parameters.only("deviceLinkUri", "deviceName")
         if parameters.one("deviceLinkUri", str) != self.link_uri:
-            raise RpcError(-1, "Unknown device link uri.")
+            raise Refused(-1, "Unknown device link uri.")
         async with self._changed:
             self._scanned = asyncio.get_running_loop().create_future()
             self._changed.notify_all()
@@ -612,7 +592,7 @@ class SignalCli(SignalServer):
                 return self._named(await self._scanned)
         except TimeoutError as error:
             self._scanned = None
-            raise RpcError(-1, "Link request timed out, please try again.") from error
+            raise Refused(-1, "Link request timed out, please try again.") from error
 
     async def _list_contacts(self, parameters: Parameters) -> Any:
         parameters.only("recipient", "allRecipients")
@@ -652,24 +632,23 @@ class SignalCli(SignalServer):
         parameters.only("recipient", "trustAllKnownKeys", "verifiedSafetyNumber")
         all_known, number = parameters.flag("trustAllKnownKeys"), parameters.one("verifiedSafetyNumber", str)
         if all_known and number is not None:
-            raise RpcError(-32602, "these exclude each other")
+            raise Refused(-32602, "these exclude each other")
         recipient = parameters.one("recipient", str) or ""
-        self._taken(lambda: self.trust(recipient, all_known=all_known, safety_number=number))
+        self.trust(recipient, all_known=all_known, safety_number=number)
         return {}
 
     async def _submit_challenge(self, parameters: Parameters) -> Any:
         parameters.only("challenge", "captcha")
-        challenge, captcha = parameters.one("challenge", str) or "", parameters.one("captcha", str) or ""
-        self._taken(lambda: self.solve(challenge, captcha))
+        self.solve(parameters.one("challenge", str) or "", parameters.one("captcha", str) or "")
         return {}
 
     async def _receive_nothing(self, parameters: Parameters) -> Any:
         """Receive no message, and end that."""
         parameters.only("maxMessages", "timeout")
         if self._listeners:
-            raise RpcError(-1, "Receive command cannot be used if messages are already being received.")
+            raise Refused(-1, "Receive command cannot be used if messages are already being received.")
         if parameters.one("maxMessages", int) != 0:
-            raise RpcError(-32602, "the double receives by subscriptions")
+            raise Refused(-32602, "the double receives by subscriptions")
         async with self._changed:
             self._is_to_stop = False
         return []
@@ -705,16 +684,13 @@ class SignalCli(SignalServer):
     async def _update_group(self, parameters: Parameters) -> Any:
         """Accept an invitation; of a group that it is in, nothing is changed, and nothing is sent."""
         parameters.only("groupId")
-        try:
-            has_joined = self.accept(parameters.one("groupId", str) or "")
-        except NotTaken as error:
-            raise RpcError(error.code, str(error)) from error
+        has_joined = self.accept(parameters.one("groupId", str) or "")
         return {"timestamp": timestamp(), "results": []} if has_joined else {}
 
     async def _send_typing(self, parameters: Parameters) -> Any:
         parameters.only("recipient", "groupId", "stop")
         recipient, group = self._target(parameters)
-        await self.show_typing(self._chat(recipient, group), started=not parameters.flag("stop"))
+        await self.show_typing(self.chat_of(recipient, group), started=not parameters.flag("stop"))
         return {"timestamp": timestamp(), "results": []}
 
     async def _send_reaction(self, parameters: Parameters) -> Any:
@@ -722,29 +698,25 @@ class SignalCli(SignalServer):
         parameters.only("recipient", "groupId", "noteToSelf", *target)
         recipient, group = self._target(parameters)
         author, target_at = parameters.one("targetAuthor", str), parameters.one("targetTimestamp", int)
-        if not _RECIPIENT.fullmatch(author or "") or target_at is None:
-            raise RpcError(-1, "Invalid target")
+        if not RECIPIENT.fullmatch(author or "") or target_at is None:
+            raise Refused(-1, "Invalid target")
         reaction = Reaction(
-            chat=self._chat(recipient, group),
+            chat=self.chat_of(recipient, group),
             author=author,
             target=target_at,
             emoji=parameters.one("emoji", str) or "",
             removed=parameters.flag("remove"),
         )
-        try:
-            at = await self.react(reaction)
-        except (NeverSent, ValueError) as error:
-            raise RpcError(-1, "No such message, or no emoji") from error
-        return {"timestamp": at, "results": []}
+        return {"timestamp": await self.react(reaction), "results": []}
 
     async def _get_attachment(self, parameters: Parameters) -> Any:
         parameters.only("id", "recipient", "groupId")
         places = [parameters.values.get(name) for name in ("recipient", "groupId")]
         if [type(place) for place in places if place is not None] != [str]:
-            raise RpcError(-1, "One recipient or one group is needed")
+            raise Refused(-1, "One recipient or one group is needed")
         data = self.file(parameters.one("id", str) or "")
         if data is None:
-            raise RpcError(-32603, "An error occurred reading attachment")
+            raise Refused(-32603, "An error occurred reading attachment")
         return {"data": base64.b64encode(data).decode()}
 
     def file(self, id_: str) -> bytes | None:
@@ -755,63 +727,36 @@ class SignalCli(SignalServer):
     async def _list_devices(self, parameters: Parameters) -> Any:
         parameters.only()
         if self.is_removed:
-            raise RpcError(-3, "Failed to get linked devices: [401] Authorization failed!")
+            raise Refused(-3, "Failed to get linked devices: [401] Authorization failed!")
         times = {"createdTimestamp": 1, "lastSeenTimestamp": 1}
         return [{"id": number, "name": name, **times} for number, name in self.devices]
 
     async def _send_receipt(self, parameters: Parameters) -> Any:
         parameters.only("recipient", "targetTimestamp", "type")
-        recipient = parameters.one("recipient", str) or ""
-        if not _RECIPIENT.fullmatch(recipient) or parameters.one("type", str) not in {"read", "viewed"}:
-            raise RpcError(-1, "Invalid receipt")
-        if any(self.meets_untrusted(person) for person in self.people if recipient in {person.uuid, person.number}):
-            raise RpcError(-4, "Failed to send message due to untrusted identities")
-        for target in parameters.many("targetTimestamp", int):
-            await self.note(self.read, (recipient, target))
+        recipient, targets = parameters.one("recipient", str) or "", parameters.many("targetTimestamp", int)
+        await self.confirm_read(parameters.one("type", str), recipient, targets)
         return {"timestamp": timestamp(), "results": []}
 
     async def _send(self, sent: Parcel, seen: Seen, wire: asyncio.BaseTransport | None) -> Any:
         plan = self.planned(sent)
-        self._taken(lambda: self.check_upload(sent))
-        sent = await self.begun(sent, plan)
-        await self.go_out(sent, plan)
-        await asyncio.sleep(plan.delay_seconds)
-        if plan.answer is cut:
-            _abort(wire)
-        if plan.answer is not None:
-            answer = plan.answer(seen)
-            return answer if isinstance(answer, web.StreamResponse) else await answer
-        response = {"timestamp": sent.timestamp, "results": self._results(sent, plan)}
+        sent_as = await self.send_by(plan, sent, seen, wire)
+        if isinstance(sent_as, web.StreamResponse):
+            return sent_as
+        response = {"timestamp": sent_as.timestamp, "results": self._results(sent_as, plan)}
         if not plan.succeeds:
             words = plan.sentence(in_group=sent.group is not None)
-            raise RpcError(plan.code, words, response if plan.results else None)
+            raise Refused(plan.code, words, response if plan.results else None)
         return response
-
-    def _taken(self, check: Callable[[], None]) -> None:
-        try:
-            check()
-        except NotTaken as error:
-            raise RpcError(error.code, str(error)) from error
 
     def _removal(self, parameters: Parameters) -> Removed:
         parameters.only("recipient", "groupId", "noteToSelf", "targetTimestamp")
         recipient, group = self._target(parameters)
         target = parameters.one("targetTimestamp", int)
         if target is None:
-            raise RpcError(-32602, "targetTimestamp is missing")
+            raise Refused(-32602, "targetTimestamp is missing")
         removed = Removed(recipient=recipient, group=group, target=target, timestamp=timestamp())
-        self._check_known(self._chat(recipient, group), target, may_be_elsewhere=True)
+        self.check_target(self.chat_of(recipient, group), target, may_be_elsewhere=True)
         return removed
-
-    def _check_known(self, chat: str, target: int, *, may_be_elsewhere: bool = False) -> None:
-        """The real one carries such an edit or deletion out, in vain; here it is a mistake of ours.
-
-        But for the deletion of what may be in another chat: phones pass over one of what is not in theirs.
-        """
-        try:
-            self.check_target(chat, target, may_be_elsewhere=may_be_elsewhere)
-        except NeverSent as error:
-            raise RpcError(-1, "No message of this account has that timestamp there") from error
 
     def _message(self, parameters: Parameters) -> Sent:
         quote = ("quoteTimestamp", "quoteAuthor", "quoteMessage")
@@ -821,7 +766,7 @@ class SignalCli(SignalServer):
         text, uris = parameters.one("message", str) or "", parameters.many("attachments", str)
         mentions = parameters.many("mention", str)
         if not text and not uris:
-            raise RpcError(-1, "Neither message text nor attachment was given")
+            raise Refused(-1, "Neither message text nor attachment was given")
         for mention in mentions:
             _check_mention(mention, text)
         styles = parameters.many("textStyle", str)
@@ -829,7 +774,7 @@ class SignalCli(SignalServer):
             _check_style(style, text)
         quote_timestamp, quote_author = parameters.one("quoteTimestamp", int), parameters.one("quoteAuthor", str)
         if (quote_timestamp is None) != (quote_author is None):
-            raise RpcError(-1, "A quote needs its timestamp and its author")
+            raise Refused(-1, "A quote needs its timestamp and its author")
         sent = Sent(
             text=text,
             recipient=recipient,
@@ -841,35 +786,28 @@ class SignalCli(SignalServer):
             quote_text=parameters.one("quoteMessage", str),
             timestamp=timestamp(),
             mentions=tuple(mentions),
-            files=tuple(_file(uri) for uri in uris),
+            files=tuple(map(file_of, uris)),
             is_voice_note=parameters.flag("voiceNote"),
             notifies_self=parameters.flag("notifySelf"),
         )
         if sent.is_voice_note and len(sent.files) != 1:
-            raise RpcError(-1, "A voice note is one file")
+            raise Refused(-1, "A voice note is one file")
+        if sent.edits is not None and sent.files:
+            raise Refused(-1, "Phones do not show an edit with files as one")
         if sent.edits is not None:
-            self._check_edit(sent, recipient, group)
+            self.check_target(self.chat_of(recipient, group), sent.edits)
         return sent
-
-    def _check_edit(self, sent: Sent, recipient: str | None, group: str | None) -> None:
-        if sent.files or sent.edits is None:
-            raise RpcError(-1, "Phones do not show an edit with files as one")
-        self._check_known(self._chat(recipient, group), sent.edits)
-
-    def _chat(self, recipient: str | None, group: str | None) -> str:
-        own = self.own.uuid if self.own and recipient in self.accounts else recipient
-        return f"group:{group}" if group else f"direct:{own}"
 
     def _target(self, parameters: Parameters) -> tuple[str | None, str | None]:
         recipients, groups = parameters.many("recipient", str), parameters.many("groupId", str)
         if parameters.flag("noteToSelf"):
             recipients = [*recipients, parameters.one("account", str)]
         if len(recipients) + len(groups) != 1:
-            raise RpcError(-1, "Exactly one recipient or group is expected here")
+            raise Refused(-1, "Exactly one recipient or group is expected here")
         if groups:
-            self._taken(lambda: self.check_group(groups[0]))
-        if recipients and not _RECIPIENT.fullmatch(recipients[0]):
-            raise RpcError(-1, "Invalid recipient")
+            self.check_group(groups[0])
+        if recipients and not RECIPIENT.fullmatch(recipients[0]):
+            raise Refused(-1, "Invalid recipient")
         return (recipients[0], None) if recipients else (None, groups[0])
 
     def _results(self, sent: Parcel, plan: Plan) -> list[Frame]:
@@ -897,21 +835,10 @@ def _abort(wire: asyncio.BaseTransport | None) -> None:
 
 def _check_mention(mention: str, text: str) -> None:
     found = _MENTION.fullmatch(mention)
-    try:
-        check_mention(int(found[1]) if found else -1, int(found[2]) if found else -1, text)
-    except ValueError as error:
-        raise RpcError(-1, "Invalid mention syntax") from error
-
-
-def _file(uri: str) -> SentFile:
-    try:
-        return file_of(uri)
-    except ValueError as error:
-        raise RpcError(-32603, "Failed to send message: attachment invalid") from error
+    check_mention(int(found[1]) if found else -1, int(found[2]) if found else -1, text)
 
 
 def _check_style(style: str, text: str) -> None:
     found = _STYLE.fullmatch(style)
-    size = len(text.encode("utf-16-le")) // 2
-    if not found or int(found[2]) == 0 or int(found[1]) + int(found[2]) > size:
-        raise RpcError(-1, "Invalid text style")
+    if not found or int(found[2]) == 0 or int(found[1]) + int(found[2]) > utf16_units(text):
+        raise Refused(-1, "Invalid text style")

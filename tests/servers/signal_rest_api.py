@@ -9,12 +9,10 @@ Source: signal-cli-rest-api 0.101, swagger; `src/api/api.go`, `src/client/client
 scripted signal-cli (2026-11-22) and of signal-cli 0.13.14 (2026-11-24, 2026-11-26).
 """
 
-import asyncio
 import base64
-import binascii
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -25,22 +23,19 @@ from tests.servers.envelopes import Frame, timestamp
 from tests.servers.signal_server import (
     FIRST_LONG,
     NO_LONG,
+    RECIPIENT,
     End,
-    NeverSent,
-    NotTaken,
     Parcel,
     Plan,
     Reaction,
+    Refused,
     Removed,
     Sent,
-    SentFile,
     SignalServer,
     check_mention,
-    cut,
     file_of,
+    utf16_units,
 )
-
-_RECIPIENT = re.compile(r"\+[1-9]\d{6,14}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 _SEND_FIELDS = {
     "number": str,
@@ -58,10 +53,6 @@ _SEND_FIELDS = {
 
 _UNTRUSTED = "Unable to complete request due to untrusted recipient keys"
 """What the bridge says in the place of signal-cli's own sentence."""
-
-
-class BadRequest(Exception):
-    """A 400; its words are the `error` of the body."""
 
 
 @dataclass
@@ -137,8 +128,8 @@ class SignalRestApi(SignalServer):
     async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         try:
             return await self._answer(seen, request)
-        except BadRequest as error:
-            return web.json_response({"error": str(error)}, status=400)
+        except Refused as error:
+            return web.json_response({"error": _UNTRUSTED if error.code == -4 else str(error)}, status=400)
 
     async def _answer(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         match seen.method, *seen.path.strip("/").split("/"):
@@ -151,7 +142,7 @@ class SignalRestApi(SignalServer):
                 return web.json_response([name if name.startswith("+") else "" for name in self.accounts])
             case "GET", "v1", "qrcodelink", "raw":
                 if not seen.query.get("device_name"):
-                    raise BadRequest("Please provide a name for the device")
+                    raise Refused(-1, "Please provide a name for the device")
                 return web.json_response({"device_link_uri": await self.begin_link()})
             case "GET", "v1", "contacts", number:
                 self._check_account(number)
@@ -173,7 +164,7 @@ class SignalRestApi(SignalServer):
             case "POST", "v1", "accounts", number, "rate-limit-challenge":
                 self._check_account(number)
                 body = self._checked(seen, {"challenge_token": str, "captcha": str})
-                self._taken(lambda: self.solve(body["challenge_token"], body["captcha"]))
+                self.solve(body["challenge_token"], body["captcha"])
                 return web.Response(status=204)
             case "POST", "v2", "send":
                 sent = self._sent(self._checked(seen, _SEND_FIELDS, {"number", "recipients", "message"}))
@@ -213,7 +204,7 @@ class SignalRestApi(SignalServer):
 
     def _check_account(self, number: str) -> None:
         if not self.has_account(number):
-            raise BadRequest("Specified account does not exist")
+            raise Refused(-1, "Specified account does not exist")
 
     def _contacts(self, *, everybody: bool) -> list[Frame]:
         known = [*self.people, *([self.own] if self.own and everybody else [])]
@@ -260,8 +251,8 @@ class SignalRestApi(SignalServer):
         try:
             group = base64.b64decode(path.removeprefix("group."), validate=True).decode()
         except ValueError as error:
-            raise BadRequest("Invalid group id") from error
-        self._taken(lambda: self.accept(group))
+            raise Refused(-1, "Invalid group id") from error
+        self.accept(group)
         return web.Response(status=204)
 
     def _identities(self) -> list[Frame]:
@@ -281,38 +272,27 @@ class SignalRestApi(SignalServer):
         body = self._checked(seen, {"trust_all_known_keys": bool, "verified_safety_number": str}, set())
         all_known, number = body.get("trust_all_known_keys", False), body.get("verified_safety_number")
         if all_known == (number is not None):
-            raise BadRequest("Couldn't process request - please either provide a safety number or trust all known keys")
-        self._taken(lambda: self.trust(recipient, all_known=all_known, safety_number=number))
+            raise _bad_request("please either provide a safety number or trust all known keys")
+        self.trust(recipient, all_known=all_known, safety_number=number)
         return web.Response(status=204)
 
     def _chat(self, recipient: str) -> str:
         group = self._group(recipient)
-        if group is None and not _RECIPIENT.fullmatch(recipient):
-            raise BadRequest("Invalid recipient")
-        own = self.own.uuid if self.own and recipient in self.accounts else recipient
-        return f"direct:{own}" if group is None else f"group:{group}"
+        if group is None and not RECIPIENT.fullmatch(recipient):
+            raise Refused(-1, "Invalid recipient")
+        return self.chat_of(recipient, group)
 
     def _group(self, recipient: str) -> str | None:
         """The group's id of the envelopes: the API has it once more in base64, behind `group.`."""
         if not recipient.startswith("group."):
             return None
         group = base64.b64decode(recipient.removeprefix("group."), validate=True).decode()
-        self._taken(lambda: self.check_group(group))
+        self.check_group(group)
         return group
-
-    def _taken(self, check: Callable[[], object]) -> None:
-        try:
-            check()
-        except NotTaken as error:
-            raise BadRequest(str(error)) from error
 
     async def _receipt(self, seen: Seen) -> web.StreamResponse:
         body = self._checked(seen, {"receipt_type": str, "recipient": str, "timestamp": int})
-        if body["receipt_type"] not in {"read", "viewed"} or not _RECIPIENT.fullmatch(body["recipient"]):
-            raise BadRequest("Couldn't process request - invalid receipt")
-        if any(self.meets_untrusted(one) for one in self.people if body["recipient"] in {one.uuid, one.number}):
-            raise BadRequest(_UNTRUSTED)
-        await self.note(self.read, (body["recipient"], body["timestamp"]))
+        await self.confirm_read(body["receipt_type"], body["recipient"], [body["timestamp"]])
         return web.Response(status=204)
 
     async def _reaction(self, seen: Seen, *, removed: bool) -> web.StreamResponse:
@@ -324,10 +304,7 @@ class SignalRestApi(SignalServer):
             emoji=body["reaction"],
             removed=removed,
         )
-        try:
-            await self.react(reaction)
-        except (NeverSent, ValueError) as error:
-            raise BadRequest("Couldn't process request - no such message, or no emoji") from error
+        await self.react(reaction)
         return web.Response(status=204)
 
     def _attachment(self, id_: str, *, deleted: bool) -> web.StreamResponse:
@@ -340,22 +317,16 @@ class SignalRestApi(SignalServer):
 
     async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> web.StreamResponse:
         plan = self.planned(sent)
-        self._taken(lambda: self.check_upload(sent))
-        sent = await self.begun(sent, plan)
-        await self.go_out(sent, plan)
-        await asyncio.sleep(plan.delay_seconds)
-        if plan.answer is cut and request.transport is not None:
-            request.transport.abort()
-        if plan.answer is not None:
-            answer = plan.answer(seen)
-            return answer if isinstance(answer, web.StreamResponse) else await answer
+        sent_as = await self.send_by(plan, sent, seen, request.transport)
+        if isinstance(sent_as, web.StreamResponse):
+            return sent_as
         if not plan.succeeds and plan.code == -5 and isinstance(sent, Sent):
             return self._rate_limited(plan)
         if not plan.succeeds:
-            raise BadRequest(_UNTRUSTED if plan.code == -4 else plan.sentence(in_group=sent.group is not None))
-        if isinstance(sent, Removed):
-            return web.json_response({"timestamp": str(sent.timestamp)}, status=201)
-        return web.json_response([self._success(sent, plan)], status=201)
+            raise Refused(plan.code, plan.sentence(in_group=sent.group is not None))
+        is_removal = isinstance(sent, Removed)
+        answer = {"timestamp": str(sent_as.timestamp)} if is_removal else [self._success(sent_as, plan)]
+        return web.json_response(answer, status=201)
 
     def _rate_limited(self, plan: Plan) -> web.StreamResponse:
         """The tokens are a list with an empty string for everybody of whom no captcha is wanted."""
@@ -375,19 +346,19 @@ class SignalRestApi(SignalServer):
     def _sent(self, body: Frame) -> Sent:
         self._check_account(body["number"])
         if len(body["recipients"]) != 1:
-            raise BadRequest("Couldn't process request - please provide one recipient")
+            raise _bad_request("please provide one recipient")
         [recipient] = body["recipients"]
         self._chat(recipient)
         mode = body.get("text_mode", "normal")
         uris = body.get("base64_attachments", [])
         if mode not in {"normal", "styled"} or not (body["message"] or uris):
-            raise BadRequest("Couldn't process request - invalid message")
+            raise _bad_request("invalid message")
         if ("quote_timestamp" in body) != ("quote_author" in body):
-            raise BadRequest("Couldn't process request - please provide both quote_timestamp and quote_author")
+            raise _bad_request("please provide both quote_timestamp and quote_author")
         if "edit_timestamp" in body and uris:
-            raise BadRequest("Couldn't process request - phones do not show an edit with files as one")
+            raise _bad_request("phones do not show an edit with files as one")
         if "edit_timestamp" in body:
-            self._check_known(self._chat(recipient), body["edit_timestamp"])
+            self.check_target(self._chat(recipient), body["edit_timestamp"])
         text, styles = parsed(body["message"]) if mode == "styled" else (body["message"], [])
         group = self._group(recipient)
         return Sent(
@@ -401,7 +372,7 @@ class SignalRestApi(SignalServer):
             edits=body.get("edit_timestamp"),
             timestamp=timestamp(),
             mentions=tuple(_mention(mention, text) for mention in body.get("mentions", [])),
-            files=tuple(_file(uri) for uri in uris),
+            files=tuple(map(file_of, uris)),
             notifies_self=body.get("notify_self", True),
         )
 
@@ -412,31 +383,21 @@ class SignalRestApi(SignalServer):
         except ValueError:
             body = None
         if not isinstance(body, dict) or not (fields.keys() if needed is None else needed) <= body.keys():
-            raise BadRequest("Couldn't process request - invalid request")
+            raise _bad_request("invalid request")
         for name, value in body.items():
             kind = fields.get(name, object)
             if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-                raise BadRequest("Couldn't process request - invalid request")
+                raise _bad_request("invalid request")
             if name.endswith("timestamp") and value < FIRST_LONG:
-                raise BadRequest(NO_LONG)  # of signal-cli, to which it is handed on
+                raise Refused(-1, NO_LONG)  # of signal-cli, to which it is handed on
         return body
 
     def _removal(self, seen: Seen) -> Removed:
         body = self._checked(seen, {"recipient": str, "timestamp": int})
-        self._check_known(self._chat(body["recipient"]), body["timestamp"], may_be_elsewhere=True)
+        self.check_target(self._chat(body["recipient"]), body["timestamp"], may_be_elsewhere=True)
         group = self._group(body["recipient"])
         recipient = body["recipient"] if group is None else None
         return Removed(recipient=recipient, group=group, target=body["timestamp"], timestamp=timestamp())
-
-    def _check_known(self, chat: str, target: int, *, may_be_elsewhere: bool = False) -> None:
-        """The real one carries such an edit or deletion out, in vain; here it is a mistake of ours.
-
-        But for the deletion of what may be in another chat: phones pass over one of what is not in theirs.
-        """
-        try:
-            self.check_target(chat, target, may_be_elsewhere=may_be_elsewhere)
-        except NeverSent as error:
-            raise BadRequest("Couldn't process request - no message of this account has that timestamp") from error
 
 
 def is_for(text: str, account: str) -> bool:
@@ -452,26 +413,13 @@ def _mention(mention: Frame, text: str) -> str:
     """Its place in the text, in UTF-16 units."""
     kinds = {"author": str, "start": int, "length": int}
     if any(type(mention.get(name)) is not kind for name, kind in kinds.items()):
-        raise BadRequest("Couldn't process request - invalid mention")
-    try:
-        check_mention(mention["start"], mention["length"], text)
-    except ValueError as error:
-        raise BadRequest("Couldn't process request - invalid mention") from error
+        raise _bad_request("invalid mention")
+    check_mention(mention["start"], mention["length"], text)
     return f"{mention['start']}:{mention['length']}:{mention['author']}"
 
 
-def _file(uri: str) -> SentFile:
-    """The file in a data URI, or in base64 alone: then nobody knows its name."""
-    encoded = uri.rpartition("base64,")[2]
-    if not encoded:
-        raise BadRequest("The base64 data does not exist.")
-    try:
-        data = base64.b64decode(encoded, validate=True)
-        return file_of(uri) if encoded != uri else SentFile(name="", content_type="", data=data)
-    except binascii.Error as error:
-        raise BadRequest("illegal base64 data at input byte 0") from error
-    except ValueError as error:
-        raise BadRequest("Couldn't process request - invalid attachment") from error
+def _bad_request(what: str) -> Refused:
+    return Refused(-1, f"Couldn't process request - {what}")
 
 
 _STYLES = {"**": "BOLD", "*": "ITALIC", "||": "SPOILER", "~": "STRIKETHROUGH", "`": "MONOSPACE"}
@@ -485,11 +433,11 @@ def parsed(message: str) -> tuple[str, list[str]]:
     of ours.
     """
     if "\\" in message:
-        raise BadRequest("the double knows no escapes")
+        raise Refused(-1, "the double knows no escapes")
     text, styles = "", []
     stack: list[tuple[str, int]] = []
     for part in re.split(r"(\*\*|\|\||[*~`])", message):
-        units = len(text.encode("utf-16-le")) // 2
+        units = utf16_units(text)
         if part not in _STYLES:
             text += part
         elif stack and stack[-1][0] == part:

@@ -10,6 +10,7 @@ A test uses `tests.servers.signal_cli.SignalCli` and `tests.servers.signal_rest_
 
 import asyncio
 import base64
+import binascii
 import hashlib
 import json
 import re
@@ -17,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 from urllib.parse import unquote_plus
 
 from aiohttp import web
@@ -113,16 +114,13 @@ class Removed(Parcel):
     target: int
 
 
-class NotTaken(Exception):
-    """What signal-cli refuses before it does anything: its error code and its sentence."""
+class Refused(Exception):
+    """What signal-cli refuses: its error code, its sentence, and what it had written before it failed."""
 
-    def __init__(self, code: int, words: str) -> None:
+    def __init__(self, code: int, words: str, response: Any = None) -> None:
         super().__init__(words)
         self.code = code
-
-
-class NeverSent(Exception):
-    """An edit or a deletion of something that never went out, or not to that chat."""
+        self.response = response
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,32 +227,32 @@ class Key:
 DEVICE = 3
 """Which device of the account Aldis is where it is linked to a phone."""
 
+RECIPIENT = re.compile(r"\+[1-9]\d{6,14}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
 _DATA_URI = re.compile(r"data:(.+?/.+?)?(;.+?)?(;base64)?,(.+)", re.DOTALL)
 
 
 def file_of(uri: str) -> SentFile:
-    """The file in a data URI, read as signal-cli does; without a name, a type and base64 it is a mistake of ours.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """The file in a data URI, read as signal-cli does; without a name, a type and base64 it is a mistake of ours."""
     found = _DATA_URI.fullmatch(uri)
-    if not found or not found[1] or not found[3] or not (found[2] or "").startswith(";filename="):
-        raise ValueError("no data URI with a type, a file name and base64")
-    name = unquote_plus(found[2].removeprefix(";filename="))
-    if not name or set(name) & set("/\\;=,"):
-        raise ValueError("no file name")
-    return SentFile(name=name, content_type=found[1], data=base64.b64decode(found[4], validate=True))
+    name = unquote_plus(((found and found[2]) or "").removeprefix(";filename="))
+    if not found or not found[1] or not found[3] or not name or set(name) & set("/\\;=,"):
+        raise Refused(-32603, "Failed to send message: attachment invalid")
+    try:
+        return SentFile(name=name, content_type=found[1], data=base64.b64decode(found[4], validate=True))
+    except binascii.Error as error:
+        raise Refused(-32603, "Failed to send message: attachment invalid") from error
 
 
 def check_mention(start: int, length: int, text: str) -> None:
-    """Refuse a mention that is not within the text.
+    """Refuse a mention that is not within the text."""
+    if length < 1 or start < 0 or start + length > utf16_units(text):
+        raise Refused(-1, "Invalid mention syntax")
 
-    Raises:
-        ValueError: it is not.
-    """
-    if length < 1 or start < 0 or start + length > len(text.encode("utf-16-le")) // 2:
-        raise ValueError("a mention outside the text")
+
+def utf16_units(text: str) -> int:
+    """How long a text is as Signal counts."""
+    return len(text.encode("utf-16-le")) // 2
 
 
 def _without_content(frame: Frame) -> Frame:
@@ -278,6 +276,12 @@ class ListedGroup:
     is_member: bool = False
     members: list[Frame] = field(default_factory=list[Frame])
     invited: list[Frame] = field(default_factory=list[Frame])
+
+
+def _parcel_to(chat: str) -> Parcel:
+    kind, _, name = chat.partition(":")
+    is_group = kind == "group"
+    return Parcel(recipient=None if is_group else name, group=name if is_group else None, timestamp=timestamp())
 
 
 def _listed(people: Iterable[Person]) -> list[Frame]:
@@ -492,13 +496,13 @@ class SignalServer(Server, ABC):
     def check_target(self, chat: str, target: int, *, may_be_elsewhere: bool = False) -> None:
         """Refuse what is about a message that this account never sent to that chat, or never sent at all.
 
-        Raises:
-            NeverSent: it is.
+        The real one carries such an edit or deletion out, in vain; here it is a mistake of ours. But for the deletion
+        of what may be in another chat: phones pass over one of what is not in theirs.
         """
         named = [parcel for parcel in self._out if parcel.timestamp == target]
         chats = {parcel.chat for parcel in named if isinstance(parcel, Sent)}
         if not named if may_be_elsewhere else chat not in chats:
-            raise NeverSent
+            raise Refused(-1, "No message of this account has that timestamp there")
 
     def shown_on(self, author: str, target: int) -> str | None:
         """The emoji of ours that people see on a message; None where there is none."""
@@ -506,21 +510,12 @@ class SignalServer(Server, ABC):
         return None if not on_it or on_it[-1].removed else on_it[-1].emoji
 
     async def react(self, reaction: Reaction) -> int:
-        """Put an emoji on a message that came or went out; gives the time by which phones confirm that.
-
-        Raises:
-            NeverSent: there is no such message.
-            ValueError: that is no emoji.
-        """
-        if not reaction.emoji or reaction.emoji.isascii() or len(reaction.emoji) > 16:
-            raise ValueError("no emoji")
-        own = {self.own.uuid} if self.own else set[str]()
-        ours = {(uuid, sent.timestamp) for sent in self._out for uuid in own}
-        if (reaction.author, reaction.target) not in self._arrived | ours:
-            raise NeverSent
-        kind, _, name = reaction.chat.partition(":")
-        place = {"recipient": None, "group": name} if kind == "group" else {"recipient": name, "group": None}
-        parcel = Parcel(**place, timestamp=timestamp())
+        """Put an emoji on a message that came or went out; gives the time by which phones confirm that."""
+        is_emoji = reaction.emoji and not reaction.emoji.isascii() and len(reaction.emoji) <= 16
+        ours = {(self.own.uuid, sent.timestamp) for sent in self._out} if self.own else set[tuple[str, int]]()
+        if not is_emoji or (reaction.author, reaction.target) not in self._arrived | ours:
+            raise Refused(-1, "No such message, or no emoji")
+        parcel = _parcel_to(reaction.chat)
         self._arrived_at_phones(parcel)
         await self.note(self.reactions, reaction)
         await self._confirm_by_mode()
@@ -596,22 +591,19 @@ class SignalServer(Server, ABC):
 
         Source: signal-cli 0.13.14, `ManagerImpl.trustIdentity`, `ReceiveHelper.receiveMessagesInternal`, played
         2026-11-24.
-
-        Raises:
-            NotTaken: nobody is known by that name, or the safety number is another one, or none.
         """
         keys = [key for key in self.keys if recipient in {key.person.uuid, key.person.number}]
         digits = (safety_number or "").replace(" ", "")
         if not all_known and safety_number is None:
-            raise NotTaken(
+            raise Refused(
                 -1, "You need to specify the fingerprint/safety number you have verified with -v SAFETY_NUMBER"
             )
         if not all_known and not re.fullmatch(r"\d{60}|[A-Za-z0-9+/=]+", digits):
             words = "Safety number has invalid format, either specify the old hex fingerprint or the new safety number"
-            raise NotTaken(-1, words)
+            raise Refused(-1, words)
         if not keys or (not all_known and digits != keys[0].safety_number.replace(" ", "")):
             what = "number is correct" if all_known else "number and the fingerprint/safety number are correct"
-            raise NotTaken(-1, f"Failed to set the trust for this number, make sure the {what}.")
+            raise Refused(-1, f"Failed to set the trust for this number, make sure the {what}.")
         keys[0].level = "TRUSTED_UNVERIFIED" if all_known else "TRUSTED_VERIFIED"
         self._is_to_retry = self.is_receiving
 
@@ -621,13 +613,9 @@ class SignalServer(Server, ABC):
         return True
 
     def solve(self, challenge: str, captcha: str) -> None:
-        """Take the solution of a captcha.
-
-        Raises:
-            NotTaken: it is none, or for another one.
-        """
+        """Take the solution of a captcha."""
         if challenge != self.limited_by or captcha.replace("signalcaptcha://", "") != self.captcha:
-            raise NotTaken(-6, CAPTCHA_REJECTED)
+            raise Refused(-6, CAPTCHA_REJECTED)
         self.limited_by = None
 
     def planned(self, sent: Parcel) -> Plan:
@@ -657,11 +645,7 @@ class SignalServer(Server, ABC):
         await self.deliver(group_change(revision, group=group))
 
     def accept(self, group: str) -> bool:
-        """Join a group that the account is invited to; gives whether there was an invitation.
-
-        Raises:
-            NotTaken: it is neither in the group nor invited.
-        """
+        """Join a group that the account is invited to; gives whether there was an invitation."""
         if group not in self.invitations:
             self.check_group(group)
             return False
@@ -670,10 +654,9 @@ class SignalServer(Server, ABC):
 
     async def show_typing(self, chat: str, *, started: bool) -> None:
         """People see that the account writes, or does not any more; none of them is a newcomer after that."""
-        kind, _, name = chat.partition(":")
-        place = {"recipient": None, "group": name} if kind == "group" else {"recipient": name, "group": None}
-        if name not in self.former_groups:
-            self._met(Parcel(**place, timestamp=0))
+        parcel = _parcel_to(chat)
+        if parcel.group not in self.former_groups:
+            self._met(parcel)
         await self.note(self.typing, (chat, started))
 
     def meets_untrusted(self, person: Person) -> bool:
@@ -726,34 +709,53 @@ class SignalServer(Server, ABC):
         return [(people[number % len(people)], kind) for number, kind in enumerate(kinds)]
 
     def check_upload(self, sent: Parcel) -> None:
-        """Refuse files as signal-cli does: it uploads them before it sends, and names what it was given.
-
-        Raises:
-            NotTaken: they are refused.
-        """
+        """Refuse files as signal-cli does: it uploads them before it sends, and names what it was given."""
         if self.upload_fails is not None and isinstance(sent, Sent) and sent.files:
             [first, *_] = sent.files
             name = f"data:{first.content_type};filename={first.name};base64,{base64.b64encode(first.data).decode()}"
             words = f"Failed to send message: {name}: {self.upload_fails}"
-            raise NotTaken(-32603, f"{words} (AttachmentInvalidException) (UnexpectedErrorException)")
+            raise Refused(-32603, f"{words} (AttachmentInvalidException) (UnexpectedErrorException)")
 
     def check_group(self, group: str) -> None:
-        """Refuse to write to a group that the account is not in, or that there is none of.
-
-        Raises:
-            NotTaken: it is.
-        """
+        """Refuse to write to a group that the account is not in, or that there is none of."""
         if group in self.former_groups or group in self.invitations:
-            raise NotTaken(-1, f"User is not a member in group: {self.group_name(group)} ({group})")
+            raise Refused(-1, f"User is not a member in group: {self.group_name(group)} ({group})")
         if group not in self.groups:
-            raise NotTaken(-1, f"Group not found: {group}")
+            raise Refused(-1, f"Group not found: {group}")
 
-    async def begun(self, sent: ParcelT, plan: Plan) -> ParcelT:
-        """The parcel as the bridge sends it: signal-cli names a message when it is its turn, not when it was asked."""
-        if plan.held is None:
+    def chat_of(self, recipient: str | None, group: str | None) -> str:
+        """The `ChatId` of a target, in which the account itself goes by its uuid."""
+        own = self.own.uuid if self.own and recipient in self.accounts else recipient
+        return f"group:{group}" if group else f"direct:{own}"
+
+    async def confirm_read(self, kind: object, recipient: str, targets: Iterable[int]) -> None:
+        """Tell a person that their messages were read."""
+        if not RECIPIENT.fullmatch(recipient) or kind not in {"read", "viewed"}:
+            raise Refused(-1, "Invalid receipt")
+        if any(self.meets_untrusted(person) for person in self.people if recipient in {person.uuid, person.number}):
+            raise Refused(-4, "Failed to send message due to untrusted identities")
+        for target in targets:
+            await self.note(self.read, (recipient, target))
+
+    async def send_by(
+        self, plan: Plan, sent: ParcelT, seen: Seen, wire: asyncio.BaseTransport | None
+    ) -> ParcelT | web.StreamResponse:
+        """Send as planned; gives the parcel as it went out, or an answer in place of the regular one.
+
+        signal-cli names a message when it is its turn, not when it was asked.
+        """
+        self.check_upload(sent)
+        if plan.held is not None:
+            await plan.held.wait()
+            sent = replace(sent, timestamp=timestamp())
+        await self.go_out(sent, plan)
+        await asyncio.sleep(plan.delay_seconds)
+        if plan.answer is cut and isinstance(wire, asyncio.WriteTransport):
+            wire.abort()
+        if plan.answer is None:
             return sent
-        await plan.held.wait()
-        return replace(sent, timestamp=timestamp())
+        answer = plan.answer(seen)
+        return answer if isinstance(answer, web.StreamResponse) else await answer
 
     async def go_out(self, sent: Parcel, plan: Plan) -> None:
         """Hand a message or a deletion to the people it is for, if the plan lets it through."""
