@@ -66,10 +66,8 @@ def test_a_function_is_a_verb_or_what_it_returns() -> None:
 
 def test_a_bound_has_one_prefix() -> None:
     """`MAX_` and `MIN_`."""
-    assigned = [
-        (path, node.id) for path, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, ast.Name)
-    ]
-    assert [(path, name) for path, name in assigned if OTHER_BOUND.match(name)] == []
+    names = [(path, node.id) for path, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    assert [(path, name) for path, name in names if OTHER_BOUND.match(name)] == []
 
 
 def test_a_function_in_a_function_has_a_name_of_its_own() -> None:

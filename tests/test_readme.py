@@ -53,48 +53,28 @@ def test_the_picture_shows_what_was_really_said() -> None:
 
 
 @pytest.mark.parametrize("name", PAPERS)
-class TestPaper:
-    """Everything that is written for people."""
-
-    def test_classes_are_there(self, name: str) -> None:
-        """Those that it names, in the code or in an example of its own: nothing else notices that one has gone."""
-        text = (ROOT / name).read_text(encoding="utf-8")
-        classes = {node.name for tree in TREES.values() for node in tree.body if isinstance(node, ast.ClassDef)}
-        classes |= set(re.findall(r"^ *class (\w+)", text, re.MULTILINE))
-        assert set(re.findall(r"(?<!`)`((?:[A-Z][a-z]+){2,})\b", text)) - classes == set()
-
-    def test_links_lead_somewhere(self, name: str) -> None:
-        """Relative ones; and the compose files and test files that it names are there."""
-        text = (ROOT / name).read_text(encoding="utf-8")
-        for target in re.findall(r"\]\(([^)#:]+)\)", text):
-            assert (ROOT / name).parent.joinpath(target).exists(), target
-        for path in re.findall(r"(?:-f |`)((?:docker|tests|bot|store|tools)/[\w./-]+)", text):
-            assert (ROOT / path).exists(), path
-
-    def test_targets_of_make_are_there(self, name: str) -> None:
-        """With the variables that it sets."""
-        text = (ROOT / name).read_text(encoding="utf-8")
-        makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-        for target, more in re.findall(r"(?:^ *|`)make ([a-z-]+)((?: [A-Z]+=[^` ]+)*)", text, re.MULTILINE):
-            assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
-            assert all(f"$({variable})" in makefile for variable in re.findall(r"[A-Z]+", more))
-
-    def test_verbs_are_verbs(self, name: str) -> None:
-        """Whatever stands behind `aldis` or `python -m bot`, alone or in a container."""
-        text = (ROOT / name).read_text(encoding="utf-8")
-        for verb in re.findall(
-            r"(?:python -m bot|run --rm aldis|exec aldis aldis|`aldis|^aldis) ([a-z-]+)", text, re.MULTILINE
-        ):
-            with pytest.raises(SystemExit) as left:
-                cli.main([verb, "--help"])
-            assert left.value.code == 0, verb
-
-    def test_variables_are_read(self, name: str) -> None:
-        """Every `GROUP__NAME` is a setting, every `GROUP__...` begins one."""
-        text = (ROOT / name).read_text(encoding="utf-8")
-        known = {*known_names(), "TOOLS__GAUGE__ENABLED", "TOOLS__GAUGE__BASE_URL", "INTAKE__BREW_MINUTES"}
-        for variable in re.findall(r"[A-Z]+__[A-Z_]+", text):
-            assert any(one == variable or one.startswith(variable) for one in known), variable
+def test_what_a_page_names_is_there(name: str) -> None:
+    """Classes, in the code or in an example of its own; relative links, compose files, modules and tests; targets of
+    make with the variables that they take; verbs, alone or in a container; and every `GROUP__NAME` is a setting.
+    """
+    text = (ROOT / name).read_text(encoding="utf-8")
+    classes = {node.name for tree in TREES.values() for node in tree.body if isinstance(node, ast.ClassDef)}
+    classes |= set(re.findall(r"^ *class (\w+)", text, re.MULTILINE))
+    assert set(re.findall(r"(?<!`)`((?:[A-Z][a-z]+){2,})\b", text)) - classes == set()
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (ROOT / name).parent.joinpath(target).exists(), target
+    for path in re.findall(r"(?:-f |`)((?:docker|tests|bot|store|tools)/[\w./-]+)", text):
+        assert (ROOT / path).exists(), path
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target, more in re.findall(r"(?:^ *|`)make ([a-z-]+)((?: [A-Z]+=[^` ]+)*)", text, re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+        assert all(f"$({variable})" in makefile for variable in re.findall(r"[A-Z]+", more))
+    verbs = {verb for given in cli.VERBS.values() for verb in given}
+    behind = r"(?:python -m bot|run --rm aldis|exec aldis aldis|`aldis|^aldis) ([a-z-]+)"
+    assert set(re.findall(behind, text, re.MULTILINE)) - {*verbs, "help"} == set()
+    known = {*known_names(), "TOOLS__GAUGE__ENABLED", "TOOLS__GAUGE__BASE_URL", "INTAKE__BREW_MINUTES"}
+    for variable in re.findall(r"[A-Z]+__[A-Z_]+", text):
+        assert any(one.startswith(variable) for one in known), variable
 
 
 def test_what_aldis_is_quoted_as_saying_is_what_it_says() -> None:
@@ -133,12 +113,8 @@ async def test_the_commands_are_those_of_aldis(store: Store, clock: SetClock) ->
 
 def test_the_tools_are_those_of_the_catalogue() -> None:
     """Each once by the name that models see, in the first column; and no other."""
-    table = (
-        (ROOT / "docs/tools.md")
-        .read_text(encoding="utf-8")
-        .split("## What it can look up")[1]
-        .split("\n\nSearch services")[0]
-    )
+    page = (ROOT / "docs/tools.md").read_text(encoding="utf-8")
+    table = page.split("## What it can look up")[1].split("\n\nSearch services")[0]
     told = [name for row in table.splitlines() if row.startswith("| `") for name in NAME.findall(row.split(" | ")[0])]
     tools = build(READY, alone(Http(USER_AGENT), Fetcher(USER_AGENT), idle_features()))
     assert sorted(told) == sorted(tool.spec.name for tool in tools)

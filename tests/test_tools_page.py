@@ -28,6 +28,7 @@ def block(before: str) -> str:
     return code
 
 
+LINE = block("Its line in the catalogue:")
 TOOL, TEST = block("<!-- the tool -->"), block("<!-- the test -->").replace("tools.gauge", "gauge")
 
 
@@ -66,32 +67,22 @@ def test_the_example_keeps_the_start_light(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True, env=path)
 
 
-async def test_the_example_has_its_row_on_the_page_of_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set up or not, nothing has to be written for it there; the tool says what it does."""
+async def test_the_line_of_the_catalogue_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It gives the tool, and none where the address is missing; the page of tools has its row, with what it does."""
     module = ModuleType("gauge")
     monkeypatch.setitem(sys.modules, "tools.gauge", module)
     exec(compile(TOOL, "gauge.py", "exec"), module.__dict__)
-    line = eval(f"{{{block('Its line in the catalogue:')}}}", {**module.__dict__, "CatalogEntry": CatalogEntry})
-    assert isinstance(CATALOG, dict)
-    monkeypatch.setitem(CATALOG, "gauge", line["gauge"])
-    async with visited(tmp_path) as visitor:
-        await visitor.enter()
-        assert "Reads the gauge." in (await visitor.get("/setup/tools")).text
-
-
-def test_the_line_of_the_catalogue_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It gives the tool, and none where the address is missing."""
-    module = ModuleType("gauge")
-    monkeypatch.setitem(sys.modules, "tools.gauge", module)
-    exec(compile(TOOL, "gauge.py", "exec"), module.__dict__)
-    lines: dict[str, CatalogEntry] = eval(
-        f"{{{block('Its line in the catalogue:')}}}", {**module.__dict__, "CatalogEntry": CatalogEntry}
-    )
+    lines: dict[str, CatalogEntry] = eval(f"{{{LINE}}}", {**module.__dict__, "CatalogEntry": CatalogEntry})
     deps = alone(Http(USER_AGENT), Fetcher(USER_AGENT), idle_features())
     around = {field.name: getattr(deps, field.name) for field in fields(deps)}
     assert lines["gauge"].build(module.WaterLevelOptions(), around) == ()
     (tool,) = lines["gauge"].build(module.WaterLevelOptions(**lines["gauge"].example), around)
     assert tool.spec.name == "water_level"
+    assert isinstance(CATALOG, dict)
+    monkeypatch.setitem(CATALOG, "gauge", lines["gauge"])
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        assert "Reads the gauge." in (await visitor.get("/setup/tools")).text
 
 
 def test_what_a_tool_says_is_explained() -> None:

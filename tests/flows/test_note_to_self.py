@@ -53,7 +53,7 @@ async def test_a_person_and_aldis_under_one_account(world: World) -> None:
             envelopes.note("sloes for all", group=GROUP),
         )
         await signal.deliver(note("When do I sow beans?"))
-        [first] = await signal.note_count(1)
+        [first] = await signal.first(signal.notes, 1)
         assert (first.text, first.styles, first.chat) == ("In April.", ("3:5:BOLD",), ALDIS.chat)
         assert first.notifies_self
         await process.kill()
@@ -61,7 +61,7 @@ async def test_a_person_and_aldis_under_one_account(world: World) -> None:
         await signal.connected(2)
         await signal.deliver(note("In April.", device=DEVICE, sent_at=first.timestamp))
         await signal.deliver(note("And in pots?", device=2))
-        await signal.note_count(2)
+        await signal.first(signal.notes, 2)
         ended = await process.terminate()
     assert ended.status == 0, ended.stderr
     assert [sent.text for sent in signal.notes] == ["In April.", "In pots, too."]

@@ -67,8 +67,7 @@ async def test_streams_end_in_every_way_and_carry_garbage(world: World) -> None:
 
         await signal.end_streams("close")
         await signal.connected(3)
-        await signal.deliver_bytes(b"\xff\xfe\x00data:\x80\n\ndata:\xc3\x28\n\n", b":\r\rid\r\n\r\n")
-        for frame in MALFORMED:
+        for frame in ("\ud800\x00no UTF-8", *MALFORMED):
             await signal.deliver_data(frame)
         await signal.deliver(message("sesame two"))
         await signal.sent_count(2)

@@ -42,8 +42,8 @@ async def test_a_day_over_the_other_bridge(world: World) -> None:
         [direct] = await signal.sent_count(1)
         assert (direct.text, direct.recipient) == ("It is 3 degrees & 5 * 3.", ALICE.uuid)
         assert direct.quote_timestamp is None
-        assert await signal.read_count(1) == [(ALICE.uuid, asked["envelope"]["timestamp"])]
-        assert await signal.typing_count(2) == [(ALICE.chat, True), (ALICE.chat, False)]
+        assert await signal.first(signal.read, 1) == [(ALICE.uuid, asked["envelope"]["timestamp"])]
+        assert await signal.first(signal.typing, 2) == [(ALICE.chat, True), (ALICE.chat, False)]
 
         await signal.deliver(message("just us", group=GROUP, author=BOB))
         roses = message("what about the roses?", group=GROUP, author=BOB, mention=True)

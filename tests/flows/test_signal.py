@@ -45,7 +45,7 @@ async def test_a_question_is_answered_with_a_tool_and_remembered(world: World) -
         [answer] = await world.signal.sent_count(1)
         assert (answer.text, answer.recipient, answer.styles) == ("It is 3 degrees.", ALICE.uuid, ("6:9:BOLD",))
         assert answer.quote_timestamp is None
-        assert await world.signal.read_count(1) == [(ALICE.uuid, asked["envelope"]["timestamp"])]
+        assert await world.signal.first(world.signal.read, 1) == [(ALICE.uuid, asked["envelope"]["timestamp"])]
     async with world.running():
         await world.signal.deliver(message("And now?"))
         await world.signal.sent_count(2)

@@ -15,6 +15,7 @@ from aiohttp import web
 from bot.media.attachments import kind_of
 from tests.bot.media.samples import adts
 from tests.servers.base import Seen, Server
+from tests.servers.openai import error_body
 
 KEY = "sk-audio-test"
 FIELDS = {"file", "model", "language", "prompt", "response_format", "temperature"}
@@ -58,7 +59,8 @@ class OpenAIAudio(Server):
             return refused("'file' is a required property")
         if len(data) > 25 * 1024 * 1024:
             return refused("Maximum content size limit (26214400) exceeded", status=413)
-        if not _is_supported(data):
+        kind = kind_of(data)
+        if kind.family != "audio" or kind.name == "aac":
             return refused(
                 "Invalid file format. Supported formats: ['flac', 'm4a', 'mp3', 'mp4', 'ogg', 'wav', 'webm']"
             )
@@ -79,13 +81,7 @@ class OpenAIAudio(Server):
 
 
 def refused(message: str, status: int = 400) -> web.StreamResponse:
-    error = {"message": message, "type": "invalid_request_error", "param": None, "code": None}
-    return web.json_response({"error": error}, status=status)
-
-
-def _is_supported(data: bytes) -> bool:
-    kind = kind_of(data)
-    return kind.family == "audio" and kind.name != "aac"
+    return web.json_response(error_body(message), status=status)
 
 
 def _form(seen: Seen) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 from aiohttp import web
 
 from tests.servers.base import Seen, Server
+from tests.servers.openai import error_body
 
 KEY = "sk-images-test"
 MODELS = {"gpt-image-1.5", "gpt-image-2", "gpt-image-2.5-flare", "gpt-image-2.5-sunburst"}
@@ -77,12 +78,7 @@ class OpenAIImages(Server):
         return None
 
 
-def refused(
-    message: str,
-    param: str | None = None,
-    code: str | None = None,
-    *,
-    status: int = 400,
-    kind: str = "invalid_request_error",
-) -> web.StreamResponse:
-    return web.json_response({"error": {"message": message, "type": kind, "param": param, "code": code}}, status=status)
+def refused(message: str, param: str | None = None, code: str | None = None, **more: Any) -> web.StreamResponse:
+    """A refusal; `more` are its `status` (400) and its `kind`."""
+    status: int = more.pop("status", 400)
+    return web.json_response(error_body(message, param=param, code=code, **more), status=status)

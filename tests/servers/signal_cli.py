@@ -19,14 +19,13 @@ import re
 import shutil
 import tempfile
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from aiohttp import web
-from aiohttp.payload import AsyncIterablePayload
 
 from tests.ports import free_port
 from tests.servers.base import Seen, stop_accepting
@@ -54,6 +53,11 @@ _MENTION = re.compile(r"(\d+):(\d+):([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}
 _MAX_LINE_BYTES = 64 * 1024 * 1024
 _SETTLING_SECONDS = 0.001
 """What follows the handing on: the copy on the disk is deleted, and the sender is told that it was delivered."""
+_FOR_ANYBODY = {"version", "listAccounts", "startLink", "finishLink"}
+_TARGET = "recipient groupId noteToSelf"
+_MESSAGE = (
+    "message textStyle editTimestamp quoteTimestamp quoteAuthor quoteMessage attachments mention voiceNote notifySelf"
+)
 _SUBSCRIBING = {"subscribeReceive", "unsubscribeReceive"}
 
 Way = Literal["unix", "tcp"]
@@ -88,20 +92,6 @@ class Parameters:
             raise Refused(-32602, f"{name} is not bool")
         return value
 
-    def only(self, *names: str) -> None:
-        """Refuse any other name: a parameter that the real one would ignore is a mistake of ours."""
-        unknown = self.values.keys() - {"account", *names}
-        if unknown:
-            raise Refused(-32602, f"unknown parameters {sorted(unknown)}")
-
-
-@dataclass(frozen=True)
-class _Arrival:
-    """What waits at Signal's server: a frame, or bytes to be written as they are."""
-
-    text: str = ""
-    raw: bytes | None = None
-
 
 @dataclass(eq=False)
 class _Connection:
@@ -110,17 +100,12 @@ class _Connection:
     writer: asyncio.StreamWriter
     end: End | None = None
     subscriptions: "dict[int, _Subscription]" = field(default_factory=dict[int, "_Subscription"])
-    _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    @property
-    def is_held_up(self) -> bool:
-        """Whether something is being written that is not read."""
-        return self._writing.locked()
+    writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def write(self, line: bytes) -> None:
         """Write a line; one that cannot be written is nobody's."""
         with suppress(ConnectionError):
-            async with self._writing:
+            async with self.writing:
                 self.writer.write(line + b"\n")
                 await self.writer.drain()
 
@@ -136,12 +121,6 @@ class _Subscription:
     end: End | None = None
     has_joined: bool = False
     """Whether it is also given what comes for accounts that were added since."""
-
-    async def hand(self, arrival: _Arrival) -> None:
-        text = arrival.text.replace("\n", " ").replace("\r", " ")
-        params = f'{{"subscription":{self.number},"result":{text}}}' if self.is_wrapped else text
-        line = f'{{"jsonrpc":"2.0","method":"receive","params":{params}}}'
-        await self.connection.write(arrival.raw or line.encode("utf-8", "surrogatepass"))
 
 
 @dataclass
@@ -181,8 +160,8 @@ class SignalCli(SignalServer):
     """The next number of a subscription."""
     _handlers: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while something is handed on: the monitor of signal-cli's `messageHandlers`."""
-    _waiting: deque[_Arrival] = field(default_factory=deque[_Arrival])
-    _in_hand: _Arrival | None = None
+    _waiting: deque[str] = field(default_factory=deque[str])
+    _in_hand: str | None = None
     _put: int = 0
     _written: int = 0
     _scanned: asyncio.Future[str] | None = None
@@ -221,7 +200,7 @@ class SignalCli(SignalServer):
     @property
     def is_held_up(self) -> bool:
         """Whether it waits for a listener who does not read."""
-        return any(connection.is_held_up for connection in self._connections.values() if connection.subscriptions)
+        return any(one.writing.locked() for one in self._connections.values() if one.subscriptions)
 
     def has_account(self, name: str | None) -> bool:
         """Whether a call may name its account so: by the number, and since 0.14.6 by the uuid as well.
@@ -230,7 +209,7 @@ class SignalCli(SignalServer):
         `SignalJsonRpcCommandHandler.getManagerFromParams`, read (2026-11-24).
         """
         is_number = name is not None and name.startswith("+")
-        return self.is_account(name) and (is_number or self._is_since(0, 14, 6))
+        return super().has_account(name) and (is_number or self._is_since(0, 14, 6))
 
     async def add_account(self, number: str) -> None:
         """Another account is linked: from 0.14.2 on it joins every subscription that is open, whatever that names.
@@ -243,24 +222,17 @@ class SignalCli(SignalServer):
             for listener in self._listeners:
                 listener.has_joined = self._is_since(0, 14, 2)
 
-    def _is_for_another(self, arrival: _Arrival) -> bool:
+    def _is_for_another(self, arrival: str) -> bool:
         """Whether it is for an account that no subscription includes, so that it stays with Signal."""
-        named = re.search(r'"account": ?"([^"]+)"', arrival.text)
+        named = re.search(r'"account": ?"([^"]+)"', arrival)
         is_other = named is not None and named[1] in self.others
         return is_other and not any(listener.has_joined for listener in self._listeners)
 
     async def deliver_data(self, text: str) -> None:
-        """Let any text arrive where a frame should be: kept until somebody listens."""
-        await self._arrive(_Arrival(text))
-
-    async def deliver_bytes(self, *chunks: bytes) -> None:
-        """Write raw bytes to whoever listens, in the chunks given; on a socket each is a line."""
-        await self._arrive(*(_Arrival(raw=chunk) for chunk in chunks))
-
-    async def _arrive(self, *arrivals: _Arrival) -> None:
+        """Let any text arrive where a frame should be: kept until a client listens."""
         async with self._changed:
-            self._waiting.extend(arrivals)
-            self._put += len(arrivals)
+            self._waiting.append(text)
+            self._put += 1
             self._changed.notify_all()
 
     async def delivered(self) -> None:
@@ -298,18 +270,15 @@ class SignalCli(SignalServer):
             await super().scan(number)
             scanned.set_result(number)
 
-    def app(self) -> web.Application:
-        app = web.Application(client_max_size=64 * 1024 * 1024)
-        app.router.add_get("/api/v1/check", self._check)
-        return app
+    def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        return web.Response(status=200 if seen.path == "/api/v1/check" else 404)
 
     async def start(self) -> None:
         await super().start()
         self._place.mkdir(exist_ok=True)
         self.tcp_port = self.tcp_port or free_port()  # not any one: a start after a stop wants it again
-        lines = await asyncio.start_server(self._serve, "127.0.0.1", self.tcp_port, limit=_MAX_LINE_BYTES)
         self._line_servers = [
-            lines,
+            await asyncio.start_server(self._serve, "127.0.0.1", self.tcp_port, limit=_MAX_LINE_BYTES),
             await asyncio.start_unix_server(self._serve, self.socket, limit=_MAX_LINE_BYTES),
         ]
         self._receiving = asyncio.create_task(self._receive())
@@ -334,9 +303,6 @@ class SignalCli(SignalServer):
         await super().stop()
         await asyncio.to_thread(shutil.rmtree, self._place, ignore_errors=True)
 
-    async def _check(self, request: web.Request) -> web.Response:
-        return web.Response()
-
     # Receiving
 
     async def _receive(self) -> None:
@@ -347,7 +313,7 @@ class SignalCli(SignalServer):
                 await self._changed.wait_for(lambda: self._waiting and self.is_receiving)
                 arrival = self._waiting.popleft()
                 if self._is_for_another(arrival):
-                    self.kept_for_others.append(arrival.text)
+                    self.kept_for_others.append(arrival)
                     continue
                 self._in_hand = arrival
             if self.handling_seconds:
@@ -378,15 +344,18 @@ class SignalCli(SignalServer):
             return False
         return self.receive_mode == "on-start" or any(listener.end is None for listener in self._listeners)
 
-    async def _hand_on(self, arrival: _Arrival) -> None:
+    async def _hand_on(self, arrival: str) -> None:
         listeners = [listener for listener in self._listeners if listener.end is None]
         if not listeners:
-            self.lost.append(arrival.text)
+            self.lost.append(arrival)
         for listener in listeners:
             await self._hand(listener, arrival)
 
-    async def _hand(self, listener: _Subscription, arrival: _Arrival) -> None:
-        await listener.hand(arrival)
+    async def _hand(self, listener: _Subscription, arrival: str) -> None:
+        text = arrival.replace("\n", " ").replace("\r", " ")
+        params = f'{{"subscription":{listener.number},"result":{text}}}' if listener.is_wrapped else text
+        line = f'{{"jsonrpc":"2.0","method":"receive","params":{params}}}'
+        await listener.connection.write(line.encode("utf-8", "surrogatepass"))
 
     async def _listen(self, listener: _Subscription) -> None:
         """Hand on to this one from now on; a connection is one stream, whatever it has subscribed to."""
@@ -446,35 +415,19 @@ class SignalCli(SignalServer):
         except ValueError:
             call = None
         method = call.get("method") if isinstance(call, dict) else None
-        answer: Frame | web.StreamResponse
-        if method in _SUBSCRIBING:
-            # What opens and keeps a stream is no call that a test counts, or lets fail.
-            answer = await self._answer(call, seen, connection)
-        else:
+        answer: Frame | web.StreamResponse | None = None
+        if method not in _SUBSCRIBING:  # what opens and keeps a stream is no call that a test counts, or lets fail
             self.requests.append(seen)
             fault = self.faults.pop(0)(seen) if self.faults else None
-            if fault is None:
-                answer = await self._answer(call, seen, connection)
-            else:
-                answer = fault if isinstance(fault, web.StreamResponse) else await fault
-        await self._write_answer(connection, answer)
-
-    async def _write_answer(self, connection: _Connection, answer: Frame | web.StreamResponse) -> None:
-        """As a line; what HTTP would tell by its status, a socket can only tell by closing."""
-        if isinstance(answer, dict):
-            if connection.end != "silence":
-                await connection.write(json.dumps(answer, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-            return
-        body = answer.body if isinstance(answer, web.Response) and answer.status == web.HTTPOk.status_code else None
-        if isinstance(body, bytes | bytearray):
-            await connection.write(bytes(body))
-        elif isinstance(body, AsyncIterablePayload):
-            with suppress(ConnectionError):
-                async for chunk in cast("AsyncIterator[bytes]", body._value):
-                    connection.writer.write(chunk)
-                    await connection.writer.drain()
-        else:
-            _abort(connection.writer.transport)
+            answer = await fault if isinstance(fault, Awaitable) else fault
+        if answer is None:
+            answer = await self._answer(call, seen, connection)
+        if isinstance(answer, dict) and connection.end != "silence":
+            await connection.write(json.dumps(answer, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        elif isinstance(answer, web.Response) and answer.status == 200 and isinstance(answer.body, bytes):
+            await connection.write(answer.body)
+        elif isinstance(answer, web.StreamResponse):
+            _abort(connection.writer.transport)  # what HTTP would say by its status, a socket can only by closing
 
     async def _subscribe(self, connection: _Connection, *, is_wrapped: bool) -> int:
         number, self._subscribed = self._subscribed, self._subscribed + 1
@@ -529,37 +482,37 @@ class SignalCli(SignalServer):
         method = call["method"]
         if method in _SUBSCRIBING:
             return await self._call_for_receiving(method, parameters, connection)
-        for_anybody: dict[str, _Method] = {
-            "version": self._version,
-            "listAccounts": self._list_accounts,
-            "startLink": self._start_link,
-            "finishLink": self._finish_link,
+        methods: dict[str, tuple[_Method, str]] = {
+            "version": (self._version, ""),
+            "listAccounts": (self._list_accounts, ""),
+            "startLink": (self._start_link, ""),
+            "finishLink": (self._finish_link, "deviceLinkUri deviceName"),
+            "receive": (self._receive_nothing, "maxMessages timeout"),
+            "send": (self._message, f"{_TARGET} {_MESSAGE}"),
+            "remoteDelete": (self._removal, f"{_TARGET} targetTimestamp"),
+            "sendTyping": (self._send_typing, "recipient groupId stop"),
+            "sendReceipt": (self._send_receipt, "recipient targetTimestamp type"),
+            "sendReaction": (self._send_reaction, f"{_TARGET} emoji targetAuthor targetTimestamp remove"),
+            "getAttachment": (self._get_attachment, "id recipient groupId"),
+            "listDevices": (self._list_devices, ""),
+            "listContacts": (self._list_contacts, "recipient allRecipients"),
+            "listGroups": (self._list_groups, "groupId"),
+            "listStickerPacks": (self._list_sticker_packs, ""),
+            "updateGroup": (self._update_group, "groupId"),
+            "listIdentities": (self._list_identities, "number"),
+            "trust": (self._trust, "recipient trustAllKnownKeys verifiedSafetyNumber"),
+            "submitRateLimitChallenge": (self._submit_challenge, "challenge captcha"),
         }
-        for_one_account: dict[str, _Method] = {
-            "receive": self._receive_nothing,
-            "sendTyping": self._send_typing,
-            "sendReceipt": self._send_receipt,
-            "sendReaction": self._send_reaction,
-            "getAttachment": self._get_attachment,
-            "listDevices": self._list_devices,
-            "listContacts": self._list_contacts,
-            "listGroups": self._list_groups,
-            "listStickerPacks": self._list_sticker_packs,
-            "updateGroup": self._update_group,
-            "listIdentities": self._list_identities,
-            "trust": self._trust,
-            "submitRateLimitChallenge": self._submit_challenge,
-        }
-        sending = {"send": self._message, "remoteDelete": self._removal}
-        if method in for_anybody:
-            return await for_anybody[method](parameters)
-        if method not in sending and method not in for_one_account:
+        if method not in methods:
             raise Refused(-32601, "Method not implemented")
-        if not self.has_account(parameters.one("account", str)):
+        if method not in _FOR_ANYBODY and not self.has_account(parameters.one("account", str)):
             raise Refused(-32602, "Specified account does not exist")
-        if method in for_one_account:
-            return await for_one_account[method](parameters)
-        return await self._send(sending[method](parameters), seen, connection.writer.transport)
+        act, names = methods[method]
+        if unknown := parameters.values.keys() - {"account", *names.split()}:
+            # The real one would ignore it: a mistake of ours.
+            raise Refused(-32602, f"unknown parameters {sorted(unknown)}")
+        result = await act(parameters)
+        return await self._send(result, seen, connection.writer.transport) if isinstance(result, Parcel) else result
 
     async def _version(self, parameters: Parameters) -> Any:
         return {"version": self.version}
@@ -577,11 +530,9 @@ class SignalCli(SignalServer):
         }
 
     async def _start_link(self, parameters: Parameters) -> Any:
-        parameters.only()
         return {"deviceLinkUri": await self.begin_link()}
 
     async def _finish_link(self, parameters: Parameters) -> Any:
-        parameters.only("deviceLinkUri", "deviceName")
         if parameters.one("deviceLinkUri", str) != self.link_uri:
             raise Refused(-1, "Unknown device link uri.")
         async with self._changed:
@@ -595,7 +546,6 @@ class SignalCli(SignalServer):
             raise Refused(-1, "Link request timed out, please try again.") from error
 
     async def _list_contacts(self, parameters: Parameters) -> Any:
-        parameters.only("recipient", "allRecipients")
         wanted = set(parameters.many("recipient", str))
         known = [*self.people, *([self.own] if self.own and parameters.flag("allRecipients") else [])]
         found = [person for person in known if not wanted or {person.number, person.uuid} & wanted]
@@ -612,7 +562,6 @@ class SignalCli(SignalServer):
         ]
 
     async def _list_identities(self, parameters: Parameters) -> Any:
-        parameters.only("number")
         wanted = parameters.one("number", str)
         return [
             {
@@ -629,7 +578,6 @@ class SignalCli(SignalServer):
         ]
 
     async def _trust(self, parameters: Parameters) -> Any:
-        parameters.only("recipient", "trustAllKnownKeys", "verifiedSafetyNumber")
         all_known, number = parameters.flag("trustAllKnownKeys"), parameters.one("verifiedSafetyNumber", str)
         if all_known and number is not None:
             raise Refused(-32602, "these exclude each other")
@@ -638,13 +586,11 @@ class SignalCli(SignalServer):
         return {}
 
     async def _submit_challenge(self, parameters: Parameters) -> Any:
-        parameters.only("challenge", "captcha")
         self.solve(parameters.one("challenge", str) or "", parameters.one("captcha", str) or "")
         return {}
 
     async def _receive_nothing(self, parameters: Parameters) -> Any:
         """Receive no message, and end that."""
-        parameters.only("maxMessages", "timeout")
         if self._listeners:
             raise Refused(-1, "Receive command cannot be used if messages are already being received.")
         if parameters.one("maxMessages", int) != 0:
@@ -654,14 +600,12 @@ class SignalCli(SignalServer):
         return []
 
     async def _list_sticker_packs(self, parameters: Parameters) -> Any:
-        parameters.only()
         return [
             {"packId": pack, "installed": False, "title": "Garden", "stickers": [{"id": number, "emoji": emoji}]}
             for (pack, number), emoji in self.stickers.items()
         ]
 
     async def _list_groups(self, parameters: Parameters) -> Any:
-        parameters.only("groupId")
         return [
             {
                 "id": group.id,
@@ -683,19 +627,15 @@ class SignalCli(SignalServer):
 
     async def _update_group(self, parameters: Parameters) -> Any:
         """Accept an invitation; of a group that it is in, nothing is changed, and nothing is sent."""
-        parameters.only("groupId")
         has_joined = self.accept(parameters.one("groupId", str) or "")
         return {"timestamp": timestamp(), "results": []} if has_joined else {}
 
     async def _send_typing(self, parameters: Parameters) -> Any:
-        parameters.only("recipient", "groupId", "stop")
         recipient, group = self._target(parameters)
         await self.show_typing(self.chat_of(recipient, group), started=not parameters.flag("stop"))
         return {"timestamp": timestamp(), "results": []}
 
     async def _send_reaction(self, parameters: Parameters) -> Any:
-        target = ("emoji", "targetAuthor", "targetTimestamp", "remove")
-        parameters.only("recipient", "groupId", "noteToSelf", *target)
         recipient, group = self._target(parameters)
         author, target_at = parameters.one("targetAuthor", str), parameters.one("targetTimestamp", int)
         if not RECIPIENT.fullmatch(author or "") or target_at is None:
@@ -710,7 +650,6 @@ class SignalCli(SignalServer):
         return {"timestamp": await self.react(reaction), "results": []}
 
     async def _get_attachment(self, parameters: Parameters) -> Any:
-        parameters.only("id", "recipient", "groupId")
         places = [parameters.values.get(name) for name in ("recipient", "groupId")]
         if [type(place) for place in places if place is not None] != [str]:
             raise Refused(-1, "One recipient or one group is needed")
@@ -725,14 +664,12 @@ class SignalCli(SignalServer):
         return self.files.get(id_) if path is None else path.read_bytes() if path.is_file() else None
 
     async def _list_devices(self, parameters: Parameters) -> Any:
-        parameters.only()
         if self.is_removed:
             raise Refused(-3, "Failed to get linked devices: [401] Authorization failed!")
         times = {"createdTimestamp": 1, "lastSeenTimestamp": 1}
         return [{"id": number, "name": name, **times} for number, name in self.devices]
 
     async def _send_receipt(self, parameters: Parameters) -> Any:
-        parameters.only("recipient", "targetTimestamp", "type")
         recipient, targets = parameters.one("recipient", str) or "", parameters.many("targetTimestamp", int)
         await self.confirm_read(parameters.one("type", str), recipient, targets)
         return {"timestamp": timestamp(), "results": []}
@@ -748,8 +685,7 @@ class SignalCli(SignalServer):
             raise Refused(plan.code, words, response if plan.results else None)
         return response
 
-    def _removal(self, parameters: Parameters) -> Removed:
-        parameters.only("recipient", "groupId", "noteToSelf", "targetTimestamp")
+    async def _removal(self, parameters: Parameters) -> Removed:
         recipient, group = self._target(parameters)
         target = parameters.one("targetTimestamp", int)
         if target is None:
@@ -758,10 +694,7 @@ class SignalCli(SignalServer):
         self.check_target(self.chat_of(recipient, group), target, may_be_elsewhere=True)
         return removed
 
-    def _message(self, parameters: Parameters) -> Sent:
-        quote = ("quoteTimestamp", "quoteAuthor", "quoteMessage")
-        more = ("attachments", "mention", "voiceNote", "notifySelf")
-        parameters.only("recipient", "groupId", "noteToSelf", "message", "textStyle", "editTimestamp", *quote, *more)
+    async def _message(self, parameters: Parameters) -> Sent:
         recipient, group = self._target(parameters)
         text, uris = parameters.one("message", str) or "", parameters.many("attachments", str)
         mentions = parameters.many("mention", str)

@@ -368,11 +368,7 @@ class SignalServer(Server, ABC):
     """Whether it looks for what it keeps as soon as it has handed on another frame, or a minute has passed."""
 
     def has_account(self, name: str | None) -> bool:
-        """Whether a call may name its account so."""
-        return self.is_account(name)
-
-    def is_account(self, name: str | None) -> bool:
-        """Whether somebody's number or uuid is the account's."""
+        """Whether a call may name its account so: by number or uuid."""
         own = self.own.uuid if self.own else None
         return name in self.accounts or (name is not None and name == own and any(map(self._is_own, self.accounts)))
 
@@ -407,7 +403,8 @@ class SignalServer(Server, ABC):
                 await self.deliver_data(json.dumps(_without_content(frame), ensure_ascii=False))
             else:
                 await self._deliver_content(frame)
-            await self.pass_minute()
+            if self._is_to_retry:
+                await self.retry()
 
     def _is_of_no_member(self, frame: Frame) -> bool:
         """Whether signal-cli hands it to nobody: it is for a group that its author is not in. Of edits it does not ask.
@@ -424,17 +421,9 @@ class SignalServer(Server, ABC):
                 return False
 
     async def _deliver_content(self, frame: Frame) -> None:
-        match frame.get("envelope"):  # the bridge writes other frames, too
-            case {"sourceUuid": author, "timestamp": sent_at}:
-                self._arrived.add((author or "", sent_at))
-            case _:
-                pass
+        if isinstance(envelope := frame.get("envelope"), dict):  # the bridge writes other frames, too
+            self._arrived.add((envelope.get("sourceUuid") or "", envelope.get("timestamp")))
         await self.deliver_data(json.dumps(frame, ensure_ascii=False))
-
-    async def pass_minute(self) -> None:
-        """A minute passes in which nothing arrives from Signal: what was kept comes, if its author is trusted now."""
-        if self._is_to_retry:
-            await self.retry()
 
     async def retry(self) -> None:
         """Hand on what was kept and can be decrypted by now, as signal-cli does when it begins to receive, too."""
@@ -464,13 +453,12 @@ class SignalServer(Server, ABC):
 
     async def sent_count(self, count: int) -> list[Sent]:
         """Wait until so many messages went out and give them, oldest first."""
-        await self.until(lambda: len(self.sent) >= count)
-        return self.sent[:count]
+        return await self.first(self.sent, count)
 
-    async def removed_count(self, count: int) -> list[Removed]:
-        """Wait until so many deletions went out and give them, oldest first."""
-        await self.until(lambda: len(self.removed) >= count)
-        return self.removed[:count]
+    async def first(self, repository: list[T], count: int) -> list[T]:
+        """Wait until so many of a kind went out (`read`, `notes`, ...) and give them, oldest first."""
+        await self.until(lambda: len(repository) >= count)
+        return repository[:count]
 
     def visible(self, chat: str) -> list[Sent]:
         """What people see of us in a chat, oldest first.
@@ -520,21 +508,6 @@ class SignalServer(Server, ABC):
         await self.note(self.reactions, reaction)
         await self._confirm_by_mode()
         return parcel.timestamp
-
-    async def reaction_count(self, count: int) -> list[Reaction]:
-        """Wait until so many reactions went out and give them, oldest first."""
-        await self.until(lambda: len(self.reactions) >= count)
-        return self.reactions[:count]
-
-    async def read_count(self, count: int) -> list[tuple[str, int]]:
-        """Wait until so many read receipts were sent and give them, oldest first."""
-        await self.until(lambda: len(self.read) >= count)
-        return self.read[:count]
-
-    async def typing_count(self, count: int) -> list[tuple[str, bool]]:
-        """Wait until so many typing indicators were sent and give them, oldest first."""
-        await self.until(lambda: len(self.typing) >= count)
-        return self.typing[:count]
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until something of this server holds; fails after `WAIT_SECONDS`."""
@@ -587,7 +560,7 @@ class SignalServer(Server, ABC):
 
     def trust(self, recipient: str, *, all_known: bool, safety_number: str | None) -> None:
         """Trust somebody's newest key. What they wrote meanwhile comes behind the next frame from Signal, or after a
-        minute without any: see `pass_minute`.
+        minute without any.
 
         Source: signal-cli 0.13.14, `ManagerImpl.trustIdentity`, `ReceiveHelper.receiveMessagesInternal`, played
         2026-11-24.
@@ -797,11 +770,6 @@ class SignalServer(Server, ABC):
             await self.deliver(note(sent.text, device=DEVICE, sent_at=sent.timestamp))
         await self.note(self.notes, sent)
         await self.deliver(sync_read([sent.timestamp]))
-
-    async def note_count(self, count: int) -> list[Sent]:
-        """Wait until so many notes to self went out and give them, oldest first."""
-        await self.until(lambda: len(self.notes) >= count)
-        return self.notes[:count]
 
     async def note(self, repository: list[T], value: T) -> None:
         """Remember something and wake whoever waits for it."""

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,12 +31,24 @@ def left(*arguments: str) -> int | str | None:
     return exit_.value.code
 
 
-def test_arguments_that_are_none(capsys: pytest.CaptureFixture[str]) -> None:
-    """Status 2 and the usage on standard error; nothing is begun."""
-    for arguments in ((), ("dance",), ("chat", "hello"), ("chat", "--once"), ("link", "--once", "hi")):
+def test_what_cannot_be_begun(capsys: pytest.CaptureFixture[str]) -> None:
+    """Status 2, a line on standard error with what was meant where it comes close to that, and nothing is begun. Once
+    asks nothing that it cannot hear the answer to: `/forget` would, and nothing would be deleted.
+    """
+    for arguments, refusal in (
+        ((), "usage: "),
+        (("chat", "hello"), "usage: "),
+        (("chat", "--once"), "usage: "),
+        (("link", "--once", "hi"), "usage: "),
+        (("docter",), "invalid choice: 'docter'; did you mean doctor?"),
+        (("chat", "--onec", "hi"), "unrecognized arguments: --onec hi; did you mean --once?"),
+        (("dance",), "(choose from"),
+        (("chat", "--once", "  "), "the message is empty"),
+        (("chat", "--once", "/forget all"), "add yes: "),
+    ):
         assert left(*arguments) == 2
         out, err = capsys.readouterr()
-        assert (out, err.startswith("usage: ")) == ("", True)
+        assert (out, refusal in err) == ("", True), arguments
     assert list(Path().iterdir()) == []
 
 
@@ -55,25 +68,6 @@ def test_the_shell_completes_verbs_and_options(capsys: pytest.CaptureFixture[str
     script = "\n".join([capsys.readouterr().out, asked.format("upg", 1), asked.format("doctor --m", 2)])
     shell = subprocess.run(["bash"], input=script, capture_output=True, text=True, check=True)
     assert shell.stdout.splitlines() == ["upgrade-check", "--model"]
-
-
-def test_once_asks_nothing_that_it_cannot_hear_the_answer_to(capsys: pytest.CaptureFixture[str]) -> None:
-    """An empty message is none; `/forget` would ask, and nothing would be deleted."""
-    for words, refusal in (("  ", "the message is empty"), ("/forget all", "add yes: ")):
-        assert left("chat", "--once", words) == 2
-        assert refusal in capsys.readouterr().err
-    assert list(Path().iterdir()) == []
-
-
-def test_a_slip_is_told_with_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
-    """Where it comes close to one; else all that there are."""
-    for arguments, refusal in (
-        (("docter",), "invalid choice: 'docter'; did you mean doctor?"),
-        (("chat", "--onec", "hi"), "unrecognized arguments: --onec hi; did you mean --once?"),
-        (("dance",), "(choose from"),
-    ):
-        assert left(*arguments) == 2
-        assert refusal in capsys.readouterr().err
 
 
 def test_what_is_set_is_shown_with_its_origin(
@@ -109,33 +103,26 @@ def test_a_bad_setting_spoils_every_verb(monkeypatch: pytest.MonkeyPatch, capsys
         assert err.count("\n") == 1
 
 
-def status_of_failing(failure: Exception) -> int:
-    """The status of a verb that fails like this."""
+def failing(failure: Exception) -> Callable[[], int]:
+    """A verb that fails like this."""
 
     def fail() -> int:
         raise failure
 
-    return cli.report_failures(fail)
+    return fail
 
 
 def test_what_the_operator_has_to_mend_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """However deep in groups of tasks it was raised; status 2."""
+    """However deep in groups of tasks it was raised; status 2. A bug comes out with its trace, also beside such."""
     inner = ExceptionGroup("inner", [ConfigError("WEB__PORT: is taken"), Disconnected("two")])
     failure = ExceptionGroup("loops", [inner, StoreInUse("another one has it open")])
-    assert status_of_failing(failure) == 2
+    assert cli.report_failures(failing(failure)) == 2
     lines = ["aldis: WEB__PORT: is taken", "aldis: two", "aldis: another one has it open"]
     assert sorted(capsys.readouterr().err.splitlines()) == sorted(lines)
-
-
-def test_a_bug_is_not_taken_for_a_mistake_of_the_operator() -> None:
-    """It comes out with its trace, also beside something that the operator has to mend."""
     with pytest.raises(ExceptionGroup) as bugs:
-        status_of_failing(ExceptionGroup("loops", [ConfigError("one"), ZeroDivisionError()]))
+        cli.report_failures(failing(ExceptionGroup("loops", [ConfigError("one"), ZeroDivisionError()])))
     assert bugs.group_contains(ZeroDivisionError)
     assert not bugs.group_contains(ConfigError)
-
-
-# The verb that asks the health page
 
 
 @dataclass

@@ -20,15 +20,13 @@ def in_shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
-    """Nothing on standard error, and status 1, as the output was not taken."""
+def test_what_cannot_be_written_is_no_bug(tmp_path: Path) -> None:
+    """A reader that has gone is no error on standard error, and status 1, as the output was not taken; a full disk
+    behind it is named in one line.
+    """
     # The pipe has no reader any more when the verb starts.
     ended = in_shell('exec 3> >(:); wait "$!"; aldis help >&3; echo "$?"', tmp_path)
     assert (ended.stdout, ended.stderr) == ("1\n", "")
-
-
-def test_a_full_disk_behind_the_output_is_named(tmp_path: Path) -> None:
-    """In one line, and by the status."""
     ended = in_shell("aldis help >/dev/full", tmp_path)
     said = "aldis: standard output cannot be written: No space left on device\n"
     assert (ended.returncode, ended.stderr) == (1, said)

@@ -478,8 +478,8 @@ async def test_typing_and_receipts_go_out(bridge: Bridge) -> None:
         await bridge.server.deliver(message("hi", author=CAROL, group=GROUP), undecryptable(None))
         for _ in range(2):
             await transport.receipt(await stream.next())
-    assert await bridge.server.typing_count(2) == [(ALICE.chat, True), (IN_GROUP, False)]
-    [(recipient, _)] = await bridge.server.read_count(1)
+    assert await bridge.server.first(bridge.server.typing, 2) == [(ALICE.chat, True), (IN_GROUP, False)]
+    [(recipient, _)] = await bridge.server.first(bridge.server.read, 1)
     assert recipient == CAROL.uuid
     assert len(bridge.server.read) == 1
 

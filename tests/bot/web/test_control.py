@@ -20,6 +20,7 @@ from bot.web.control import Control, answering, ask_running, socket_path
 from store import Store, StoreError
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
+from tests.waiting import eventually
 
 
 def listening(store: Store, clock: SetClock, path: Path) -> AbstractAsyncContextManager[None]:
@@ -49,8 +50,7 @@ async def test_it_is_the_owners_alone(store: Store, path: Path, clock: SetClock)
     leave_behind(socket_path(path))
     async with listening(store, clock, path):
         assert await ask_running(path, "state") == {"ok": True}
-        assert stat.S_ISSOCK(mode(socket_path(path)))
-        assert stat.S_IMODE(mode(socket_path(path))) == 0o600
+        assert socket_path(path).stat().st_mode == stat.S_IFSOCK | 0o600
         with pytest.raises(StoreError, match="no Aldis that can be restarted"):
             await ask_running(path, "restart")
     with pytest.raises(ConfigError, match=r"STORE__PATH: the control socket .* cannot be made"):
@@ -78,28 +78,15 @@ async def test_versions_agree_on_how_the_state_is_asked_for(store: Store, path: 
 
 async def test_a_backup_that_was_begun_is_finished_when_it_stops(store: Store, path: Path, tmp_path: Path) -> None:
     """Stopping leaves no half of a copy behind."""
+    folder = tmp_path / "backups"
     async with listening(store, SetClock(NOON), path):
-        asking = asyncio.create_task(ask_running(path, "backup", {"folder": str(tmp_path / "backups")}))
-        while not is_there(tmp_path / "backups"):
-            await asyncio.sleep(0.001)
+        asking = asyncio.create_task(ask_running(path, "backup", {"folder": str(folder)}))
+        await eventually(folder.exists)
     await asyncio.gather(asking, return_exceptions=True)
-    assert {name.removesuffix("-keys") for name in names(tmp_path / "backups")} == {"aldis-20261121T120000Z.db"}
+    assert {file.name.removesuffix("-keys") for file in folder.iterdir()} == {"aldis-20261121T120000Z.db"}
 
 
 def leave_behind(path: Path) -> None:
     """What a process that is killed leaves of its socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as endpoint:
         endpoint.bind(str(path))
-    assert stat.S_ISSOCK(path.stat().st_mode)
-
-
-def names(folder: Path) -> list[str]:
-    return [file.name for file in folder.iterdir()]
-
-
-def mode(path: Path) -> int:
-    return path.stat().st_mode
-
-
-def is_there(path: Path) -> bool:
-    return path.exists()

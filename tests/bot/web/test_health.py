@@ -33,16 +33,11 @@ def page_of(store: Store, clock: SetClock, counts: Counts, transport: FakeTransp
 
 
 @asynccontextmanager
-async def asking(page: HealthPage) -> AsyncGenerator[aiohttp.ClientSession]:
-    """The page, served, and somebody who asks it."""
-    async with asking_of(lambda: page) as http:
-        yield http
-
-
-@asynccontextmanager
-async def asking_of(shown: Shown) -> AsyncGenerator[aiohttp.ClientSession]:
+async def asking(shown: HealthPage | Shown) -> AsyncGenerator[aiohttp.ClientSession]:
+    """The page, served, and a client that asks it."""
     port = free_port()
-    async with serve(shown, LOOPBACK, port), aiohttp.ClientSession(f"http://{LOOPBACK}:{port}") as http:
+    served = (lambda: shown) if isinstance(shown, HealthPage) else shown
+    async with serve(served, LOOPBACK, port), aiohttp.ClientSession(f"http://{LOOPBACK}:{port}") as http:
         yield http
 
 
@@ -61,7 +56,7 @@ STRANGE = ("evil.example:8787", "127.0.0.1.evil.example", "local.evil.example.",
 
 async def test_a_name_of_a_stranger_that_leads_here_shows_nothing() -> None:
     """A page in the operator's browser could read it otherwise; machines come by addresses, private names and ours."""
-    async with asking_of(lambda: "it waits") as http:
+    async with asking(lambda: "it waits") as http:
         for host in (*OURS, *STRANGE):
             for path, status in (("/healthz", 503), ("/metrics", 200)):  # it is only starting
                 async with http.get(path, headers={"Host": host}) as answer:
@@ -161,7 +156,7 @@ async def test_figures_for_prometheus(store: Store, clock: SetClock) -> None:
 async def test_before_aldis_runs_the_page_says_what_it_waits_for(store: Store, clock: SetClock) -> None:
     """Ill, one sentence, and figures that say as much; once it runs, its state."""
     shown: list[HealthPage | str] = ["waiting for Signal: nothing answers"]
-    async with asking_of(lambda: shown[-1]) as http:
+    async with asking(lambda: shown[-1]) as http:
         assert await state_of(http) == (503, {"ok": False, "problems": ["waiting for Signal: nothing answers"]})
         figures = await figures_of(http)
         assert (figures["aldis_tasks"] >= 1, figures["aldis_ready"], figures["aldis_streams_total"]) == (True, 0, 0)

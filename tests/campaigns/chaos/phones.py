@@ -20,7 +20,7 @@ from aiohttp import web
 from tests.campaigns.chaos.record import Forgetful, Record, WentOut
 from tests.servers.base import Seen
 from tests.servers.envelopes import receipt
-from tests.servers.signal_cli import SignalCli, _Arrival, _Subscription
+from tests.servers.signal_cli import SignalCli, _Subscription
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import Parcel, Plan, Sent, SignalServer, cut
 
@@ -216,9 +216,9 @@ class DaemonPhones(Phones, SignalCli):
         self._note_stream(len(self._fed))
         await super()._listen(listener)
 
-    async def _hand(self, listener: _Subscription, arrival: _Arrival) -> None:
+    async def _hand(self, listener: _Subscription, arrival: str) -> None:
         await super()._hand(listener, arrival)
-        self._note_handed(next(number for number, fed in enumerate(self._fed, 1) if fed is listener), arrival.text)
+        self._note_handed(next(number for number, fed in enumerate(self._fed, 1) if fed is listener), arrival)
 
 
 @dataclass

@@ -218,14 +218,14 @@ class Stage:
     async def noted(self) -> Line:
         """The next message of Aldis in Note to Self."""
         self._notes += 1
-        sent = (await self.doubles.signal.note_count(self._notes))[-1]
+        sent = (await self.doubles.signal.first(self.doubles.signal.notes, self._notes))[-1]
         self.sights.append(Said(chat="Note to Self", who="Aldis", text=letters(sent.text, sent.styles)))
         return self._line(ALDIS, ALDIS, sent.timestamp, sent.text)
 
     async def reaction(self) -> None:
         """The next emoji that Aldis puts on a message, or takes off."""
         self._reactions += 1
-        seen = (await self.doubles.signal.reaction_count(self._reactions))[-1]
+        seen = (await self.doubles.signal.first(self.doubles.signal.reactions, self._reactions))[-1]
         line = self._lines[seen.target]
         does = "takes its {} off" if seen.removed else "puts {} on"
         self._happens(line, f"Aldis {does.format(seen.emoji)} {short(line.text)}")
@@ -233,7 +233,7 @@ class Stage:
     async def removal(self) -> None:
         """The next message of its own that Aldis deletes."""
         self._removed += 1
-        seen = (await self.doubles.signal.removed_count(self._removed))[-1]
+        seen = (await self.doubles.signal.first(self.doubles.signal.removed, self._removed))[-1]
         line = self._lines[seen.target]
         self._happens(line, f"Aldis deletes {short(line.text)}")
 

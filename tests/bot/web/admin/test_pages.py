@@ -33,32 +33,28 @@ def kept(visitor: Visitor) -> dict[str, str]:
     return dict(visitor.site.world.file.read())
 
 
-async def test_a_change_is_kept_and_taken_up(tmp_path: Path) -> None:
+async def test_a_change_is_kept_and_taken_up(visitor: Visitor) -> None:
     """It stands in the file and on the page."""
-    async with visited(tmp_path) as visitor:
-        await visitor.enter()
-        page = await visitor.do("/setup/tools", "retention", **{DAYS: "77"})
-        assert "Saved." in page.text
-        assert 'value="77"' in page.text
-        assert kept(visitor) == {DAYS: "77"}
-        assert "Saved." not in (await visitor.get("/setup/tools")).text
-        await visitor.post("/setup/tools", {"do": "retention", DAYS: "", f"was:{DAYS}": "77"})
-        assert "Saved." not in (await visitor.get("/setup/tools", {LIVE: "yes"})).text  # a page that was left open
-        assert "Saved." in (await visitor.get("/setup/tools")).text
-        assert kept(visitor) == {}
+    page = await visitor.do("/setup/tools", "retention", **{DAYS: "77"})
+    assert "Saved." in page.text
+    assert 'value="77"' in page.text
+    assert kept(visitor) == {DAYS: "77"}
+    assert "Saved." not in (await visitor.get("/setup/tools")).text
+    await visitor.post("/setup/tools", {"do": "retention", DAYS: "", f"was:{DAYS}": "77"})
+    assert "Saved." not in (await visitor.get("/setup/tools", {LIVE: "yes"})).text  # a page that was left open
+    assert "Saved." in (await visitor.get("/setup/tools")).text
+    assert kept(visitor) == {}
 
 
-async def test_every_field_is_a_setting_that_exists(tmp_path: Path) -> None:
+async def test_every_field_is_a_setting_that_exists(visitor: Visitor) -> None:
     """The tables name no other; each form has its button, and each key a page where it comes from."""
-    async with visited(tmp_path) as visitor:
-        await visitor.enter()
-        world = visitor.site.world
-        for page in visitor.site.pages:
-            for form in page.forms:
-                for name in (*form.fixed, *(field.setting for field in form.fields)):
-                    assert world.file.winner(name) == "", name
-                assert all(field.key_page.startswith("https://") for field in form.fields if is_of_vendor(field, form))
-                assert form.name in page.buttons
+    world = visitor.site.world
+    for page in visitor.site.pages:
+        for form in page.forms:
+            for name in (*form.fixed, *(field.setting for field in form.fields)):
+                assert world.file.winner(name) == "", name
+            assert all(field.key_page.startswith("https://") for field in form.fields if is_of_vendor(field, form))
+            assert form.name in page.buttons
 
 
 def is_of_vendor(field: object, form: Form) -> bool:
@@ -94,21 +90,19 @@ async def test_every_tool_says_what_it_does_and_who_sees_what_is_asked(tmp_path:
     assert all(any(one in hint for hint in hints) for one in seen)
 
 
-async def test_the_first_page_says_what_aldis_waits_for(tmp_path: Path) -> None:
+async def test_the_first_page_says_what_aldis_waits_for(visitor: Visitor) -> None:
     """Until an account is missing: then the page leads to the account. Nothing is green meanwhile."""
-    async with visited(tmp_path) as visitor:
-        await visitor.enter()
-        world = visitor.site.world
-        for wait in (Wait("waiting for Signal: nothing answers"), Wait("several accounts", "choice")):
-            world.waits = wait
-            page = (await visitor.get("/")).text
-            assert f"Aldis does not answer yet: {wait.words}." in page
-            assert "Setup is not finished: The account." in page
-            assert "badge ok" not in page
-            account = (await visitor.get("/setup/account")).text
-            assert ("Which account?" in account) == (wait.ends_by == "choice")
-        world.waits = Wait("no account is linked yet", "link")
-        assert "does not answer" not in (await visitor.get("/")).text
+    world = visitor.site.world
+    for wait in (Wait("waiting for Signal: nothing answers"), Wait("several accounts", "choice")):
+        world.waits = wait
+        page = (await visitor.get("/")).text
+        assert f"Aldis does not answer yet: {wait.words}." in page
+        assert "Setup is not finished: The account." in page
+        assert "badge ok" not in page
+        account = (await visitor.get("/setup/account")).text
+        assert ("Which account?" in account) == (wait.ends_by == "choice")
+    world.waits = Wait("no account is linked yet", "link")
+    assert "does not answer" not in (await visitor.get("/")).text
 
 
 async def test_a_bridge_is_tried_when_its_address_is_saved(tmp_path: Path) -> None:
@@ -156,109 +150,97 @@ WRONG = [
 ]
 
 
-async def test_what_is_wrong_changes_nothing(tmp_path: Path) -> None:
+async def test_what_is_wrong_changes_nothing(visitor: Visitor, tmp_path: Path) -> None:
     """The page says what, once, in its title, too, and the file stays as it was; only a copy is handed out."""
     (tmp_path / "backups").mkdir()
     (tmp_path / "backups" / "aldis-20261121T120000Z.db").write_bytes(b"a copy")
-    async with visited(tmp_path) as visitor:
-        await visitor.enter()
-        for path, button, form, words in WRONG:
-            page = html.unescape((await visitor.do(path, button, **form)).text)
-            assert words in page.partition("</title>")[0], (button, page.partition("</title>")[0])
-            assert kept(visitor) == {}, button
-        assert (await visitor.get("/setup/model")).text.count("remark wrong") == 1  # which is hidden
+    for path, button, form, words in WRONG:
+        page = html.unescape((await visitor.do(path, button, **form)).text)
+        assert words in page.partition("</title>")[0], (button, page.partition("</title>")[0])
+        assert kept(visitor) == {}, button
+    assert (await visitor.get("/setup/model")).text.count("remark wrong") == 1  # which is hidden
 
 
-async def test_where_people_are_is_asked_with_who_they_are(tmp_path: Path) -> None:
+async def test_where_people_are_is_asked_with_who_they_are(visitor: Visitor) -> None:
     """Time zone, place and language; an unknown zone is left to the browser to fill in."""
-    async with visited(tmp_path) as visitor:
-        await visitor.enter()
-        assert 'id="timezone" name="timezone" type="text" value=""' in (await visitor.get("/setup/you")).text
-        page = await visitor.do("/setup/you", "place", timezone="berlin", place=" Kreuzberg ", language="de")
-        assert kept(visitor) == {
-            "LOCALE__TIMEZONE": "Europe/Berlin",
-            "LOCALE__PLACE": "Kreuzberg",
-            "LOCALE__LANGUAGE": "de",
-        }
-        assert 'value="Europe/Berlin"' in page.text
+    assert 'id="timezone" name="timezone" type="text" value=""' in (await visitor.get("/setup/you")).text
+    page = await visitor.do("/setup/you", "place", timezone="berlin", place=" Kreuzberg ", language="de")
+    assert kept(visitor) == {
+        "LOCALE__TIMEZONE": "Europe/Berlin",
+        "LOCALE__PLACE": "Kreuzberg",
+        "LOCALE__LANGUAGE": "de",
+    }
+    assert 'value="Europe/Berlin"' in page.text
 
 
-async def test_two_pages_that_add_a_person_at_once(tmp_path: Path) -> None:
+async def test_two_pages_that_add_a_person_at_once(visitor: Visitor) -> None:
     """The second is refused until the first is kept, so no person is lost; each can be removed."""
-    async with visited(tmp_path) as visitor:
-        await visitor.enter()
-        restart, first, second = visitor.site.world.restart, "+15550100001", "+15550100002"
+    restart, first, second = visitor.site.world.restart, "+15550100001", "+15550100002"
 
-        async def restart_slowly() -> None:
-            await asyncio.sleep(0.01)
-            await restart()
+    async def restart_slowly() -> None:
+        await asyncio.sleep(0.01)
+        await restart()
 
-        visitor.site.world.restart = restart_slowly
-        added = [visitor.post("/people", {"do": "add", "list": "allowed", "person": one}) for one in (first, second)]
-        assert sorted(answer.status for answer in await asyncio.gather(*added)) == [303, 422]
-        for one in (first, second):
-            await visitor.do("/people", "add", list="allowed", person=one)
-        assert sorted(kept(visitor)["ACCESS__ALLOWED"].split(",")) == [first, second]
-        await visitor.do("/people", "remove", list="allowed", entry=first)
-        assert kept(visitor)["ACCESS__ALLOWED"] == second
+    visitor.site.world.restart = restart_slowly
+    added = [visitor.post("/people", {"do": "add", "list": "allowed", "person": one}) for one in (first, second)]
+    assert sorted(answer.status for answer in await asyncio.gather(*added)) == [303, 422]
+    for one in (first, second):
+        await visitor.do("/people", "add", list="allowed", person=one)
+    assert sorted(kept(visitor)["ACCESS__ALLOWED"].split(",")) == [first, second]
+    await visitor.do("/people", "remove", list="allowed", entry=first)
+    assert kept(visitor)["ACCESS__ALLOWED"] == second
 
 
-async def test_a_page_that_was_shown_before_takes_nothing_back(tmp_path: Path) -> None:
+async def test_a_page_that_was_shown_before_takes_nothing_back(visitor: Visitor) -> None:
     """Of a form with many fields those are changed that were changed in it."""
-    async with visited(tmp_path) as visitor:
-        await visitor.enter()
-        one, all_ = "BUDGET__PERSON_DAY_USD", "BUDGET__ALL_MONTH_USD"
-        await visitor.do("/people", "budgets", **{one: "1,5", f"was:{one}": ""})
-        page = await visitor.do("/people", "budgets", **{all_: "10", f"was:{all_}": "", one: "", f"was:{one}": ""})
-        assert kept(visitor) == {one: "1.5", all_: "10"}
-        assert f'name="was:{one}" value="1.5"' in page.text
-        first, second, third = (base64.b64encode(letter * 32).decode() for letter in (b"A", b"B", b"C"))
-        await visitor.do("/people", "groups", **{f"group:{first}": "on", f"group:{second}": "on"})
-        await visitor.do("/people", "groups", **{f"group:{third}": "on", f"was:group:{first}": "on"})
-        assert kept(visitor)["ACCESS__GROUPS"] == f"{second},{third}"
+    one, all_ = "BUDGET__PERSON_DAY_USD", "BUDGET__ALL_MONTH_USD"
+    await visitor.do("/people", "budgets", **{one: "1,5", f"was:{one}": ""})
+    page = await visitor.do("/people", "budgets", **{all_: "10", f"was:{all_}": "", one: "", f"was:{one}": ""})
+    assert kept(visitor) == {one: "1.5", all_: "10"}
+    assert f'name="was:{one}" value="1.5"' in page.text
+    first, second, third = (base64.b64encode(letter * 32).decode() for letter in (b"A", b"B", b"C"))
+    await visitor.do("/people", "groups", **{f"group:{first}": "on", f"group:{second}": "on"})
+    await visitor.do("/people", "groups", **{f"group:{third}": "on", f"was:group:{first}": "on"})
+    assert kept(visitor)["ACCESS__GROUPS"] == f"{second},{third}"
 
 
-async def test_settings_that_only_a_start_refuses_are_taken_back(tmp_path: Path) -> None:
+async def test_settings_that_only_a_start_refuses_are_taken_back(visitor: Visitor) -> None:
     """The file has what it had before; a value of the environment is not written over at all."""
-    async with visited(tmp_path) as visitor:
-        await visitor.enter()
-        world = visitor.site.world
-        await visitor.do("/setup/tools", "retention", **{DAYS: "5"})
+    world = visitor.site.world
+    await visitor.do("/setup/tools", "retention", **{DAYS: "5"})
 
-        async def refuse() -> None:
-            raise ConfigError("BUDGET__ALL_DAY_USD: no model has a price")
+    async def refuse() -> None:
+        raise ConfigError("BUDGET__ALL_DAY_USD: no model has a price")
 
-        world.restart = refuse
-        assert "no model has a price" in (await visitor.do("/setup/tools", "retention", **{DAYS: "6"})).text
-        assert kept(visitor) == {DAYS: "5"}
-        world.file = SettingsFile(world.file.path, environ={DAYS: "3"}, env_file=None)
-        page = await visitor.do("/setup/tools", "retention", **{DAYS: "6"})
-        assert f"{DAYS} is set in the environment" in page.text
-        assert kept(visitor) == {DAYS: "5"}
+    world.restart = refuse
+    assert "no model has a price" in (await visitor.do("/setup/tools", "retention", **{DAYS: "6"})).text
+    assert kept(visitor) == {DAYS: "5"}
+    world.file = SettingsFile(world.file.path, environ={DAYS: "3"}, env_file=None)
+    page = await visitor.do("/setup/tools", "retention", **{DAYS: "6"})
+    assert f"{DAYS} is set in the environment" in page.text
+    assert kept(visitor) == {DAYS: "5"}
 
 
-async def test_keys_are_never_shown(tmp_path: Path) -> None:
+async def test_keys_are_never_shown(visitor: Visitor) -> None:
     """On no page, however often it is looked at; that they are set is, and they can be removed."""
-    async with visited(tmp_path) as visitor:
-        await visitor.enter()
-        world = visitor.site.world
-        changes = {
-            "LLM__ANTHROPIC__API_KEY": KEY,
-            "LLM__ANTHROPIC__BASE_URL": NOTHING,
-            "TOOLS__WEB_SEARCH__API_KEY": KEY,
-            "TOOLS__TWITTER__BEARER_TOKEN": KEY,
-            "TOOLS__DB_QUERY__DATABASES": json.dumps({"club": {"address": f"sqlite:///{KEY}", "tables": {"a": ["b"]}}}),
-        }
-        await asyncio.to_thread(world.file.write, changes)
-        world.settings = world.file.preview({})
-        for page in visitor.site.pages:
-            answer = await visitor.get(page.path)
-            assert answer.status == (303 if page.path == "/code" else 200), page.path
-            assert KEY not in answer.text
-        assert 'value="x:remove"' in (await visitor.get("/setup/tools")).text
-        await visitor.do("/setup/tools", "x:remove")
-        await visitor.do("/setup/tools", "databases:remove")
-        assert set(kept(visitor)) == set(list(changes)[:3])
+    world = visitor.site.world
+    changes = {
+        "LLM__ANTHROPIC__API_KEY": KEY,
+        "LLM__ANTHROPIC__BASE_URL": NOTHING,
+        "TOOLS__WEB_SEARCH__API_KEY": KEY,
+        "TOOLS__TWITTER__BEARER_TOKEN": KEY,
+        "TOOLS__DB_QUERY__DATABASES": json.dumps({"club": {"address": f"sqlite:///{KEY}", "tables": {"a": ["b"]}}}),
+    }
+    await asyncio.to_thread(world.file.write, changes)
+    world.settings = world.file.preview({})
+    for page in visitor.site.pages:
+        answer = await visitor.get(page.path)
+        assert answer.status == (303 if page.path == "/code" else 200), page.path
+        assert KEY not in answer.text
+    assert 'value="x:remove"' in (await visitor.get("/setup/tools")).text
+    await visitor.do("/setup/tools", "x:remove")
+    await visitor.do("/setup/tools", "databases:remove")
+    assert set(kept(visitor)) == set(list(changes)[:3])
 
 
 class NoModels(Server):
