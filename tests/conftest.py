@@ -5,7 +5,6 @@ still.
 import itertools
 import logging
 import os
-import random
 import re
 import signal
 import socket
@@ -68,9 +67,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """No test may need another one before it: `make tests ARGS="--shuffle 7"`."""
+    """`make quick` runs some files alone."""
     parser.addoption("--quick", action="store_true", help="only the files of which no test waits for anything")
-    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in the random order of this seed")
 
 
 _LONG = {"flows", "campaigns", "test_bench.py", "test_steps.py", "test_transcripts.py"}
@@ -95,14 +93,10 @@ def dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes long comes first, so that several workers end at the same time; unless the order is to be random."""
+    """What takes long comes first, so that several workers end at the same time."""
     if config.getoption("quick"):
         items[:] = [item for item in items if not getattr(getattr(item, "obj", None), "is_hypothesis_test", False)]
-    seed = config.getoption("shuffle")
-    if seed is None:
-        items[:] = dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
-    else:
-        random.Random(seed).shuffle(items)
+    items[:] = dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
 @pytest.fixture(autouse=True)

@@ -22,14 +22,9 @@ MODELS = (
 )  # fmt: skip
 MAX_OUTPUT_TOKENS = 128_000
 
-_KEYS = frozenset({
-    "max_tokens", "messages", "model", "system", "tools", "tool_choice", "thinking", "output_config", "cache_control",
-    "stop_sequences", "metadata", "service_tier", "speed", "container", "inference_geo", "diagnostics",
-})  # fmt: skip
-_TOOL_KEYS = frozenset({
-    "type", "name", "description", "input_schema", "strict", "cache_control", "eager_input_streaming",
-    "input_examples", "defer_loading",
-})  # fmt: skip
+_KEYS = {"max_tokens", "messages", "model", "system", "tools", "tool_choice", "output_config", "metadata"}
+_TOOL_KEYS = {"name", "description", "input_schema", "cache_control"}
+"""What Aldis sends; the service knows more, and a double refuses that as unknown."""
 _BLOCK_KEYS = {
     "text": {"text", "citations"},
     "image": {"source"},
@@ -51,8 +46,6 @@ _THOUGHTS = ("thinking", "redacted_thinking")
 _UNMARKED = {kind: {"cache_control"} if kind in _THOUGHTS else set[str]() for kind in _BLOCK_KEYS}
 """Thoughts cannot be marked for the cache. Source: platform.claude.com, "Prompt caching", 2026-11-24."""
 _NEWEST = re.compile(r"claude-((fable|mythos)-5-[1-9]|(opus|sonnet|haiku)-5-5)")
-_UNFORCED = re.compile(r"claude-((fable|mythos)-5|(opus|sonnet)-5-5)")
-_ALWAYS_THINKING = re.compile(r"claude-(opus|sonnet)-5-5")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _PHONE = re.compile(r"\+?[0-9][0-9 ()-]{6,18}")
 
@@ -78,10 +71,8 @@ def check(body: dict[str, Any], *, models: tuple[str, ...], window_tokens: int, 
         raise Mistake(f"prompt is too long: {size_bytes // 4} tokens > {window_tokens} maximum")
 
 
-def _check_keys(where: str, given: dict[str, Any], known: "frozenset[str] | set[str]") -> None:
+def _check_keys(where: str, given: dict[str, Any], known: set[str]) -> None:
     for key in given:
-        if key in {"temperature", "top_p", "top_k"} and not where:
-            raise Mistake(f"`{key}` is deprecated for this model.")
         if key not in known:
             raise Mistake(f"{where}{key}: Extra inputs are not permitted")
 
@@ -94,12 +85,6 @@ def _check_options(body: dict[str, Any]) -> None:
         raise Mistake(
             f"max_tokens: {wanted} > {MAX_OUTPUT_TOKENS}, "
             f"which is the maximum allowed number of output tokens for {model}"
-        )
-    kind = body.get("thinking", {}).get("type")
-    if kind == "disabled" and _ALWAYS_THINKING.match(model):
-        raise Mistake(
-            '"thinking.type.disabled" is not supported for this model. Use "thinking.type.adaptive" and '
-            '"output_config.effort" to control thinking behavior.'
         )
     user = body.get("metadata", {}).get("user_id") or ""
     if _EMAIL.search(user):
@@ -125,7 +110,7 @@ def _check_tools(body: dict[str, Any]) -> None:
     if len(set(names)) != len(names):
         raise Mistake("tools: Tool names must be unique.")
     choice = body.get("tool_choice", {}).get("type", "auto")
-    if choice in {"any", "tool"} and _UNFORCED.match(body["model"]):
+    if choice not in {"auto", "none"}:
         raise Mistake('tool_choice: type "tool" and "any" are not supported for this model.')
     if "tool_choice" in body and not tools:
         raise Mistake("tool_choice: may only be specified while providing tools")
@@ -133,11 +118,11 @@ def _check_tools(body: dict[str, Any]) -> None:
 
 def _check_breakpoints(body: dict[str, Any]) -> None:
     system = body.get("system")
-    marked = [body, *(body.get("tools") or []), *(system if isinstance(system, list) else [])]
+    marked = [*(body.get("tools") or []), *(system if isinstance(system, list) else [])]
     for message in body["messages"]:
         if isinstance(message.get("content"), list):
             marked.extend(message["content"])
-    lives = [item["cache_control"].get("ttl", "5m") for item in [*marked[1:], body] if item.get("cache_control")]
+    lives = [item["cache_control"].get("ttl", "5m") for item in marked if item.get("cache_control")]
     if len(lives) > 4:
         raise Mistake(f"A maximum of 4 blocks with cache_control may be provided. Found {len(lives)}.")
     if not set(lives) <= {"5m", "1h"}:

@@ -6,9 +6,8 @@ around them, plus four tokens for the role and end of each block.
 
 Anthropic: entries are written at marked blocks (`cache_control`), at most four, and found again at a mark or up to 20
 blocks before it. They live 5 minutes or an hour, renewed by each read. Entries below the minimum of the model are
-silently not kept. A mark of an hour must not follow one of 5 minutes. Tools come before the system prompt, and that
-before the messages; another `tool_choice` invalidates the messages.
-Source: platform.claude.com, "Prompt caching" and "Tool use with prompt caching", 2026-11-22.
+silently not kept. Tools come before the system prompt, and that before the messages; another `tool_choice` invalidates
+the messages. Source: platform.claude.com, "Prompt caching" and "Tool use with prompt caching", 2026-11-22.
 
 OpenAI before gpt-5.6: prefixes are found automatically from 1,024 tokens on in steps of 128; writing is free, and they
 live up to 24 hours (`prompt_cache_retention`, the default if an organisation keeps data at all). From gpt-5.6 on, in
@@ -25,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.servers.script import Mistake, Tokens
+from tests.servers.script import Tokens
 
 _LIVES_SECONDS = {"5m": 300.0, "1h": 3600.0, "30m": 1800.0, "12h": 43_200.0, "24h": 86_400.0}
 _LOOK_BACK = 20
@@ -83,9 +82,6 @@ def anthropic_tokens(cache: Cache, body: Json, *, output: int = 10) -> Tokens:
     """What a request to the Messages API uses."""
     blocks = _anthropic_blocks(body)
     marks = [place for place, block in enumerate(blocks) if block.life]
-    lives = [blocks[place].life for place in marks]
-    if "5m" in lives and "1h" in lives[lives.index("5m") :]:
-        raise Mistake("messages: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.")
     prefixes, sums = _prefixes(body["model"], blocks), _sums(blocks)
     least = next(least for name, least in _LEAST if name.match(body["model"]))
     found = -1
@@ -110,18 +106,14 @@ def anthropic_tokens(cache: Cache, body: Json, *, output: int = 10) -> Tokens:
 
 
 def _anthropic_blocks(body: Json) -> list[Block]:
-    # Tools whose loading is deferred stand in no prompt before they are found.
-    given = [tool for tool in body.get("tools") or [] if not tool.get("defer_loading")]
     system = body.get("system") or []
-    given += [{"type": "text", "text": system}] if isinstance(system, str) else system
-    blocks = [_block(item) for item in given]
+    system = [{"type": "text", "text": system}] if isinstance(system, str) else system
+    blocks = [_block(item) for item in [*(body.get("tools") or []), *system]]
     choice = json.dumps(body.get("tool_choice"))
     for message in body["messages"]:
         content = message["content"]
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
         blocks += [_block(part, f"{message['role']}{choice if choice != 'null' else ''}") for part in parts]
-    if mark := body.get("cache_control"):
-        blocks[-1] = replace(blocks[-1], life=mark.get("ttl", "5m"))
     return blocks
 
 

@@ -35,7 +35,7 @@ class OpenAIServer(ModelServer):
     """Whether the model of a local server takes more than words."""
     takes_tools: bool = True
     """Whether the server takes tools; where not it refuses them with `tool_refusal`."""
-    tool_refusal: rules.ToolRefusal = "ollama"
+    tool_refusal: str = "ollama"
     """Whose words it has for that."""
     writes_calls: bool = False
     """Whether its model writes the calls of the script into its words, as one that was told of tools in its prompt."""
@@ -105,7 +105,7 @@ class OpenAIServer(ModelServer):
             if "reasoning_effort" in body and not self.thinks:
                 raise Mistake(f'"{body["model"]}" does not support thinking', kind="api_error")
             if body.get("tools") and not self.takes_tools:
-                raise rules.tools_refused(self.tool_refusal, body["model"])
+                raise Mistake(**rules.NO_TOOLS[self.tool_refusal])
             if self.local:
                 rules.check_template(
                     body["messages"], knows_tools=self.knows_tools, knows_parallel_calls=self.knows_parallel_calls

@@ -5,7 +5,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import aclosing, nullcontext
 from dataclasses import replace
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import pytest
 
@@ -22,8 +22,8 @@ from tests.ledger_sums import paid_rows
 from tests.servers.base import answer_json
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai import OpenAIServer, error_body
-from tests.servers.openai_rules import ToolRefusal, tools_refused
-from tests.servers.script import call, say
+from tests.servers.openai_rules import NO_TOOLS
+from tests.servers.script import Mistake, call, say
 
 OSLO = '<<get_weather: {"place": "Oslo"}>>'
 
@@ -55,7 +55,7 @@ async def _completed(provider: Provider, server: OpenAIServer, *said: str) -> Co
 async def test_a_server_that_refuses_tools_is_asked_in_words(caplog: pytest.LogCaptureFixture) -> None:
     """In whichever words it refuses them; from then on at once, and the operator can read of it."""
     caplog.set_level(logging.INFO, "bot.models.adapter")
-    for how in get_args(ToolRefusal):
+    for how in NO_TOOLS:
         caplog.clear()
         async with (
             OpenAIServer(local=True, takes_tools=False, tool_refusal=how) as server,
@@ -100,7 +100,7 @@ async def test_in_responses_tools_are_always_native() -> None:
     async with OpenAIServer(local=True) as server, aclosing(_model(server, "prompt", "responses")) as provider:
         server.scripted(call("get_weather", {"place": "Oslo"}))
         assert calls(await provider.complete(QUESTION))
-        server.faults.append(lambda _: server.refusal(tools_refused("ollama", "old-8b")))
+        server.faults.append(lambda _: server.refusal(Mistake(**NO_TOOLS["ollama"])))
         with pytest.raises(Rejected):
             await provider.complete(QUESTION)
         assert ["tools" in seen.json() for seen in server.requests] == [True, True]
