@@ -71,7 +71,7 @@ def test_what_a_page_names_is_there(name: str) -> None:
         assert all(f"$({variable})" in makefile for variable in re.findall(r"[A-Z]+", more))
     verbs = {verb for given in cli.VERBS.values() for verb in given}
     behind = r"(?:python -m bot|run --rm aldis|exec aldis aldis|`aldis|^aldis) ([a-z-]+)"
-    assert set(re.findall(behind, text, re.MULTILINE)) - {*verbs, "help"} == set()
+    assert set(re.findall(behind, text, re.MULTILINE)) - {*verbs, "help", "--version"} == set()
     known = {*known_names(), "TOOLS__GAUGE__ENABLED", "TOOLS__GAUGE__BASE_URL", "INTAKE__BREW_MINUTES"}
     for variable in re.findall(r"[A-Z]+__[A-Z_]+", text):
         assert any(one.startswith(variable) for one in known), variable

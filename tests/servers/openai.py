@@ -9,19 +9,23 @@ The rules are in `tests.servers.openai_rules`, the scripted answers in `tests.se
 """
 
 import json
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aiohttp import web
 
 from tests.servers import openai_rules as rules
-from tests.servers import openai_words
 from tests.servers.base import Seen
 from tests.servers.model_hosts import ModelHost
 from tests.servers.script import Call, Heard, Mistake, ModelServer, Say, Scripted, Think, Tokens
 
 CHAT = "/v1/chat/completions"
 RESPONSES = "/v1/responses"
+
+_TOOL = re.compile(r"^([\w-]+): .*\nArguments: \{", re.MULTILINE)
+_RESULT = re.compile(r"<<RESULT: [\w-]+>>\n(.*?)(?=\n\n<<RESULT: |\n\n\(No tool|\nWrite it like this|\Z)", re.DOTALL)
+_NO_MORE = "(No tool can be used any more"
 
 Json = dict[str, Any]
 
@@ -128,7 +132,7 @@ class OpenAIServer(ModelServer):
 
     def heard(self, seen: Seen, body: Json) -> Heard:
         if self.writes_calls:
-            return openai_words.heard(body["messages"])
+            return _heard_in_words(body["messages"])
         text, answers, media = "", [], []
         for item in _items(seen, body):
             if item.get("role") == "user":
@@ -148,7 +152,7 @@ class OpenAIServer(ModelServer):
     def _chat(self, body: Json, scripted: Scripted) -> Json:
         said = "\n\n".join(part.text for part in scripted.parts if isinstance(part, Say))
         if self.writes_calls and scripted.calls:
-            said = "\n".join(filter(None, [said, *map(openai_words.written, scripted.calls)]))
+            said = "\n".join(filter(None, [said, *(f"<<{one.name}: {_arguments(one)}>>" for one in scripted.calls)]))
             scripted = replace(scripted, parts=())
         message: Json = {"role": "assistant", "content": said or None, "refusal": None, "annotations": []}
         if scripted.ending == "refusal":
@@ -314,3 +318,16 @@ def _responses_usage(tokens: Tokens) -> Json:
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": prompt + tokens.output,
     }
+
+
+def _heard_in_words(messages: list[Json]) -> Heard:
+    """What a model hears that is given tools and results as text, by the instructions that such a model gets."""
+    system = next((message["content"] for message in messages if message["role"] == "system"), "")
+    text, answers, tools = "", list[str](), tuple(_TOOL.findall(system))
+    for said in (message["content"] for message in messages if message["role"] == "user"):
+        if said.startswith("<<RESULT: "):
+            answers += _RESULT.findall(said)
+        else:
+            text, answers = said.partition(f"\n\n{_NO_MORE}")[0], []
+    may_call = bool(tools) and _NO_MORE not in messages[-1]["content"]
+    return Heard(text=text, answers=tuple(answers), tools=tools, may_call=may_call)

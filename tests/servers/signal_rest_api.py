@@ -79,11 +79,7 @@ class SignalRestApi(SignalServer):
     _sockets: list[_Socket] = field(default_factory=list[_Socket])
 
     async def deliver_data(self, text: str) -> None:
-        """Let any text arrive as a frame: lost where nobody is connected."""
-        await self._hand_over(text)
-
-    async def _hand_over(self, text: str) -> None:
-        """To every open websocket."""
+        """Let any text arrive as a frame at every open websocket: lost where no client is connected."""
         if not self._sockets:
             self.dropped.append(text)
         for socket in self._sockets:

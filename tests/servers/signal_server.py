@@ -422,7 +422,7 @@ class SignalServer(Server, ABC):
 
     async def _deliver_content(self, frame: Frame) -> None:
         if isinstance(envelope := frame.get("envelope"), dict):  # the bridge writes other frames, too
-            self._arrived.add((envelope.get("sourceUuid") or "", envelope.get("timestamp")))
+            self._arrived.add((envelope.get("sourceUuid") or "", envelope.get("timestamp") or 0))
         await self.deliver_data(json.dumps(frame, ensure_ascii=False))
 
     async def retry(self) -> None:

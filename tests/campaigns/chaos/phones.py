@@ -244,12 +244,9 @@ class BridgePhones(Phones, SignalRestApi):
     async def deliver_data(self, text: str) -> None:
         if self.streams_open:
             await self._rest()
-        await super().deliver_data(text)
-
-    async def _hand_over(self, text: str) -> None:
         if self._sockets:
             self._note_handed(self.streams_opened, text)
-        await super()._hand_over(text)
+        await super().deliver_data(text)
 
 
 def phones(way: Way, **options: Any) -> Phones:
