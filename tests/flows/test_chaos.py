@@ -28,8 +28,8 @@ async def test_killed_again_and_again(tmp_path: Path, way: Way, groups: int) -> 
         strangers=2,
         uptime_seconds=0.7,
     )
-    evidence = await played(size, tmp_path)
-    found = audit.findings(evidence)
+    here = await played(size, tmp_path)
+    found = audit.findings(here)
     assert not any(finding.violations for finding in found), "\n".join(map(str, found))
-    assert sum(life.status == -9 for life in evidence.lives) == size.kills
+    assert sum(life.status == -9 for life in here.lives) == size.kills
     assert all(finding.count for finding in found if "lost" not in finding.property), "\n".join(map(str, found))

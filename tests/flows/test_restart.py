@@ -38,10 +38,10 @@ async def test_restarted_while_people_write(tmp_path: Path) -> None:
         strangers=2,
         uptime_seconds=0.7,
     )
-    evidence = await played(size, tmp_path)
-    found = audit.findings(evidence)
+    here = await played(size, tmp_path)
+    found = audit.findings(here)
     assert not any(finding.violations for finding in found), "\n".join(map(str, found))
-    assert evidence.restarts == size.stops * size.restarts
+    assert here.restarts == size.stops * size.restarts
 
 
 @dataclass

@@ -9,7 +9,7 @@ to rest, what the doubles saw is compared with what is in the store.
 crowd     who writes, and what                            world     all doubles, listening; the lives
 phones    Signal and people's phones                      models        the models
 lookups   what tools look things up in                    record    what the doubles saw, and where one kills
-rounds    from the first letter to the evidence           evidence  what a round leaves behind, the store among it
+rounds    from the first letter to the last end           evidence  what a round leaves in the store
 audit     the properties; `sends` and `calls` are part of it
 
 A seed repeats who writes what and when, which sends and requests fail and how, and how each life ends. It cannot repeat

@@ -28,12 +28,12 @@ def main() -> None:
     size = Size(**vars(parser.parse_args()))
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="aldis-chaos-") as folder:
-        evidence = asyncio.run(played(size, Path(folder)))
-    found = audit.findings(evidence)
+        here = asyncio.run(played(size, Path(folder)))
+    found = audit.findings(here)
     broken = sum(bool(finding.violations) for finding in found)
     what, seconds = f"--way {size.way} --seed {size.seed}", time.monotonic() - began
     lines = [
-        f"{what}: {seconds:.0f} s, {len(evidence.pen.letters):,} letters, {len(evidence.sent):,} messages sent",
+        f"{what}: {seconds:.0f} s, {len(here.pen.letters):,} letters, {len(here.phones.sent):,} messages sent",
         *map(str, found),
         f"{broken} of {len(found)} properties are broken; again with {what}" if broken else "All hold.",
     ]

@@ -8,8 +8,10 @@ again, at most once per life.
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from tests.campaigns.chaos.evidence import Evidence, Finding
+from tests.campaigns.chaos.crowd import labels_in
+from tests.campaigns.chaos.evidence import Finding
 from tests.campaigns.chaos.record import Answered, Asked, Searched, SummedUp, WentOut
+from tests.campaigns.chaos.world import World
 
 _DONE = 1_000_000
 """Further than any step: the turn has been answered."""
@@ -44,10 +46,10 @@ class _Course:
         self.reached[label] = max(self.reached[label], step)
 
 
-def paid_once(evidence: Evidence) -> Finding:
+def paid_once(here: World) -> Finding:
     """No completion that was written down was asked for again."""
     course = _Course()
-    for entry in evidence.record:
+    for entry in here.record:
         match entry:
             case Asked():
                 course.asked(entry)
@@ -56,9 +58,9 @@ def paid_once(evidence: Evidence) -> Finding:
             case Searched(label=label, step=step):
                 course.written(label, step + 1)
             case WentOut(sent=sent):
-                for label in evidence.labels(sent):
+                for label in labels_in(sent.text):
                     course.written(label, _DONE)
-    answered = [entry for entry in evidence.record if isinstance(entry, Answered)]
+    answered = [entry for entry in here.record if isinstance(entry, Answered)]
     again = len(answered) - len({(entry.labels, entry.step) for entry in answered})
     told = f"{again} of them again, because their life was killed before they were written down"
     return Finding(
@@ -66,23 +68,23 @@ def paid_once(evidence: Evidence) -> Finding:
     )
 
 
-def in_the_ledger(evidence: Evidence) -> Finding:
+def in_the_ledger(here: World) -> Finding:
     """The ledger has every completion of every answered turn once, however many lives it took.
 
     A summary of older turns is paid by one of the turns as well: at most one that was written out for each surplus.
     """
     steps: dict[str, set[int]] = defaultdict(set)
-    for entry in evidence.record:
+    for entry in here.record:
         if isinstance(entry, Answered):
             for label in entry.labels:
                 steps[label].add(entry.step)
-    summaries = sum(isinstance(entry, SummedUp) for entry in evidence.record)
+    summaries = sum(isinstance(entry, SummedUp) for entry in here.record)
     broken: list[str] = []
     counted = surplus = 0
-    for turn, labels in evidence.questions_by_turn().items():
-        if evidence.store.turns[turn] != "kept":
+    for turn, labels in here.questions_by_turn().items():
+        if here.store.turns[turn] != "kept":
             continue
-        bought, kept = steps[labels[0]], evidence.store.completions[turn]
+        bought, kept = steps[labels[0]], here.store.completions[turn]
         counted += kept
         surplus += kept - len(bought)
         if kept < len(bought) or bought != set(range(len(bought))):
@@ -93,12 +95,12 @@ def in_the_ledger(evidence: Evidence) -> Finding:
     return Finding("completions of answered turns in the ledger, each once", counted, told, tuple(broken))
 
 
-def looked_up_once(evidence: Evidence) -> Finding:
+def looked_up_once(here: World) -> Finding:
     """No lookup was made again whose result was written down: the model has been asked with it."""
     reached: defaultdict[str, int] = defaultdict(int)
     seen: Counter[tuple[str, int]] = Counter()
     broken: list[str] = []
-    for entry in evidence.record:
+    for entry in here.record:
         if isinstance(entry, Asked):
             for label in entry.labels:
                 reached[label] = max(reached[label], entry.step)

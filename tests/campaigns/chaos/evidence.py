@@ -1,21 +1,17 @@
-"""What a round leaves behind for the audit, the rows of the store among it, and what the audit finds in it."""
+"""What a round leaves in the store, and what the audit finds."""
 
 import sqlite3
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from bot.chat.context import turns_of
 from bot.messages import Message
 from store import ConversationId, Repositories, open_store
-from tests.campaigns.chaos.crowd import Pen, canaries_in, labels_in
-from tests.campaigns.chaos.phones import Handed
-from tests.campaigns.chaos.record import Asked, Record
-from tests.servers.signal_server import Removed, Sent
+from tests.campaigns.chaos.crowd import canaries_in
 
 _ALL_TURNS = 1_000_000
 
@@ -36,19 +32,6 @@ class Finding:
         if len(self.violations) > 10:
             lines.append(f"         - and {len(self.violations) - 10} more")
         return "\n".join(lines)
-
-
-class Ended(NamedTuple):
-    """How a life ended."""
-
-    number: int
-    how: str
-    status: int
-    was_meant: bool
-    """Whether the harness wanted it to end so."""
-    words: tuple[str, ...]
-    """Labels, canaries and phone numbers in its log: there must be none."""
-    log: str
 
 
 class InboxRow(NamedTuple):
@@ -157,57 +140,3 @@ def _contents(repos: Repositories, chats: Collection[str], integrity: str, reada
         integrity=integrity,
         readable_canaries=readable,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
-    """All that is known of a round when it is over."""
-
-    pen: Pen
-    deliveries: Counter[int]
-    """How often each letter was delivered, by its time."""
-    handed: tuple[Handed, ...]
-    calm_streams: frozenset[int]
-    """Those of lives that ended in order."""
-    stops: int
-    """How many lives ended in order while people wrote."""
-    restarts: int
-    """How often such a life began anew before, within its process."""
-    lost_in_order: int
-    """How much was fetched meanwhile and handed to no life; only where nothing may be."""
-    sent: tuple[Sent, ...]
-    removed: tuple[Removed, ...]
-    read: tuple[tuple[str, int], ...]
-    typing_chats: frozenset[str]
-    record: Record
-    refusals: tuple[str, ...]
-    """What the models' doubles refused as against their rules."""
-    lives: tuple[Ended, ...]
-    rested: bool
-    """Whether all came to rest in time."""
-    store: StoreContents
-
-    @cached_property
-    def asked(self) -> tuple[Asked, ...]:
-        """Every request to a model, oldest first."""
-        return tuple(entry for entry in self.record if isinstance(entry, Asked))
-
-    @cached_property
-    def standing(self) -> tuple[Sent, ...]:
-        """What was sent and not removed again, oldest first."""
-        gone = {(removed.chat, removed.target) for removed in self.removed}
-        return tuple(sent for sent in self.sent if (sent.chat, sent.timestamp) not in gone)
-
-    def questions_by_turn(self) -> dict[int, tuple[str, ...]]:
-        """The labels that each turn is to answer, in the order of arrival."""
-        turns: dict[int, tuple[str, ...]] = defaultdict(tuple)
-        for row in self.store.inbox:
-            letter = self.pen.letters.get(row.sent_at)
-            if letter is not None and letter.label and row.turn is not None:
-                turns[row.turn] += (letter.label,)
-        return turns
-
-    @staticmethod
-    def labels(sent: Sent) -> tuple[str, ...]:
-        """The questions that a message that went out answers; none for a notice."""
-        return labels_in(sent.text)

@@ -16,7 +16,7 @@ import aiohttp
 
 from bot.web.control import ask_running
 from tests.campaigns.chaos.crowd import Letter
-from tests.campaigns.chaos.evidence import Evidence, read_store
+from tests.campaigns.chaos.evidence import read_store
 from tests.campaigns.chaos.phones import KEEPING
 from tests.campaigns.chaos.record import PLACES
 from tests.campaigns.chaos.world import VENDORS, Life, Size, Step, Vendor, World, world
@@ -33,33 +33,16 @@ _REST_SECONDS = 120.0
 """How long it may take until all has come to rest; generous, for machines that are busy."""
 
 
-async def played(size: Size, folder: Path) -> Evidence:
+async def played(size: Size, folder: Path) -> World:
     """Play a round in an empty folder; every tenth life that ends is a line on standard error."""
     async with world(size, folder) as here:
         async with asyncio.TaskGroup() as group:
             writing = group.create_task(_writing(here))
             await _killing(here)
             writing.cancel()
-        stops = here.stops
-        rested = await _rested(here)
-    return Evidence(
-        pen=here.pen,
-        deliveries=here.deliveries,
-        handed=tuple(here.phones.handed),
-        calm_streams=frozenset(here.phones.calm_streams),
-        stops=stops,
-        restarts=here.restarts,
-        lost_in_order=here.lost_in_order,
-        sent=tuple(here.phones.sent),
-        removed=tuple(here.phones.removed),
-        read=tuple(here.phones.read),
-        typing_chats=frozenset(chat for chat, _ in here.phones.typing),
-        record=here.record,
-        refusals=tuple(refusal for name in ("chat", "anthropic") for refusal in here.models[name].refused),
-        lives=tuple(here.lives),
-        rested=rested,
-        store=await read_store(folder / "aldis.db", [chat.id for chat in here.pen.crowd.chats]),
-    )
+        here.rested = await _rested(here)
+    here.store = await read_store(folder / "aldis.db", [chat.id for chat in here.pen.crowd.chats])
+    return here
 
 
 # People
@@ -162,7 +145,7 @@ async def _stopped(here: World, life: Life, lots: random.Random) -> None:
         here.restarts += await _asked_to_restart(here)
         await restarted
         await life.over(lots.uniform(0, here.size.uptime_seconds))
-    await here.stop(life)
+    await here.stop(life, "asked to stop")
     if here.size.way in KEEPING:
         here.lost_in_order += len(here.phones.unheard) - lost
         here.phones.calm_streams.update(range(streams + 1, here.phones.streams_opened + 1))
@@ -204,7 +187,7 @@ async def _calm_life(here: World, vendor: Vendor) -> bool:
         while calm < 2 and time.monotonic() < deadline and not life.ending.done():
             await asyncio.sleep(0.2)
             calm = calm + 1 if here.phones.is_quiet and await _open_items(http, port) == (0, 0) else 0
-    await here.stop(life)
+    await here.stop(life, "at rest")
     return calm == 2
 
 

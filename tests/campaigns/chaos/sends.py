@@ -15,20 +15,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from tests.campaigns.chaos.evidence import Evidence, Finding, OutboxRow
+from tests.campaigns.chaos.crowd import labels_in
+from tests.campaigns.chaos.evidence import Finding, OutboxRow
 from tests.campaigns.chaos.phones import GRACE_SECONDS
+from tests.campaigns.chaos.world import World
 from tests.servers.signal_server import Sent
 
 
-def delivered(evidence: Evidence) -> Finding:
+def delivered(here: World) -> Finding:
     """Every message that Aldis takes for sent went out, to its own conversation, with the answer to its questions."""
-    went_out = {sent.timestamp: sent for sent in evidence.sent}
-    questions = evidence.questions_by_turn()
+    went_out = {sent.timestamp: sent for sent in here.phones.sent}
+    questions = here.questions_by_turn()
     broken: list[str] = []
-    unnamed = _seen_unnamed(evidence)
-    removed = {removed.timestamp: removed for removed in evidence.removed}
-    spare = _removed_unnamed(evidence)
-    for row in evidence.store.outbox:
+    unnamed = _seen_unnamed(here)
+    removed = {removed.timestamp: removed for removed in here.phones.removed}
+    spare = _removed_unnamed(here)
+    for row in here.store.outbox:
         if row.removes and row.sent_at is None and row.state == "sent" and spare[row.chat]:
             spare[row.chat] -= 1  # receipts proved it with a reaction: which of two names is whose, nobody can tell
             continue
@@ -45,60 +47,60 @@ def delivered(evidence: Evidence) -> Finding:
             broken.append(
                 f"message {row.id} of turn {row.turn} {questions[row.turn]} counts as sent by another's receipt"
             )
-    broken += _unanswered(evidence, went_out)
-    return Finding("messages sent, each of them seen by people", len(evidence.store.outbox), "", tuple(broken))
+    broken += _unanswered(here, went_out)
+    return Finding("messages sent, each of them seen by people", len(here.store.outbox), "", tuple(broken))
 
 
-def _unanswered(evidence: Evidence, went_out: dict[int, Sent]) -> Iterator[str]:
+def _unanswered(here: World, went_out: dict[int, Sent]) -> Iterator[str]:
     """Kept turns whose answer was not seen by people, or names other questions than those that were asked."""
-    firsts = {row.turn: went_out.get(row.sent_at or 0) for row in evidence.store.outbox if row.position == 0}
-    firsts |= _seen_unnamed(evidence)
-    for turn, labels in evidence.questions_by_turn().items():
+    firsts = {row.turn: went_out.get(row.sent_at or 0) for row in here.store.outbox if row.position == 0}
+    firsts |= _seen_unnamed(here)
+    for turn, labels in here.questions_by_turn().items():
         sent = firsts.get(turn)
-        if evidence.store.turns[turn] == "kept" and (sent is None or evidence.labels(sent) != labels):
+        if here.store.turns[turn] == "kept" and (sent is None or labels_in(sent.text) != labels):
             yield f"the answer of turn {turn} to {labels} was not seen by people"
 
 
-def _seen_unnamed(evidence: Evidence) -> dict[int, Sent | None]:
+def _seen_unnamed(here: World) -> dict[int, Sent | None]:
     """By turn: what people saw of messages of which Aldis knows no name.
 
     It has given them up, for it never heard that they were seen, or has heard it without learning which was which.
     """
-    nameless = {row.turn: row.chat for row in evidence.store.outbox if row.sent_at is None and not row.removes}
-    questions, turns = evidence.questions_by_turn(), evidence.store.turns
-    copies = [copy for copy, row in _copies(evidence) if row is None]
+    nameless = {row.turn: row.chat for row in here.store.outbox if row.sent_at is None and not row.removes}
+    questions, turns = here.questions_by_turn(), here.store.turns
+    copies = [copy for copy, row in _copies(here) if row is None]
     return {
         turn: copy
         for turn, chat in nameless.items()
         for copy in copies
-        if copy.chat == chat and evidence.labels(copy) == (() if turns[turn] == "failed" else questions[turn])
+        if copy.chat == chat and labels_in(copy.text) == (() if turns[turn] == "failed" else questions[turn])
     }
 
 
-def _removed_unnamed(evidence: Evidence) -> Counter[str | None]:
+def _removed_unnamed(here: World) -> Counter[str | None]:
     """How many removals went out to each chat that no row names."""
-    names = {row.sent_at for row in evidence.store.outbox if row.removes}
-    return Counter(removed.chat for removed in evidence.removed if removed.timestamp not in names)
+    names = {row.sent_at for row in here.store.outbox if row.removes}
+    return Counter(removed.chat for removed in here.phones.removed if removed.timestamp not in names)
 
 
-def confirmed(evidence: Evidence) -> Finding:
+def confirmed(here: World) -> Finding:
     """Most messages were confirmed by a phone: else nothing is shown about what receipts prove."""
-    handed = {target for frame in evidence.handed for target in frame.confirms}
-    count = sum(sent.timestamp in handed for sent in evidence.sent)
-    broken = () if count >= len(evidence.sent) / 2 else (f"only {count} of {len(evidence.sent)} were",)
+    handed = {target for frame in here.phones.handed for target in frame.confirms}
+    count = sum(sent.timestamp in handed for sent in here.phones.sent)
+    broken = () if count >= len(here.phones.sent) / 2 else (f"only {count} of {len(here.phones.sent)} were",)
     return Finding("messages whose receipt was handed to a life", count, "", broken)
 
 
-def answered_once(evidence: Evidence) -> Finding:
+def answered_once(here: World) -> Finding:
     """Nobody saw an answer twice whom a receipt could have spared it."""
-    receipts = Receipts.of(evidence)
+    receipts = Receipts.of(here)
     reasons: Counter[str] = Counter()
     unmarked = 0
     broken: list[str] = []
-    given_up = {(copy.chat, copy.text) for copy in _seen_unnamed(evidence).values() if copy is not None}
-    items = {row.id: row for row in evidence.store.outbox}
-    statuses = {one.sent_at for one in evidence.store.attempts if items[one.item].position < 0}
-    for copy, row in _copies(evidence):
+    given_up = {(copy.chat, copy.text) for copy in _seen_unnamed(here).values() if copy is not None}
+    items = {row.id: row for row in here.store.outbox}
+    statuses = {one.sent_at for one in here.store.attempts if items[one.item].position < 0}
+    for copy, row in _copies(here):
         if row is None and copy.timestamp in statuses:
             reasons[_STATUS] += 1
             continue
@@ -106,20 +108,20 @@ def answered_once(evidence: Evidence) -> Finding:
             reasons[_GIVEN_UP] += 1
             continue
         if row is None:
-            broken.append(f"a message went out to {copy.chat} that no turn has written: {evidence.labels(copy)}")
+            broken.append(f"a message went out to {copy.chat} that no turn has written: {labels_in(copy.text)}")
             continue
-        own = [one.begun_at for one in evidence.store.attempts if one.item == row.id]
-        others = [one.begun_at for one in evidence.store.attempts if one.item != row.id]
-        others += evidence.store.reactions
+        own = [one.begun_at for one in here.store.attempts if one.item == row.id]
+        others = [one.begun_at for one in here.store.attempts if one.item != row.id]
+        others += here.store.reactions
         reason = receipts.reason(copy, row, own, others)
         reasons[reason] += 1
-        unmarked += not evidence.store.resent[row.turn]
+        unmarked += not here.store.resent[row.turn]
         if reason not in _ALLOWED:
             place = copy.chat.partition(":")[0]
-            broken.append(f"the answer of turn {row.turn} {evidence.labels(copy)} ({place}) was seen twice: {reason}")
+            broken.append(f"the answer of turn {row.turn} {labels_in(copy.text)} ({place}) was seen twice: {reason}")
     told = ", ".join(f"{number} {reason}" for reason, number in reasons.items() if reason in _ALLOWED)
     told = f"{reasons.total()} others seen twice: {told}; {unmarked} of them not marked in the ledger" if told else ""
-    return Finding("messages seen once", len(evidence.sent) - 2 * reasons.total(), told, tuple(broken))
+    return Finding("messages seen once", len(here.phones.sent) - 2 * reasons.total(), told, tuple(broken))
 
 
 NEVER = "no phone confirmed the first"
@@ -133,12 +135,12 @@ _ALLOWED = {NEVER, LATE, LOST, UNCLEAR, _GIVEN_UP, _STATUS}
 _ROUNDING_MS = 5
 
 
-def ordered(evidence: Evidence) -> Finding:
+def ordered(here: World) -> Finding:
     """In every conversation people saw the messages in the order in which they were written."""
-    rows = {row.sent_at: row for row in evidence.store.outbox if not row.removes}
+    rows = {row.sent_at: row for row in here.store.outbox if not row.removes}
     broken: list[str] = []
-    for chat in evidence.pen.crowd.listed:
-        seen = [rows[sent.timestamp].id for sent in evidence.sent if sent.chat == chat.id and sent.timestamp in rows]
+    for chat in here.pen.crowd.listed:
+        seen = [rows[sent.timestamp].id for sent in here.phones.sent if sent.chat == chat.id and sent.timestamp in rows]
         broken += [f"messages of {chat.canary} went out in the order {seen}"] if seen != sorted(seen) else []
         written = [row.id for row in sorted(rows.values(), key=_written) if row.chat == chat.id]
         broken += [f"turns of {chat.canary} were answered in another order"] if written != sorted(written) else []
@@ -150,14 +152,14 @@ def _written(row: OutboxRow) -> tuple[int, bool, int]:
     return row.turn, row.position >= 0, abs(row.position)
 
 
-def _copies(evidence: Evidence) -> Iterator[tuple[Sent, OutboxRow | None]]:
+def _copies(here: World) -> Iterator[tuple[Sent, OutboxRow | None]]:
     """What went out, stands there, and is named by no row, with the row of its other copy in the same conversation."""
-    rows = {row.sent_at: row for row in evidence.store.outbox}
+    rows = {row.sent_at: row for row in here.store.outbox}
     others: dict[tuple[str, str], list[Sent]] = defaultdict(list)
-    for sent in evidence.sent:
+    for sent in here.phones.sent:
         if sent.timestamp in rows:
             others[sent.chat, sent.text].append(sent)
-    for sent in evidence.standing:
+    for sent in here.standing:
         if sent.timestamp not in rows:
             named = others[sent.chat, sent.text]
             # The next of the same words: notices have the same words again and again.
@@ -184,12 +186,12 @@ class Receipts:
     """Until when at the latest a receipt of a message was surely read; only those of which one can tell."""
 
     @classmethod
-    def of(cls, evidence: Evidence) -> "Receipts":
-        once = {row.sent_at: row for row in evidence.store.inbox if evidence.deliveries[row.sent_at] == 1}
+    def of(cls, here: World) -> "Receipts":
+        once = {row.sent_at: row for row in here.store.inbox if here.deliveries[row.sent_at] == 1}
         handed: dict[int, int] = {}
         read: dict[int, int] = {}
         unread: dict[int, list[int]] = defaultdict(list)
-        for frame in evidence.handed:
+        for frame in here.phones.handed:
             for target in frame.confirms:
                 handed.setdefault(target, frame.at)
             unread[frame.stream] += frame.confirms

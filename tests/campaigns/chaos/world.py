@@ -2,21 +2,22 @@
 
 import asyncio
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from tests.campaigns.chaos.crowd import Crowd, Letter, Pen
-from tests.campaigns.chaos.evidence import Ended
+from tests.campaigns.chaos.evidence import StoreContents
 from tests.campaigns.chaos.lookups import Searches, Weather
 from tests.campaigns.chaos.models import Anthropic, OpenAI
 from tests.campaigns.chaos.phones import GRACE_SECONDS, SEND_SECONDS, Phones, Way, phones
-from tests.campaigns.chaos.record import Record
+from tests.campaigns.chaos.record import Asked, Record
 from tests.flows import processes
 from tests.servers.envelopes import ACCOUNT
+from tests.servers.signal_server import Sent
 
 Vendor = Literal["chat", "responses", "anthropic"]
 VENDORS: tuple[Vendor, ...] = ("chat", "responses", "anthropic")
@@ -68,9 +69,20 @@ class Life:
         await asyncio.wait((self.ending,), timeout=seconds)
 
 
+class Ended(NamedTuple):
+    """How a life ended."""
+
+    number: int
+    how: str
+    status: int
+    meant: int
+    """The status that the harness wanted."""
+    log: str
+
+
 @dataclass
 class World:
-    """The outside of Aldis, and what is known of its lives."""
+    """The outside of Aldis, and all that is known of its lives: when it is over, the evidence for the audit."""
 
     size: Size
     folder: Path
@@ -81,6 +93,7 @@ class World:
     """Of every life; each has those of its model besides."""
     record: Record
     deliveries: Counter[int] = field(default_factory=Counter[int])
+    """How often each letter was delivered, by its time."""
     lives: list[Ended] = field(default_factory=list[Ended])
     steps: list[str] = field(default_factory=list[str])
     """The names of the steps at which lives have ended so far."""
@@ -90,6 +103,10 @@ class World:
     """How many restarts have been asked for in lives that then ended in order."""
     lost_in_order: int = 0
     """How much was fetched and handed to no life while one ended in order."""
+    rested: bool = False
+    """Whether all came to rest in time."""
+    store: StoreContents = field(init=False)
+    """What is left when all lives are over."""
 
     @property
     def kills(self) -> int:
@@ -97,8 +114,28 @@ class World:
 
     @property
     def stops(self) -> int:
-        """How many lives have ended in order."""
-        return sum(ended.status == 0 for ended in self.lives)
+        """How many lives have ended in order while people wrote."""
+        return sum(ended.status == 0 and ended.how != "at rest" for ended in self.lives)
+
+    @property
+    def asked(self) -> list[Asked]:
+        """Every request to a model, oldest first."""
+        return [entry for entry in self.record if isinstance(entry, Asked)]
+
+    @property
+    def standing(self) -> list[Sent]:
+        """What was sent and not removed again, oldest first."""
+        gone = {(removed.chat, removed.target) for removed in self.phones.removed}
+        return [sent for sent in self.phones.sent if (sent.chat, sent.timestamp) not in gone]
+
+    def questions_by_turn(self) -> dict[int, tuple[str, ...]]:
+        """The labels that each turn is to answer, in the order of arrival."""
+        turns: dict[int, tuple[str, ...]] = defaultdict(tuple)
+        for row in self.store.inbox:
+            letter = self.pen.letters.get(row.sent_at)
+            if letter is not None and letter.label and row.turn is not None:
+                turns[row.turn] += (letter.label,)
+        return turns
 
     async def deliver(self, letter: Letter) -> None:
         if letter.label and letter.chat.is_listed and not self.deliveries[letter.sent_at]:
@@ -132,28 +169,19 @@ class World:
         await life.process.kill()
         await self._bury(life, how, meant=-9)
 
-    async def stop(self, life: Life) -> None:
+    async def stop(self, life: Life, how: str) -> None:
         """SIGTERM, and the wait for its end."""
         await life.process.terminate()
-        await self._bury(life, "asked to stop", meant=0)
+        await self._bury(life, how, meant=0)
         await self.phones.disconnected()
 
     async def _bury(self, life: Life, how: str, *, meant: int) -> None:
-        """Note how a life ended; `meant` is the status that it should have."""
         ended = await life.ending
         died_at = _DIED_AT.search(ended.stderr)
         if died_at:
             self.steps.append(died_at[1])
-        self.lives.append(
-            Ended(
-                number=life.number,
-                how=died_at[1] if died_at else how,
-                status=ended.status,
-                was_meant=ended.status == meant,
-                words=tuple(sorted(self.pen.told_in(ended.stderr))),
-                log=ended.stderr,
-            )
-        )
+        how = died_at[1] if died_at else how
+        self.lives.append(Ended(life.number, how, ended.status, meant, ended.stderr))
 
 
 def _model_settings(vendor: Vendor, address: str, key: str) -> dict[str, str]:
