@@ -15,7 +15,7 @@ from bot import app, settings
 from bot.app import transports
 from bot.errors import Disconnected
 from bot.service import Service
-from tests.campaigns.transcripts.page import Done, Said, Sight, letters, said_as, short
+from tests.campaigns.transcripts.page import Done, Letter, Said, Sight, letters, said_as, short
 from tests.flows.gates import Gate
 from tests.servers import envelopes
 from tests.servers.envelopes import ALDIS, ALICE, GROUP, GROUP_NAME, Frame, Person
@@ -25,7 +25,7 @@ from tests.servers.openai_audio import KEY, OpenAIAudio
 from tests.servers.openai_images import OpenAIImages
 from tests.servers.script import Scripted, say
 from tests.servers.signal_cli import SignalCli
-from tests.servers.signal_server import Sent, SentFile
+from tests.servers.signal_server import Sent
 from tests.waiting import eventually, eventually_found
 
 _STAMP = re.compile(r"^\[\w{3} [0-9-]{10} [0-9:]{5}[^\]·]*?( · |\])", re.MULTILINE)
@@ -129,19 +129,15 @@ class Stage:
     # What people do
 
     async def says(
-        self,
-        who: Person,
-        text: str,
-        *,
-        to_group: bool = False,
-        quote: Line | None = None,
-        **more: Any,
+        self, who: Person, text: str, *, to_group: bool = False, quote: Line | None = None, **more: Any
     ) -> Line:
         """A person writes; `quote` is an earlier message."""
         given = {"quote": envelopes.quote_of(quote.author, quote.at, quote.text)} if quote else {}
         frame = envelopes.message(text, author=who, group=GROUP if to_group else None, **given, **more)
         line = self._line(who, None if to_group else who, frame["envelope"]["timestamp"], text)
-        self._see(line, text, quote=quote, mention=bool(more.get("mention")))
+        called = f"@{ALDIS.name}"
+        mentioning = letters(f"{called} {text}", [f"0:{len(called)}:MENTION"])
+        self._see(line, mentioning if more.get("mention") else letters(text), quote=quote)
         await self._arrives(frame)
         return line
 
@@ -166,7 +162,7 @@ class Stage:
         attachments = [frame for frame in files.values() if frame]
         frame = envelopes.message(text or None, author=who, attachments=attachments, **more)
         line = self._line(who, who, frame["envelope"]["timestamp"], text or next(iter(files)))
-        self._see(line, text, files=tuple(files))
+        self._see(line, letters(text), files=tuple(files))
         await self._arrives(frame)
         return line
 
@@ -182,7 +178,7 @@ class Stage:
         """A person changes a message."""
         frame = envelopes.edit(text, line.at, author=line.author, group=line.group)
         new = self._line(line.author, line.chat, frame["envelope"]["timestamp"], text)
-        self._see(new, text, instead_of=line)
+        self._see(new, letters(text), instead_of=line)
         await self._arrives(frame)
         return new
 
@@ -288,18 +284,9 @@ class Stage:
         text = said_as(letters(sent.text, [*sent.styles, *mentions]), words)
         plain = "".join(letter.character for letter in text)
         line = self._line(ALDIS, chat, sent.timestamp, plain)
-        quoted = self._lines.get(sent.quote_timestamp or 0)
-        edited = self._lines[sent.edits] if sent.edits else None
-        self.sights.append(
-            Said(
-                chat=line.name,
-                who="Aldis",
-                text=text,
-                quote=_quote(quoted),
-                instead_of=short(edited.text) if edited else None,
-                files=["voice note" if sent.is_voice_note else _shown(file) for file in sent.files],
-            )
-        )
+        quoted, edited = self._lines.get(sent.quote_timestamp or 0), self._lines[sent.edits] if sent.edits else None
+        files = ["voice note" if sent.is_voice_note else f"{file.content_type}: {file.name}" for file in sent.files]
+        self._see(line, text, quote=quoted, instead_of=edited, files=files)
         return line
 
     def _line(self, author: Person, chat: Person | None, at: int, text: str) -> Line:
@@ -310,20 +297,18 @@ class Stage:
     def _see(
         self,
         line: Line,
-        text: str,
+        text: Sequence[Letter],
         *,
         quote: Line | None = None,
         instead_of: Line | None = None,
         files: Sequence[str] = (),
-        mention: bool = False,
     ) -> None:
-        called = f"@{ALDIS.name}"
         self.sights.append(
             Said(
                 chat=line.name,
                 who=line.author.name or "",
-                text=letters(f"{called} {text}", [f"0:{len(called)}:MENTION"]) if mention else letters(text),
-                quote=_quote(quote),
+                text=text,
+                quote=f"{quote.author.name}: {short(quote.text)[1:-1]}" if quote else None,
                 instead_of=short(instead_of.text) if instead_of else None,
                 files=files,
             )
@@ -368,16 +353,7 @@ async def played(story: Story, folder: Path) -> list[Sight]:
     return stage.sights
 
 
-def _quote(line: Line | None) -> str | None:
-    return f"{line.author.name}: {short(line.text)[1:-1]}" if line else None
-
-
-def _shown(file: SentFile) -> str:
-    return f"{file.content_type}: {file.name}"
-
-
-def _kind(part: dict[str, Any]) -> str:
-    return {"image_url": "the picture", "file": "the PDF"}[part["type"]]
+_KINDS = {"image_url": "the picture", "file": "the PDF"}
 
 
 def _unstamped(match: re.Match[str]) -> str:
@@ -388,4 +364,4 @@ def _text_of(message: Mapping[str, Any]) -> str:
     """What a message of a request says, its files by their kinds."""
     content = message["content"]
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    return "\n".join(part["text"] if part["type"] == "text" else f"<{_kind(part)}>" for part in parts)
+    return "\n".join(part["text"] if part["type"] == "text" else f"<{_KINDS[part['type']]}>" for part in parts)
