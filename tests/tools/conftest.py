@@ -3,14 +3,16 @@
 import tracemalloc
 from collections.abc import AsyncIterator, Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from bot.app.wiring import user_agent
 from bot.media.library import page_text
 from bot.media.pages import serve
-from tools import Http, PageText, Paper, ToolContext
+from tools import Http, PageText, Paper, Result, Tool, ToolContext
 
 USER_AGENT = user_agent()
 """As Aldis calls itself where nothing is set."""
@@ -32,6 +34,22 @@ def memory_below(max_bytes: int) -> Generator[None]:
     finally:
         tracemalloc.stop()
     assert peak_bytes < max_bytes
+
+
+@dataclass
+class Asked:
+    """A tool as the toolbox calls it; values without a name are those of its first arguments."""
+
+    tool: Tool
+    context: ToolContext
+
+    async def __call__(self, *values: Any, **arguments: Any) -> Any:
+        return (await self.result(*values, **arguments)).data
+
+    async def result(self, *values: Any, **arguments: Any) -> Result:
+        kind = self.tool.spec.arguments
+        given = dict(zip(kind.model_fields, values, strict=False)) | arguments
+        return await self.tool.run(kind.model_validate(given), self.context)
 
 
 class Plenty:

@@ -31,12 +31,13 @@ EMPTY_BLOCKS = b"\x00\x00\x00\xff\xff" * 8192
 
 
 def answer_bytes(
-    body: bytes = b"page", content_type: str | None = "text/html", status: int = 200, **headers: str
+    body: str | bytes = b"page", content_type: str | None = "text/html", status: int = 200, **headers: str
 ) -> Answer:
-    """An answer of these bytes; `Retry_After` names the header Retry-After."""
+    """An answer of this text or these bytes; `Retry_After` names the header Retry-After."""
+    data = body.encode() if isinstance(body, str) else body
     given = {} if content_type is None else {"Content-Type": content_type}
     given |= {name.replace("_", "-"): text for name, text in headers.items()}
-    return lambda _: web.Response(body=body, status=status, headers=given)
+    return lambda _: web.Response(body=data, status=status, headers=given)
 
 
 def endless(first: bytes, piece: bytes, content_type: str = "text/html", status: int = 200, **headers: str) -> Answer:
@@ -70,6 +71,13 @@ class Site(Server):
         given = answer(seen) if answer else web.Response(text=f"page {seen.path}", content_type="text/html")
         assert isinstance(given, web.StreamResponse)
         return given
+
+    def url_of(self, path: str = "/", host: str = "site.example") -> str:
+        return f"http://{host}:{self.port}{path}"
+
+    @property
+    def asked(self) -> list[str]:
+        return [f"{seen.headers['host'].partition(':')[0]}{seen.path}" for seen in self.requests]
 
 
 @dataclass
@@ -113,6 +121,18 @@ def says(*answer: str | bytes) -> Talk:
         for piece in answer:
             writer.write(piece.encode() if isinstance(piece, str) else piece)
         await writer.drain()
+
+    return talk
+
+
+def trickle(head: bytes, piece: bytes) -> Talk:
+    """The same piece again and again."""
+
+    async def talk(writer: asyncio.StreamWriter) -> None:
+        writer.write(head)
+        while not writer.is_closing():
+            writer.write(piece)
+            await asyncio.sleep(0.01)
 
     return talk
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.tools.conftest import memory_below
+from tests.tools.conftest import Asked, memory_below
 from tools import BadArguments, ToolContext
-from tools.calculator import FUNCTIONS, Calculator, CalculatorArguments, calculate
+from tools.calculator import FUNCTIONS, Calculator, calculate
 
 MAX_MEMORY_BYTES = 8_000_000
 BIG = "9**4000"
@@ -30,16 +30,12 @@ RESULTS = [
     ("0**0", "1"),
     ("(-1)**99999", "-1"),
     ("cbrt(-8)", "-2"),
-    ("log(8, 2)", "3"),
-    ("log2(1024) + log10(1000)", "13"),
-    ("sin(pi)", "0"),
-    ("cos(0) + tan(0)", "1"),
-    ("degrees(atan2(1, 1))", "45"),
+    ("log(8, 2) + log2(1024) + log10(1000)", "16"),
+    ("sin(pi) + cos(0) + tan(0)", "1"),
     ("degrees(asin(1)) + degrees(acos(1)) + degrees(atan(1))", "135"),
     ("cosh(0) + sinh(0) + tanh(0) + asinh(0) + acosh(1) + atanh(0)", "1"),
     ("phi", "1.61803398874989"),
     ("1.5^90", "7.05039282284307e+15"),
-    ("100 % sin(30°)", "0"),
     ("9^4000", "9.33335440888346e+3816"),
     ("trunc(-2.7)", "-2"),
     ("round(-2.5)", "-3"),
@@ -52,13 +48,9 @@ RESULTS = [
     ("median(4, 1, 3, 2)", "2.5"),
     ("median(5, 1, 3)", "3"),
     ("gcd(12, 18) + lcm(4, 6)", "18"),
-    ("factorial(20)", "2432902008176640000"),
-    ("comb(52, 5)", "2598960"),
-    ("-0.0", "0"),
+    ("factorial(20) + comb(52, 5)", "2432902008179238960"),
     # Percent signs. Reports: biati-digital/alfred-calculate-anything#163, IIsi50MHz/chromey-calculator#46.
     ("20% + 5", "5.2"),
-    ("20 % (+5)", "0"),
-    ("20 % - 5", "-4.8"),
     ("15%", "0.15"),
     ("15% of 80", "12"),
     ("200 + 15%", "230"),
@@ -129,34 +121,31 @@ REFUSALS = [
 
 
 async def test_an_expression_comes_to_its_result(context: ToolContext) -> None:
-    """Integers and decimals are exact, rounded numbers readable, and people's ways of writing are understood."""
+    """Integers and decimals are exact, rounded numbers readable, and people's ways of writing are understood. A failure
+    is a sentence that says what to write instead.
+    """
+    ask = Asked(Calculator(), context)
     for expression, result in RESULTS:
-        answer = await Calculator().run(CalculatorArguments(expression=expression), context)
-        assert answer.data["result"] == result, expression
-
-
-async def test_a_failure_is_a_sentence_that_says_what_to_do(context: ToolContext) -> None:
-    """The model reads it and asks again, better."""
+        assert (await ask(expression))["result"] == result, expression
     for expression, sentence in REFUSALS:
         with pytest.raises(BadArguments) as caught:
-            await Calculator().run(CalculatorArguments.model_construct(expression=expression), context)
+            await ask(expression)
         assert sentence in str(caught.value), expression
 
 
 async def test_the_time_between_two_dates_is_counted_in_all_units(context: ToolContext) -> None:
     """In days, weeks, months and working days, whichever date comes first; how a percentage was read is said, too."""
-    answer = await Calculator().run(CalculatorArguments(expression="2027-01-31 - 2026-11-27"), context)
-    assert {name: answer.data[name] for name in ("result", "from", "in_weeks", "in_months", "working_days")} == {
+    ask = Asked(Calculator(), context)
+    data = await ask("2027-01-31 - 2026-11-27")
+    assert {name: data[name] for name in ("result", "from", "in_weeks", "in_months", "working_days")} == {
         "result": "65 days",
         "from": "Friday 2026-11-27",
         "in_weeks": "9 weeks and 2 days",
         "in_months": "2 months and 4 days",
         "working_days": 45,
     }
-    answer = await Calculator().run(CalculatorArguments(expression="2028-02-01 - 2026-11-27"), context)
-    assert answer.data["in_months"] == "14 months and 5 days"
-    answer = await Calculator().run(CalculatorArguments(expression="200 + 15%"), context)
-    assert "of the number before it" in answer.data["note"]
+    assert (await ask("2028-02-01 - 2026-11-27"))["in_months"] == "14 months and 5 days"
+    assert "of the number before it" in (await ask("200 + 15%"))["note"]
 
 
 ATTACKS = [
@@ -195,26 +184,13 @@ def test_an_attack_ends_in_a_small_result_or_a_sentence() -> None:
         _check_small(result)
 
 
-NUMBERS = ["0", "1", "2", "7", "10", "1400", "0.5", "1.1", "1e9", "1e-9", "1e9998", "0xff", "9**999", "pi", "-3"]
-NAMES = sorted({*FUNCTIONS, "foo"})
-numbers = st.sampled_from(NUMBERS)
-expressions = st.recursive(
-    numbers,
-    lambda inner: st.one_of(
-        st.builds("({} {} {})".format, inner, st.sampled_from(["+", "-", "*", "/", "//", "%", "**", "^", "<<"]), inner),
-        st.builds("{}({})".format, st.sampled_from(NAMES), inner),
-        st.builds("{}({}, {})".format, st.sampled_from(NAMES), inner, inner),
-        st.builds("-{}".format, inner),
-    ),
-    max_leaves=24,
-)
-scribbles = st.text(alphabet="0123456789.eE+-*/%^(), \tpisqrtx²½×−#'[]{}:=!_\u202e\ud800", max_size=60)
+PIECES = [*"(), +-*/%^!√²7\ud800", "**", "//", "<<", "0.5", "1e9998", "0xff", "9**999", "pi", "foo", *FUNCTIONS]
 
 
-@given(st.one_of(expressions, scribbles, st.text(max_size=80)))
+@given(st.one_of(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), st.text(max_size=80)))
 @settings(max_examples=200, deadline=None)
 def test_any_expression_gives_a_small_result_or_a_sentence(expression: str) -> None:
-    """Random arithmetic, scribbles and any text at all: a number of bounded size, or `BadArguments`."""
+    """Random arithmetic and any text at all: a number of bounded size, or `BadArguments`."""
     _check_small(_value_or_none(expression))
 
 

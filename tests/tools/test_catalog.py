@@ -12,7 +12,7 @@ from bot.app.wiring import idle_features
 from bot.settings.load import variables_of
 from tests.tools.conftest import USER_AGENT, Plenty, Repository
 from tests.tools.evidence.test_tool import Reading
-from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, build
+from tools import CATALOG, Fetcher, Http, NewsOptions, Options, Tool, ToolDeps, build
 from tools.weather import WeatherOptions
 
 READY: Mapping[str, Options] = {
@@ -86,9 +86,15 @@ def test_names_descriptions_and_schemas_are_what_every_model_accepts(tool_deps: 
 
 
 def test_every_option_has_a_default() -> None:
-    """No tool stops a start that sets nothing; what its settings are for is said in one place."""
+    """No tool stops a start that sets nothing; what its settings are for is said in one place. What a tool lacks is
+    named by settings that it has, and the page says in a sentence what each tool does.
+    """
     for entry in CATALOG.values():
         assert inspect.getdoc(entry.options)
+        lacking = entry.options()
+        named = " ".join((lacking.missing_settings() or "", *lacking.idle_services().values()))
+        assert {name.lower() for name in re.findall("[A-Z_]+", named)} <= entry.options.model_fields.keys()
+        assert entry.summary.endswith(".") is entry.maker.rpartition(":")[2][:1].isupper()
         for variable in variables_of(entry.options):
             assert not variable.field.is_required(), variable.name
 
@@ -110,3 +116,12 @@ def test_an_option_that_cannot_work_is_refused_without_repeating_it() -> None:
             WeatherOptions(**options)
         assert "SECRET" not in str(caught.value)
         assert "SECRÉT" not in str(caught.value)
+
+
+def test_feeds_are_a_comma_list_of_addresses() -> None:
+    """Each once, in its one spelling; only then does the store know them again."""
+    several = " HTTPS://A.example:443/Feed?x=1 ,https://b.example , https://b.example"
+    for given, feeds in (("", ()), (several, ("https://a.example/Feed?x=1", "https://b.example/"))):
+        options = NewsOptions.model_validate({"feeds": given})
+        assert (options.feeds, options.seen_by()) == (feeds, ())
+        assert bool(options.idle_services()) is not bool(feeds)

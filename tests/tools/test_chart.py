@@ -1,7 +1,6 @@
 """Charts: read back as pictures, pixel by pixel."""
 
 import io
-from collections.abc import Sequence
 from operator import sub
 from typing import Any
 
@@ -13,14 +12,8 @@ FIRST, SECOND = (194, 65, 12), (29, 95, 191)
 LABELS = {0: "Mon", 2: "Wed"}
 
 
-def drawn(panels: Sequence[Panel]) -> Image.Image:
-    return opened(line_chart("Title", LABELS, panels))
-
-
-def opened(png: bytes) -> Image.Image:
-    picture = Image.open(io.BytesIO(png))
-    picture.load()
-    return picture
+def drawn(*panels: Panel, decimal_point: str = ".") -> Image.Image:
+    return Image.open(io.BytesIO(line_chart("Title", LABELS, panels, decimal_point=decimal_point)))
 
 
 def marks(picture: Image.Image, colour: tuple[int, int, int], box: tuple[int, int, int, int]) -> int:
@@ -31,8 +24,7 @@ def marks(picture: Image.Image, colour: tuple[int, int, int], box: tuple[int, in
 
 def test_each_panel_has_its_curve_in_its_colour() -> None:
     """One below the other, on white paper, with words at the head, at the axis and below."""
-    panels = [Panel(name="A (°C)", values=[1, 2, 3]), Panel(name="B (%)", values=[3, 2, 1])]
-    picture = drawn(panels)
+    picture = drawn(Panel(name="A (°C)", values=[1, 2, 3]), Panel(name="B (%)", values=[3, 2, 1]))
     assert picture.size == (900, 576)
     upper, lower = (64, 100, 876, 280), (64, 360, 876, 540)
     assert marks(picture, FIRST, upper) > 500 > marks(picture, FIRST, lower) == 0
@@ -43,37 +35,32 @@ def test_each_panel_has_its_curve_in_its_colour() -> None:
 
 
 def test_curves_rise_where_values_do_with_gaps_and_dots() -> None:
-    """A line over a missing value would be a guess; a lonely value is a dot."""
-    picture = drawn([Panel(name="A", values=[0, 1, 2])])
+    """A line over a missing value would be a guess; a lonely value is a dot. Bars stand on zero, as high as their
+    values.
+    """
+    picture = drawn(Panel(name="A", values=[0, 1, 2]))
     assert marks(picture, FIRST, (780, 95, 880, 130)) > 20
     assert marks(picture, FIRST, (70, 95, 160, 130)) == 0
-    picture = drawn([Panel(name="A", values=[1, 1, None, 1, None, 0])])
+    picture = drawn(Panel(name="A", values=[1, 1, None, 1, None, 0]))
     assert marks(picture, FIRST, (100, 95, 190, 290)) > 50
     assert marks(picture, FIRST, (250, 95, 530, 290)) == 0
     assert marks(picture, FIRST, (540, 95, 565, 290)) > 10
-
-
-def test_axes_have_the_decimal_point_of_the_language() -> None:
-    """Only in their numbers."""
-    panels = [Panel(name="A", values=[0, 1])]
-    point, comma = (opened(line_chart("T", LABELS, panels, decimal_point=sign)) for sign in ".,")
-    axis, rest = (0, 90, 62, 300), (62, 0, 900, 316)
-    assert point.crop(axis).tobytes() != comma.crop(axis).tobytes()
-    assert point.crop(rest).tobytes() == comma.crop(rest).tobytes()
-
-
-def test_any_values_can_be_drawn() -> None:
-    """All equal, tiny differences, nothing but one: always the same picture, or none."""
-    for values in ([], [None], [1], [5, 5], [1e6, 1e6 + 1e-9], [-1e6, None, 1e6]):
-        panels = [Panel(name="A", values=values)]
-        assert bool(line_chart("t", LABELS, panels)) == any(value is not None for value in values)
-        assert line_chart("t", LABELS, panels) == line_chart("t", LABELS, panels)
-
-
-def test_bars_stand_on_zero() -> None:
-    """As high as their values, and nothing where there is nothing."""
-    picture = drawn([Panel(name="A", values=[10, 0, 5, None], bars=True)])
+    picture = drawn(Panel(name="A", values=[10, 0, 5, None], bars=True))
     full, half, nothing = (66, 102, 150, 280), (515, 193, 690, 280), (250, 95, 420, 290)
     assert marks(picture, FIRST, full) == (150 - 66) * (280 - 102)
     assert marks(picture, FIRST, half) == (690 - 515) * (280 - 193)
     assert marks(picture, FIRST, nothing) == marks(picture, FIRST, (515, 95, 690, 189)) == 0
+
+
+def test_any_values_can_be_drawn() -> None:
+    """All equal, tiny differences, nothing but one: always the same picture, or none. Axes have the decimal point of
+    the language, only in their numbers.
+    """
+    point, comma = (drawn(Panel(name="A", values=[0, 1]), decimal_point=sign) for sign in ".,")
+    axis, rest = (0, 90, 62, 300), (62, 0, 900, 316)
+    assert point.crop(axis).tobytes() != comma.crop(axis).tobytes()
+    assert point.crop(rest).tobytes() == comma.crop(rest).tobytes()
+    for values in ([], [None], [1], [5, 5], [1e6, 1e6 + 1e-9], [-1e6, None, 1e6]):
+        panels = [Panel(name="A", values=values)]
+        assert bool(line_chart("t", LABELS, panels)) == any(value is not None for value in values)
+        assert line_chart("t", LABELS, panels) == line_chart("t", LABELS, panels)

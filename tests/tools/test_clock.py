@@ -1,18 +1,21 @@
 """The time in a zone, a city, at an offset."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from zoneinfo import available_timezones
 
 import pytest
 
+from tests.tools.conftest import Asked
 from tools import NotFound, ToolContext
-from tools.clock import CurrentTime, CurrentTimeArguments, zone_named
+from tools.clock import CurrentTime, zone_named
 
 
 async def test_the_time_is_that_of_the_people_who_ask(context: ToolContext) -> None:
-    """Without an argument the zone of the surroundings counts."""
-    answer = await CurrentTime().run(CurrentTimeArguments(), context)
-    assert answer.data == {
+    """Without an argument the zone of the surroundings counts, with the offset of the day."""
+    july = replace(context, now=datetime(2026, 7, 1, 12, tzinfo=UTC))
+    assert (await Asked(CurrentTime(), july)())["utc_offset"] == "+02:00"
+    assert await Asked(CurrentTime(), context)() == {
         "timezone": "Europe/Berlin",
         "local_time": "2026-11-21T15:30:15+01:00",
         "date": "2026-11-21",
@@ -24,27 +27,20 @@ async def test_the_time_is_that_of_the_people_who_ask(context: ToolContext) -> N
 
 FOUND = [
     ("tokyo", "Asia/Tokyo", "2026-11-21T23:30:15+09:00"),
-    ("Tokyo, Japan", "Asia/Tokyo", "2026-11-21T23:30:15+09:00"),
-    ("new york", "America/New_York", "2026-11-21T09:30:15-05:00"),
     ("Buenos Aires", "America/Buenos_Aires", "2026-11-21T11:30:15-03:00"),
     ("Wien", "Europe/Vienna", "2026-11-21T15:30:15+01:00"),
     ("Athènes", "Europe/Athens", "2026-11-21T16:30:15+02:00"),
     ("Mumbai", "Asia/Kolkata", "2026-11-21T20:00:15+05:30"),
-    ("UTC", "UTC", "2026-11-21T14:30:15+00:00"),
-    ("Japan", "Japan", "2026-11-21T23:30:15+09:00"),
     ("UTC+5:30", "UTC+05:30", "2026-11-21T20:00:15+05:30"),
     ("GMT-3", "UTC-03:00", "2026-11-21T11:30:15-03:00"),
-    ("Etc/GMT+5", "Etc/GMT+5", "2026-11-21T09:30:15-05:00"),
     # A country behind a comma decides, and a state is not guessed. Reports: kevinroberts/city-timezones#8,
     # mattermost-plugin-walltime#37.
     ("Birmingham, UK", "Europe/London", "2026-11-21T14:30:15+00:00"),
-    ("New York, USA", "America/New_York", "2026-11-21T09:30:15-05:00"),
     ("Bielefeld, Germany", "Europe/Berlin", "2026-11-21T15:30:15+01:00"),
     ("München, Deutschland", "Europe/Berlin", "2026-11-21T15:30:15+01:00"),
     ("Buenos Aires, Argentina", "America/Argentina/Buenos_Aires", "2026-11-21T11:30:15-03:00"),
     ("Tbilisi, Georgia", "Asia/Tbilisi", "2026-11-21T18:30:15+04:00"),  # a state has the same name
     ("GMT+5:30", "UTC+05:30", "2026-11-21T20:00:15+05:30"),  # victrme/Bonjourr#601
-    ("GMT", "GMT", "2026-11-21T14:30:15+00:00"),  # apertium/phenny#171
     ("London, United Kingdom", "Europe/London", "2026-11-21T14:30:15+00:00"),  # kevinroberts/city-timezones#8
 ]
 
@@ -55,7 +51,6 @@ UNKNOWN = [
     ("UTC+25", "14 hours"),
     ("\u202e", "no time zone"),
     ("Paris, TX", "Give an IANA name"),
-    ("London, Ontario", "Give an IANA name"),
     ("Athens, Georgia", "Give an IANA name"),
     ("Naples, FL", "Give an IANA name"),  # mwood77/ws4kp-international#102
     ("UK/London", "Give an IANA name"),  # md-arif-shaikh/tzc#5
@@ -64,24 +59,15 @@ UNKNOWN = [
 
 
 async def test_a_zone_is_found_by_what_people_call_it(context: ToolContext) -> None:
-    """IANA names in any case, cities with and without accents and countries, offsets as people mean them."""
+    """IANA names in any case, cities with and without accents and countries, offsets as people mean them. An unknown
+    one is named with what comes close, so that the model can ask again, or ask the person.
+    """
     for asked, zone, local_time in FOUND:
-        answer = await CurrentTime().run(CurrentTimeArguments(timezone=asked), context)
-        assert (answer.data["timezone"], answer.data["local_time"]) == (zone, local_time), asked
-
-
-async def test_summer_time_is_kept(context: ToolContext) -> None:
-    """The offset is that of the day."""
-    july = ToolContext(now=datetime(2026, 7, 1, 12, tzinfo=UTC), timezone=context.timezone)
-    answer = await CurrentTime().run(CurrentTimeArguments(), july)
-    assert answer.data["utc_offset"] == "+02:00"
-
-
-async def test_an_unknown_zone_is_named_with_what_comes_close(context: ToolContext) -> None:
-    """The model can ask again, or ask the person."""
+        data = await Asked(CurrentTime(), context)(asked)
+        assert (data["timezone"], data["local_time"]) == (zone, local_time), asked
     for asked, words in UNKNOWN:
         with pytest.raises(NotFound, match=words):
-            await CurrentTime().run(CurrentTimeArguments(timezone=asked), context)
+            await Asked(CurrentTime(), context)(asked)
 
 
 def test_every_zone_of_the_database_is_found_by_its_name() -> None:

@@ -1,12 +1,16 @@
 """The client for JSON, against services that misbehave."""
 
 import asyncio
+import errno
 import json
 import logging
+import socket
+import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from aiohttp import web
 
@@ -14,9 +18,9 @@ from tests.servers.base import Seen, Server, answer_json, hang
 from tests.servers.certificates import certified
 from tests.servers.fixtures import fixture_of
 from tests.tools.conftest import USER_AGENT, memory_below
-from tests.tools.sites import answer_bytes, bomb, line
+from tests.tools.sites import answer_bytes, bomb, line, trickle
 from tests.waiting import DEADLINE_SECONDS
-from tools import Http, RateLimited, TimedOut, TooLarge, Unavailable
+from tools import Http, RateLimited, TimedOut, TooLarge, Unavailable, why_unreachable
 from tools.connections import trusted_certificates
 from tools.http import MAX_BODY_BYTES, BytesAnswer, JsonAnswer
 
@@ -47,7 +51,9 @@ async def ask(http: Http, url: str, **more: Any) -> JsonAnswer:
 
 
 async def test_an_answer_has_status_json_and_headers(http: Http, service: Service) -> None:
-    """The request says who asks and what may come back; the answer is whole."""
+    """The request says who asks and what may come back; the answer is whole. A refusal is handed on with its JSON, as
+    what a status means differs between services; it is asked once, and a redirect is not followed.
+    """
     service.faults.append(answer_json({"ä": [1, 2.5, None]}, headers={"X-Limit": "7"}))
     answer = await ask(http, service.url + "/a/path", headers={"X-Key": SECRET})
     assert (answer.status, answer.body, answer.headers["x-limit"]) == (200, {"ä": [1, 2.5, None]}, "7")
@@ -55,10 +61,6 @@ async def test_an_answer_has_status_json_and_headers(http: Http, service: Servic
     assert (seen.method, seen.path, seen.query["q"], seen.headers["x-key"]) == ("GET", "/a/path", "words", SECRET)
     assert seen.headers["user-agent"] == USER_AGENT
     assert seen.headers["accept-encoding"] == "gzip, identity"
-
-
-async def test_a_refusal_is_handed_to_the_caller_with_its_json(http: Http, service: Service) -> None:
-    """What a status means differs between services; it is asked once, and a redirect is not followed."""
     for status in (301, 404, 500):
         service.requests.clear()
         service.faults.append(answer_json({"error": "why"}, status=status, headers={"Location": "/elsewhere"}))
@@ -92,13 +94,8 @@ async def test_no_answer_ends_at_the_deadline(http: Http, service: Service) -> N
         with pytest.raises(TimedOut):
             await asked
 
-    async def trickle(writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n")
-        while not writer.is_closing():
-            writer.write(b" ")
-            await asyncio.sleep(0.01)
-
-    async with line(trickle) as site:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
+    async with line(trickle(head, b" ")) as site:
         with pytest.raises(TimedOut):
             await ask(http, site.url, timeout_seconds=0.1)
 
@@ -111,17 +108,12 @@ async def test_an_answer_that_is_too_large_is_left_unread(http: Http, service: S
             await ask(http, service.url)
 
 
-async def test_a_refused_connection_is_tried_twice_and_told(http: Http, service: Service) -> None:
-    """Nobody listens: unavailable, in words without address and key."""
-    url = service.url
+async def test_a_connection_that_breaks_once_is_no_failure(http: Http, service: Service) -> None:
+    """The one retry hides a dropped connection. Where nothing listens that is said, without address and key."""
     await service.stop()
     with pytest.raises(Unavailable) as caught:
-        await ask(http, url)
+        await ask(http, service.url)
     assert str(caught.value) == "Service cannot be reached: nothing listens there."
-
-
-async def test_a_connection_that_breaks_once_is_no_failure(http: Http) -> None:
-    """The one retry hides a dropped connection."""
     answers = [b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{", b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"]
 
     async def talk(writer: asyncio.StreamWriter) -> None:
@@ -134,7 +126,9 @@ async def test_a_connection_that_breaks_once_is_no_failure(http: Http) -> None:
 
 
 async def test_a_short_wait_is_waited_for(http: Http, service: Service) -> None:
-    """The service says when; one that wants fewer requests is asked once more, one that is unavailable twice."""
+    """The service says when; one that wants fewer requests is asked once more, one that is unavailable twice. Longer
+    than we wait, or than the deadline leaves, or where no second try is wanted: the refusal is the answer.
+    """
     for status, tries in ((429, 2), (503, 3)):
         busy = answer_json({"error": "busy"}, status=status, headers={"Retry-After": "0"})
         service.faults += [busy] * (tries - 1)
@@ -143,10 +137,6 @@ async def test_a_short_wait_is_waited_for(http: Http, service: Service) -> None:
         service.faults += [busy] * tries
         assert (await ask(http, service.url)).status == status
         assert len(service.requests) == tries
-
-
-async def test_a_long_wait_is_not_waited_for(http: Http, service: Service) -> None:
-    """Longer than we wait, or than the deadline leaves, or no second try is wanted: the refusal is the answer."""
     odd = [JsonAnswer(status=503, body=None, headers={"retry-after": told}) for told in ("-5", "inf", "soon")]
     assert {one.retry_after_seconds for one in odd} == {None}
     for wait, given in (("60", {}), ("2", {"timeout_seconds": 1.5}), ("0", {"retries": False})):
@@ -161,13 +151,7 @@ async def test_a_long_wait_is_not_waited_for(http: Http, service: Service) -> No
 async def test_a_question_in_json_is_asked_like_any_other(http: Http, service: Service) -> None:
     """By POST, once more after a short wait, with the key nowhere but in its header."""
     service.faults.append(answer_bytes(b"{}", JSON, status=503, Retry_After="0"))
-    answer = await http.get_json(
-        service.url,
-        service="Service",
-        body={"q": "wörter"},
-        headers={"X-Key": SECRET},
-        timeout_seconds=DEADLINE_SECONDS,
-    )
+    answer = await ask(http, service.url, params=None, body={"q": "wörter"}, headers={"X-Key": SECRET})
     assert (answer.ok, answer.body, len(service.requests)) == (True, {"fine": True}, 2)
     seen = service.requests[-1]
     assert (seen.method, seen.json(), seen.headers["x-key"]) == ("POST", {"q": "wörter"}, SECRET)
@@ -191,7 +175,7 @@ async def test_addresses_and_keys_are_in_no_log_and_no_error(
 
 async def test_what_is_posted_is_sent_once_and_whole(http: Http, service: Service) -> None:
     """Fields and a file with its name and type, whatever bytes it has; it may be paid for, so a server that is busy is
-    not asked again.
+    not asked again. A file comes back as it is, up to the bound.
     """
     data = bytes(range(256)) * 3 + b"\r\n--"
     assert (await post(http, service.url, data)).body == {"fine": True}
@@ -202,14 +186,10 @@ async def test_what_is_posted_is_sent_once_and_whole(http: Http, service: Servic
     service.faults.append(answer_json({}, status=503, headers={"Retry-After": "0"}))
     assert (await post(http, service.url, b"x")).status == 503
     assert len(service.requests) == 2
-
-
-async def test_a_file_comes_back_as_it_is(http: Http, service: Service) -> None:
-    """Bytes, with their status, up to the bound; the request says that anything may come."""
     service.faults.append(answer_bytes(b"\x00\xff sound", "audio/aac"))
     answer = await post_json(http, service.url)
     assert (answer.status, answer.ok, answer.body) == (200, True, b"\x00\xff sound")
-    [seen] = service.requests
+    seen = service.requests[-1]
     assert (seen.json(), seen.headers["accept"]) == ({"input": "ä"}, "*/*")
     service.faults.append(answer_bytes(b"x" * 2000, JSON))
     with pytest.raises(TooLarge):
@@ -248,3 +228,28 @@ def test_authorities_are_those_that_the_environment_names(tmp_path: Path, monkey
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / file))
         monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / folder) if folder else "")
         assert trusted_certificates.__wrapped__().cert_store_stats()["x509"] in count
+
+
+CAUSES: list[tuple[Exception, str]] = [
+    (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "no host of that name is known here"),
+    (ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER]"), "it does not use TLS; an address without it begins with http://"),
+    (ConnectionRefusedError(errno.ECONNREFUSED, "refused"), "nothing listens there"),
+    (PermissionError(errno.EACCES, "Permission denied"), "this user may not connect to it"),
+    (FileNotFoundError(errno.ENOENT, "No such file"), "there is no such file or socket"),
+    (TimeoutError(), "no answer in time"),
+    (OSError(errno.ENETUNREACH, "Network is unreachable"), "it cannot be reached from here"),
+    (ValueError("secret"), "ConnectError"),
+]
+
+
+def test_the_cause_of_a_failed_connection_is_named() -> None:
+    """Whichever library wrapped it, behind several others or as one of a group, without an address; what is not known
+    is named by its kind alone.
+    """
+    for cause, words in CAUSES:
+        behind = OSError("all failed")
+        behind.__cause__ = cause
+        for outer in (behind, ExceptionGroup("tried both", [cause])):
+            error = httpx.ConnectError("x")
+            error.__cause__ = outer
+            assert why_unreachable(error) == words

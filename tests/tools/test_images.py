@@ -1,5 +1,6 @@
 """Pictures of descriptions, from a double of OpenAI's images endpoint and of servers that are compatible with it."""
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -10,22 +11,12 @@ from pydantic import SecretStr
 from tests.servers.base import Answer, Seen, answer_json, hang
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai_images import JPEG, KEY, PNG, WEBP, OpenAIImages, refused
+from tests.tools.conftest import Asked
 from tests.tools.sites import line, says
 from tests.waiting import DEADLINE_SECONDS
-from tools import (
-    BadArguments,
-    Denied,
-    Disabled,
-    Http,
-    RateLimited,
-    Result,
-    TooLarge,
-    ToolContext,
-    ToolError,
-    Unavailable,
-    UnknownOutcome,
-)
-from tools.images import MAX_ANSWER_BYTES, MAX_PICTURE_BYTES, ImageArguments, ImageGenerate, ImagesOptions
+from tools import BadArguments, Denied, Disabled, Http, RateLimited, TooLarge, ToolContext, ToolError, Unavailable
+from tools.errors import UnknownOutcome
+from tools.images import MAX_ANSWER_BYTES, MAX_PICTURE_BYTES, ImageGenerate, ImagesOptions
 
 BROKEN = answer_json({"error": {"message": "SECRET words", "type": "server_error", "param": None, "code": None}}, 500)
 
@@ -34,59 +25,56 @@ service = fixture_of(OpenAIImages)
 local = fixture_of(lambda: OpenAIImages(local=True))
 
 
-class Drawing:
-    """The tool over a double."""
-
-    def __init__(self, service: OpenAIImages, http: Http, context: ToolContext, **options: Any) -> None:
-        given = {"base_url": service.base_url, "api_key": SecretStr(KEY), "model": "gpt-image-2", **options}
-        self._timeout: Any = {"timeout_seconds": given.pop("timeout_seconds", DEADLINE_SECONDS)}
-        self._http, self._context, self._options = http, context, ImagesOptions(**given)
-
-    async def __call__(self, prompt: str = "a lamp in the fog") -> Result:
-        tool = ImageGenerate(self._options, self._http, **self._timeout)
-        return await tool.run(ImageArguments(prompt=prompt), self._context)
+Opened = Callable[..., Asked]
 
 
 @pytest.fixture
-def draw(service: OpenAIImages, http: Http, context: ToolContext) -> Drawing:
-    return Drawing(service, http, context)
+def opened(service: OpenAIImages, http: Http, context: ToolContext) -> Opened:
+    """The tool over a double, by its options."""
+
+    def tool(timeout_seconds: float = DEADLINE_SECONDS, **options: Any) -> Asked:
+        given = {"base_url": service.base_url, "api_key": SecretStr(KEY), "model": "gpt-image-2", **options}
+        return Asked(ImageGenerate(ImagesOptions(**given), http, timeout_seconds=timeout_seconds), context)
+
+    return tool
 
 
-async def test_a_picture_is_a_file_and_the_model_hears_of_it(draw: Drawing, service: OpenAIImages) -> None:
-    """One request, for one picture, in words that the real service takes; no format is asked for, as it wants."""
-    result = await draw("a lamp\u200b in the fog ")
+@pytest.fixture
+def draw(opened: Opened) -> Asked:
+    return opened()
+
+
+async def test_a_picture_is_a_file_and_the_model_hears_of_it(draw: Asked, service: OpenAIImages) -> None:
+    """One request, for one picture, in words that the real service takes; no format is asked for, as it wants, and what
+    a picture is its bytes say.
+    """
+    result = await draw.result("a lamp\u200b in the fog ")
     [file] = result.files
     assert (file.name, file.content_type, file.data) == ("picture.png", "image/png", PNG)
     assert result.data == {"format": "png", "size_bytes": len(PNG)}
     assert service.drawn == [{"model": "gpt-image-2", "n": 1, "size": "1024x1024", "prompt": "a lamp in the fog"}]
     assert len(service.requests) == 1
-
-
-async def test_what_a_picture_is_its_bytes_say(draw: Drawing, service: OpenAIImages) -> None:
-    """Nobody else is asked."""
     for picture, kind in ((PNG, "png"), (JPEG, "jpeg"), (WEBP, "webp")):
         service.picture = picture
-        [file] = (await draw()).files
+        [file] = (await draw.result("a lamp")).files
         assert (file.name, file.content_type) == (f"picture.{kind}", f"image/{kind}")
 
 
-async def test_a_server_of_one_s_own_needs_no_key(local: OpenAIImages, http: Http, context: ToolContext) -> None:
+async def test_a_server_of_one_s_own_needs_no_key(local: OpenAIImages, opened: Opened) -> None:
     """No header is sent, no model is made up, and the picture is asked for in the answer itself."""
-    await Drawing(local, http, context, api_key=None, model=None)("a lamp")
+    await opened(base_url=local.base_url, api_key=None, model=None)("a lamp")
     assert local.drawn == [{"n": 1, "size": "1024x1024", "response_format": "b64_json", "prompt": "a lamp"}]
     assert "authorization" not in local.requests[0].headers
 
 
-async def test_a_large_picture_comes_through_and_one_that_is_too_large_does_not(
-    draw: Drawing, service: OpenAIImages
-) -> None:
+async def test_a_large_picture_comes_through_one_that_is_too_large_does_not(draw: Asked, service: OpenAIImages) -> None:
     """Far more than other services may answer; never more than a message carries."""
     service.picture = PNG + b"\0" * 2_500_000
-    assert len((await draw()).files[0].data) == len(service.picture)
+    assert len((await draw.result("a lamp")).files[0].data) == len(service.picture)
     for size in (MAX_PICTURE_BYTES + 1 - len(PNG), MAX_PICTURE_BYTES + 500_000):
         service.picture = PNG + b"\0" * size
         with pytest.raises(TooLarge):
-            await draw()
+            await draw("a lamp")
 
 
 def fault(message: str, status: int, **more: Any) -> Answer:
@@ -113,37 +101,39 @@ REFUSALS: list[tuple[Answer, type[ToolError], str]] = [
 ]
 
 
-async def test_a_refusal_is_told_by_its_kind(draw: Drawing, service: OpenAIImages) -> None:
+async def test_a_refusal_is_told_by_its_kind(draw: Asked, service: OpenAIImages) -> None:
     """Who has to do what; nothing of the service's own words, nothing is asked twice, or fetched from elsewhere."""
     for answer, kind, words in REFUSALS:
         service.requests.clear()
         service.faults.append(answer)
         with pytest.raises(kind, match=words) as caught:
-            await draw()
+            await draw("a lamp")
         assert "SECRET" not in str(caught.value)
         assert KEY not in str(caught.value)
         assert len(service.requests) == 1
 
 
-async def test_a_connection_that_breaks_leaves_nobody_knowing(
-    service: OpenAIImages, http: Http, context: ToolContext
-) -> None:
-    """The picture may be made and paid: it is not tried again, and the model is told. One that never stood is none."""
+async def test_a_connection_that_breaks_leaves_the_outcome_unknown(opened: Opened, service: OpenAIImages) -> None:
+    """The picture may be made and paid: it is not tried again, and the model reads so, as when time is up, which is
+    that of the call in all. A connection that never stood is none.
+    """
     for talk in (b"", b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"):
         async with line(says(talk)) as site:
-            draw = Drawing(service, http, context, base_url=f"http://127.0.0.1:{site.port}/v1")
+            draw = opened(base_url=f"http://127.0.0.1:{site.port}/v1")
             with pytest.raises(UnknownOutcome, match="may have been charged"):
-                await draw()
+                await draw("a lamp")
             assert site.accepted == 1
         with pytest.raises(Unavailable, match="cannot be reached"):
-            await draw()
+            await draw("a lamp")
+    service.faults.append(hang)
+    with pytest.raises(UnknownOutcome, match="may have been charged"):
+        await opened(0.1)("a lamp")
+    assert opened(0.1).tool.spec.timeout_seconds == 0.1
 
 
-async def test_a_picture_that_cannot_be_sent_is_paid_all_the_same(
-    service: OpenAIImages, http: Http, context: ToolContext
-) -> None:
+async def test_a_picture_that_cannot_be_sent_is_paid_all_the_same(opened: Opened, service: OpenAIImages) -> None:
     """Else a model could have one made after the other for nothing, by the ledger; a refusal costs nothing."""
-    draw = Drawing(service, http, context, cost_usd=Decimal("0.04"))
+    draw = opened(cost_usd=Decimal("0.04"))
 
     def a_page(_: Seen) -> web.StreamResponse:
         return web.Response(text="<html>")
@@ -151,17 +141,9 @@ async def test_a_picture_that_cannot_be_sent_is_paid_all_the_same(
     for answer in (answer_json({"data": [{}]}), a_page, answer_json({"data": "x" * MAX_ANSWER_BYTES})):
         service.faults.append(answer)
         with pytest.raises((Unavailable, TooLarge)) as caught:
-            await draw()
+            await draw("a lamp")
         assert caught.value.cost_usd == Decimal("0.04")
     service.faults.append(BROKEN)
     with pytest.raises(Unavailable) as caught:
-        await draw()
+        await draw("a lamp")
     assert caught.value.cost_usd == 0
-
-
-async def test_waiting_has_an_end(service: OpenAIImages, http: Http, context: ToolContext) -> None:
-    """By the setting of the tool, which is the time that the call gets in all; nobody knows what it has cost."""
-    assert ImageGenerate(ImagesOptions(), http).spec.timeout_seconds == 180
-    service.faults.append(hang)
-    with pytest.raises(UnknownOutcome, match="may have been charged"):
-        await Drawing(service, http, context, timeout_seconds=0.1)()

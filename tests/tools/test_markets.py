@@ -8,42 +8,34 @@ from aiohttp import web
 from tests.servers.base import answer_json
 from tests.servers.fixtures import fixture_of
 from tests.servers.polymarket import Polymarket, event, traded
+from tests.tools.conftest import Asked
 from tools import BadArguments, Http, NotFound, RateLimited, ToolContext, Unavailable
-from tools.markets import MarketGetArguments, MarketSearchArguments, market_tools
+from tools.markets import market_tools
 
 polymarket = fixture_of(Polymarket)
 
 
-class Asked:
-    """Both tools over the double."""
-
-    def __init__(self, polymarket: Polymarket, http: Http, context: ToolContext) -> None:
-        self._search, self._get = market_tools(http, base_url=polymarket.url)
-        self._context = context
-
-    async def search(self, query: str, **arguments: Any) -> Any:
-        return (await self._search.run(MarketSearchArguments(query=query, **arguments), self._context)).data
-
-    async def get(self, market: str) -> Any:
-        return (await self._get.run(MarketGetArguments(market=market), self._context)).data
+@pytest.fixture
+def search(polymarket: Polymarket, http: Http, context: ToolContext) -> Asked:
+    return Asked(market_tools(http, base_url=polymarket.url)[0], context)
 
 
 @pytest.fixture
-def ask(polymarket: Polymarket, http: Http, context: ToolContext) -> Asked:
-    return Asked(polymarket, http, context)
+def get(polymarket: Polymarket, http: Http, context: ToolContext) -> Asked:
+    return Asked(market_tools(http, base_url=polymarket.url)[1], context)
 
 
-async def test_more_than_there_can_be_is_fitted_and_said(ask: Asked, polymarket: Polymarket) -> None:
-    """A number beyond the bounds is no reason for a second call."""
-    data = await ask.search("lamp", count=50)
+async def test_a_market_is_told_with_source_likelihood_and_end(
+    search: Asked, get: Asked, polymarket: Polymarket
+) -> None:
+    """In percent and dollars; what is not known is left out, and little trading is said. A number of results beyond the
+    bounds is fitted, which is said.
+    """
+    data = await search("lamp", count=50)
     assert data["note"] == "At most 20 markets can be asked for at a time, not 50."
     assert polymarket.requests[-1].query["limit_per_type"] == "20"
-    assert "note" not in await ask.search("lamp", count=20)
-
-
-async def test_a_market_is_told_with_source_likelihood_and_end(ask: Asked, polymarket: Polymarket) -> None:
-    """In percent and dollars; what is not known is left out, and little trading is said."""
-    data = await ask.search("lamp", count=1)
+    assert "note" not in await search("lamp", count=20)
+    data = await search("lamp", count=1)
     assert data == {
         "query": "lamp",
         "source": "Polymarket",
@@ -62,18 +54,18 @@ async def test_a_market_is_told_with_source_likelihood_and_end(ask: Asked, polym
         ],
     }
     polymarket.events.append(event("odd", "Odd?", endDate=None, volume=999, liquidity=""))
-    market = await ask.get("polymarket:odd")
+    market = await get("polymarket:odd")
     assert not market.keys() & {"ends", "liquidity"}
     assert market["caution"] == "There is little trading: the percentages say little."
     polymarket.events[-1] |= {"endDate": "2026-01-02", "volume": "5000000.4"}
-    market = await ask.get("polymarket:odd")
+    market = await get("polymarket:odd")
     assert (market["ends"], market["volume"], market["status"]) == ("2026-01-02 00:00 UTC", "5,000,000 USD", "closed")
-    assert "message" in await ask.search("zeppelin")
+    assert "message" in await search("zeppelin")
 
 
-async def test_candidates_of_one_question_are_its_outcomes(ask: Asked) -> None:
+async def test_candidates_of_one_question_are_its_outcomes(get: Asked) -> None:
     """The likeliest first; who is out of the race is left out, and a price that nobody has named is unknown."""
-    market = await ask.get("polymarket:who-lights-it")
+    market = await get("polymarket:who-lights-it")
     assert list(market["likelihood"].items()) == [
         ("The captain", "70%"),
         ("The keeper", "20%"),
@@ -81,26 +73,25 @@ async def test_candidates_of_one_question_are_its_outcomes(ask: Asked) -> None:
     ]
 
 
-async def test_a_market_is_read_by_id_or_address(ask: Asked) -> None:
-    """With the rules by which it is decided; a bare number is a market of Polymarket, as other programs name them."""
+async def test_a_market_is_read_by_id_or_address(get: Asked, polymarket: Polymarket) -> None:
+    """With the rules by which it is decided; a bare number is a market of Polymarket, as other programs name them.
+    Nothing that a model writes becomes a path of its choice.
+    """
     for given in (
         "polymarket:lamp-2028",
         "https://polymarket.com/event/lamp-2028",
         "https://polymarket.com/de/event/lamp-2028/will-it?tid=1",
     ):
-        market = await ask.get(given)
+        market = await get(given)
         assert (market["id"], market["rules"]) == ("polymarket:lamp-2028", "Resolves YES if it happens.")
     for number in ("512724", "polymarket:512724"):
-        data = await ask.get(number)
+        data = await get(number)
         assert data["question"] == "Will the lamp be lit in 2028?"
         assert data["likelihood"] == {"Yes": "61.5%", "No": "38.5%"}
     for unknown in ("polymarket:none", "999"):
         with pytest.raises(NotFound):
-            await ask.get(unknown)
-
-
-async def test_what_is_no_market_is_refused_before_anybody_is_asked(ask: Asked, polymarket: Polymarket) -> None:
-    """Nothing that a model writes becomes a path of its choice."""
+            await get(unknown)
+    polymarket.requests.clear()
     for given in (
         "lamp-2028",
         "polymarket:../markets",
@@ -111,23 +102,23 @@ async def test_what_is_no_market_is_refused_before_anybody_is_asked(ask: Asked, 
         "kalshi:X",
     ):
         with pytest.raises(BadArguments, match="market_search"):
-            await ask.get(given)
+            await get(given)
     assert polymarket.requests == []
 
 
-async def test_decided_questions_say_how_they_came_out(ask: Asked, polymarket: Polymarket) -> None:
+async def test_decided_questions_say_how_they_came_out(search: Asked, get: Asked, polymarket: Polymarket) -> None:
     """They are found only when asked for; a winner is never guessed."""
-    assert len((await ask.search("lamp", count=9))["markets"]) == 2
-    found = (await ask.search("lamp lit", also_closed=True, count=9))["markets"]
+    assert len((await search("lamp", count=9))["markets"]) == 2
+    found = (await search("lamp lit", also_closed=True, count=9))["markets"]
     outcomes = {market["id"]: (market["status"], market.get("came_out")) for market in found}
     assert outcomes["polymarket:lamp-2020"] == ("resolved", "No")
     polymarket.events.append(event("split", "Split?", traded("Split?", ["0.5", "0.5"], closed=True), closed=True))
-    assert (await ask.get("polymarket:split"))["status"] == "closed"
+    assert (await get("polymarket:split"))["status"] == "closed"
     polymarket.events.append(event("sure", "Sure?", traded("Sure?", ["1", "0"])))
-    assert "came_out" not in await ask.get("polymarket:sure")
+    assert "came_out" not in await get("polymarket:sure")
 
 
-async def test_lists_inside_texts_are_read_in_every_form(ask: Asked, polymarket: Polymarket) -> None:
+async def test_lists_inside_texts_are_read_in_every_form(get: Asked, polymarket: Polymarket) -> None:
     """As lists, as JSON, empty."""
     table: tuple[tuple[dict[str, Any], dict[str, str] | None], ...] = (
         ({"outcomes": ["Yes", "No"], "outcomePrices": ["0.1", "0.9"]}, {"Yes": "10%", "No": "90%"}),
@@ -136,22 +127,20 @@ async def test_lists_inside_texts_are_read_in_every_form(ask: Asked, polymarket:
     )
     for fields, likelihood in table:
         polymarket.events[:] = [event("odd", "Odd?", traded("Odd?", ["0.1", "0.9"], **fields))]
-        assert (await ask.get("polymarket:odd")).get("likelihood") == likelihood
+        assert (await get("polymarket:odd")).get("likelihood") == likelihood
 
 
-async def test_a_failure_is_told(ask: Asked, polymarket: Polymarket) -> None:
-    """As one, and not taken for "nothing found"."""
+async def test_a_failure_is_told(search: Asked, get: Asked, polymarket: Polymarket) -> None:
+    """As one, and not taken for "nothing found". What is too long for several, as an election has a hundred candidates,
+    is asked for one.
+    """
     polymarket.faults.append(answer_json({}, status=429, headers={"Retry-After": "60"}))
     with pytest.raises(RateLimited, match="Polymarket wants fewer requests"):
-        await ask.search("lamp")
+        await search("lamp")
     for body in ([], {"events": [{}]}, {"events": 5}, "x"):
-        for answer in (ask.get("polymarket:x"), ask.search("lamp")):
+        for answer in (get("polymarket:x"), search("lamp")):
             polymarket.faults.append(answer_json(body))
             with pytest.raises(Unavailable, match="cannot be read"):
                 await answer
-
-
-async def test_an_answer_too_long_for_several_is_asked_for_one(ask: Asked, polymarket: Polymarket) -> None:
-    """An election has a hundred candidates."""
     polymarket.faults.append(lambda _: web.json_response({"events": ["x" * 2_100_000]}))
-    assert [market["id"] for market in (await ask.search("lamp"))["markets"]] == ["polymarket:lamp-2028"]
+    assert [market["id"] for market in (await search("lamp"))["markets"]] == ["polymarket:lamp-2028"]

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 import unicodedata
 from decimal import Decimal
 from typing import Any
@@ -15,7 +16,6 @@ TAGS = {place: "".join(chr(0xE0000 + ord(letter)) for letter in place) for place
 """What flags are spelled in."""
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 GERMANY = "\U0001f1e9\U0001f1ea"
-THUMB = "\U0001f44d\U0001f3fd"
 
 scalars = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=400), st.integers(10**4200, 10**4400)
@@ -59,17 +59,13 @@ CLEANED = [
 ]
 
 
-def test_cleaned_drops_what_nobody_sees_and_keeps_what_scripts_need() -> None:
-    """Control, zero-width, bidirectional and tag characters go; emoji and Persian keep their joiners."""
+def test_cleaned_drops_what_is_invisible_and_keeps_what_scripts_need() -> None:
+    """Control, zero-width, bidirectional and tag characters go; emoji and Persian keep their joiners. Of all characters
+    no lone surrogate and no control character but tab and line feed is left; a second cleaning changes nothing.
+    """
     for text, left in CLEANED:
         assert clean_text(text) == left
-
-
-@given(st.text())
-@settings(max_examples=150, deadline=None)
-def test_cleaned_text_is_clean_and_can_be_encoded(text: str) -> None:
-    """No lone surrogate, no control character but tab and line feed is left; a second cleaning changes nothing."""
-    clean = clean_text(text)
+    clean = clean_text(" ".join(map(chr, range(sys.maxunicode + 1))))
     clean.encode()
     assert not [mark for mark in clean if unicodedata.category(mark) in {"Cc", "Cs"} and mark not in "\t\n"]
     assert clean_text(clean) == clean
@@ -87,14 +83,12 @@ PLAIN = [
 ]
 
 
-def test_plain_gives_the_words_of_a_snippet() -> None:
-    """Tags go without gluing blocks or splitting words, entities are read, what they hide is cleaned."""
+def test_plain_and_shortened_give_whole_words() -> None:
+    """Tags go without gluing blocks or splitting words, entities are read, what they hide is cleaned. An ellipsis marks
+    a cut, behind a word or a whole character.
+    """
     for snippet, words in PLAIN:
         assert plain(snippet) == words
-
-
-def test_shortened_ends_behind_a_word_or_a_whole_character() -> None:
-    """An ellipsis marks the cut, and no character is cut in two."""
     for text, max_chars, short in (
         ("short", 5, "short"),
         ("several words here", 12, "several…"),
@@ -107,7 +101,9 @@ def test_shortened_ends_behind_a_word_or_a_whole_character() -> None:
 
 
 def test_fitted_cuts_the_longest_text_first_and_says_by_how_much() -> None:
-    """Short texts stay whole while a long one can give way; the mark counts what is missing."""
+    """Short texts stay whole while a long one can give way; the mark counts what is missing. Of very many items of a
+    list, or entries of an object, the last ones go, and a mark stands for them.
+    """
     data = {"b": ["ä", 1, 2.5, None, True], "a": {"x": "\U0001f600"}}
     assert fit_json(data, 200) == '{"b":["ä",1,2.5,null,true],"a":{"x":"\U0001f600"}}'
     text = fit_json({"short": "s" * 60, "long": "l" * 5000, "list": [1, 2, 3]}, 400)
@@ -116,10 +112,6 @@ def test_fitted_cuts_the_longest_text_first_and_says_by_how_much() -> None:
     assert (read["short"], read["list"]) == ("s" * 60, [1, 2, 3])
     assert read["long"] == "l" * kept + f"… [cut: {5000 - kept} characters more]"
     assert 350 <= len(text) <= 400
-
-
-def test_fitted_then_drops_what_comes_last_and_says_how_much() -> None:
-    """Of very many items of a list, or entries of an object, the last ones go, and a mark stands for them."""
     rows = [{"number": number, "title": f"Title {number}"} for number in range(200)]
     read = strict(fit_json({"rows": rows, "source": "somewhere"}, 1000))
     kept = read["rows"][:-1]
@@ -137,20 +129,11 @@ def test_fitted_then_drops_what_comes_last_and_says_how_much() -> None:
 
 def test_fitted_never_cuts_within_a_character() -> None:
     """What people see as one character is kept or dropped whole, at every length."""
-    for character in (
-        FAMILY,
-        GERMANY,
-        THUMB,
-        "e\u0301\u0302",
-        "❤\ufe0f",
-        "\u1112\u1161\u11ab",
-        "\u0915\u094d\u0937\u093f",
-    ):
+    for character in (FAMILY, GERMANY, "\U0001f44d\U0001f3fd", "e\u0301\u0302", "❤\ufe0f", "\u1112\u1161\u11ab"):
         for max_chars in range(200, 200 + len(character)):
             read = strict(fit_json({"text": character * 300}, max_chars))
             kept, _, _ = read["text"].partition("… [cut")
-            assert kept
-            assert kept == character * (len(kept) // len(character))
+            assert kept == character * (len(kept) // len(character)) != ""
 
 
 def test_fitted_writes_what_json_does_not_know() -> None:

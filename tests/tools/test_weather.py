@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,47 +15,34 @@ from bot.i18n.language import LANGUAGES
 from tests.servers.base import answer_json, hang
 from tests.servers.fixtures import fixture_of
 from tests.servers.open_meteo import OpenMeteo, place
-from tools import (
-    BadArguments,
-    Disabled,
-    Http,
-    NotFound,
-    RateLimited,
-    Result,
-    TimedOut,
-    ToolContext,
-    ToolError,
-    Unavailable,
-)
+from tests.tools.conftest import Asked
+from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
 from tools.chart import CHART_WORDS, Panel, line_chart
-from tools.weather import ATTRIBUTION, Weather, WeatherArguments, WeatherOptions
+from tools.weather import ATTRIBUTION, Weather, WeatherOptions
 
 KEY = "om-key-4711"
-
 
 open_meteo = fixture_of(OpenMeteo)
 
 
-class Asked:
-    """The tool over the double."""
-
-    def __init__(self, server: OpenMeteo, http: Http, context: ToolContext, **options: Any) -> None:
-        hosts = ("base_url", "geocoding_base_url")
-        urls: dict[str, Any] = dict.fromkeys(hosts, server.url)
-        timeout: Any = {name: options.pop(name) for name in ("timeout_seconds",) if name in options}
-        self.tool = Weather(WeatherOptions(**(urls | options)), http, **timeout)
-        self._context = context
-
-    async def __call__(self, place: str | None = None, **arguments: Any) -> Any:
-        return (await self.result(place=place, **arguments)).data
-
-    async def result(self, **arguments: Any) -> Result:
-        return await self.tool.run(WeatherArguments(**arguments), self._context)
+Opened = Callable[..., Asked]
 
 
 @pytest.fixture
-def ask(open_meteo: OpenMeteo, http: Http, context: ToolContext) -> Asked:
-    return Asked(open_meteo, http, context)
+def opened(open_meteo: OpenMeteo, http: Http, context: ToolContext) -> Opened:
+    """The tool over the double, by its options."""
+
+    def tool(language: str = "en", **options: Any) -> Asked:
+        limit: Any = {"timeout_seconds": options.pop("timeout_seconds")} if "timeout_seconds" in options else {}
+        given = WeatherOptions(**({"base_url": open_meteo.url, "geocoding_base_url": open_meteo.url} | options))
+        return Asked(Weather(given, http, **limit), replace(context, language=language))
+
+    return tool
+
+
+@pytest.fixture
+def ask(opened: Opened) -> Asked:
+    return opened()
 
 
 async def test_the_weather_of_a_place_has_words_units_and_its_source(ask: Asked) -> None:
@@ -95,31 +83,36 @@ async def test_the_weather_of_a_place_has_words_units_and_its_source(ask: Asked)
     assert [other["region"] for other in data["other_places"]] == ["South"]
 
 
-async def test_units_come_from_the_argument_else_from_the_setting(
-    open_meteo: OpenMeteo, http: Http, context: ToolContext
-) -> None:
+async def test_units_come_from_the_argument_else_from_the_setting(opened: Opened) -> None:
     """And they are printed as the answer names them."""
     for setting, argument, temperature, wind in (
         ("metric", "imperial", "8.13 °F", "14.8 mp/h from W"),
         ("imperial", None, "8.13 °F", "14.8 mp/h from W"),
         ("imperial", "metric", "8.13 °C", "14.8 km/h from W"),
     ):
-        current = (await Asked(open_meteo, http, context, units=setting)("Utopia", units=argument))["current"]
+        current = (await opened(units=setting)("Utopia", units=argument))["current"]
         assert (current["temperature"], current["wind"]) == (temperature, wind)
 
 
-async def test_the_place_that_is_clearly_meant_is_taken(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """The much larger one of a name, the qualified one, one that is listed twice, the only one; accents aside."""
+async def test_the_place_that_is_clearly_meant_is_taken(opened: Opened, open_meteo: OpenMeteo) -> None:
+    """The much larger one of a name, the qualified one, one that is listed twice, the only one; accents aside. By its
+    name in English first: in another language the same name may be a village elsewhere.
+    """
     open_meteo.places.append(place("Kohln", "Erewhon", "West", 3))
-    for asked, region in (
-        ("utopia", "North"),
-        ("Springwell, Lilliput", "Hills"),
-        ("Doppel", "East"),
-        ("Hamlet", None),
-        ("kohln", "East"),
-        ("Utopia A", "North"),
+    for language, asked, region in (
+        ("en", "utopia", "North"),
+        ("en", "Springwell, Lilliput", "Hills"),
+        ("en", "Doppel", "East"),
+        ("en", "Hamlet", None),
+        ("en", "kohln", "East"),
+        ("en", "Utopia A", "North"),
+        ("en", "Colmark", "West"),
+        ("de", "Colmark", "West"),
+        ("fr", "Donnemarque", "West"),
     ):
-        assert (await ask(asked))["place"].get("region") == region, asked
+        found = (await opened(language)(asked))["place"]
+        assert found.get("region") == region, asked
+        assert region != "West" or found["country"].startswith("Elboni")
 
 
 async def test_a_place_that_may_be_several_is_asked_back(ask: Asked, open_meteo: OpenMeteo) -> None:
@@ -135,8 +128,10 @@ async def test_a_place_that_may_be_several_is_asked_back(ask: Asked, open_meteo:
     assert [seen.path for seen in open_meteo.requests] == ["/v1/search"]
 
 
-async def test_arguments_that_make_no_sense_are_refused_before_anything_is_asked(ask: Asked) -> None:
-    """The toolbox hands the reason to the model; a place that is not there is said."""
+async def test_what_makes_no_sense_is_refused(ask: Asked, open_meteo: OpenMeteo) -> None:
+    """Before anything is asked, also a day beyond the forecast (it may be one day off from ours at the place, no more);
+    a place that is not there is said.
+    """
     wrong: tuple[dict[str, Any], ...] = (
         {},
         {"latitude": 1.0},
@@ -147,7 +142,11 @@ async def test_arguments_that_make_no_sense_are_refused_before_anything_is_asked
     )
     for arguments in wrong:
         with pytest.raises(ValidationError):
-            WeatherArguments(**arguments)
+            await ask(**arguments)
+    for day in ("2026-11-19", "2026-12-09", "9999-12-31", "0001-01-01"):
+        with pytest.raises(BadArguments, match="15 days ahead"):
+            await ask("Utopia", hours="morning", day=day)
+    assert open_meteo.requests == []
     for asked in ("Nowhere", "X", "\u200b"):
         with pytest.raises(NotFound, match="No place is named"):
             await ask(asked)
@@ -184,29 +183,28 @@ async def test_a_forecast_of_another_shape_is_a_failure(ask: Asked, open_meteo: 
     assert data["current"] == {"local_time": "unknown", "weather": "unknown"}
 
 
-async def test_the_deadline_covers_both_requests_and_the_queue(
-    open_meteo: OpenMeteo, http: Http, context: ToolContext
-) -> None:
+async def test_the_deadline_covers_both_requests_and_the_queue(opened: Opened, open_meteo: OpenMeteo) -> None:
     """A question behind one that hangs, as the host takes one at a time, ends in its own time, too."""
-    ask = Asked(open_meteo, http, context, timeout_seconds=0.1)
+    ask = opened(timeout_seconds=0.1)
     open_meteo.faults += [hang, hang]
     answers = await asyncio.gather(ask("Utopia"), ask("Utopia"), return_exceptions=True)
     assert [type(answer) for answer in answers] == [TimedOut, TimedOut]
     open_meteo.faults.clear()
     open_meteo.requests.clear()
-    ask = Asked(open_meteo, http, context)
+    ask = opened()
     await asyncio.gather(*(ask("Utopia") for _ in range(5)))
     assert len(open_meteo.requests) == 10  # none was refused and asked again
 
 
-async def test_the_customer_host_gets_the_key(http: Http, context: ToolContext) -> None:
+async def test_the_customer_host_gets_the_key(opened: Opened) -> None:
     """With both requests, as a parameter: it knows no header; no error has it, even where the service repeats it."""
     async with OpenMeteo(key=KEY) as customer_host:
-        ask = Asked(customer_host, http, context, api_key=KEY)
+        urls = dict.fromkeys(("base_url", "geocoding_base_url"), customer_host.url)
+        ask = opened(**urls, api_key=KEY)
         await ask("Utopia")
         assert {seen.query["apikey"] for seen in customer_host.requests} == {KEY}
         with pytest.raises(Disabled):
-            await Asked(customer_host, http, context)("Utopia")
+            await opened(**urls)("Utopia")
         reason = f"Bad request ?apikey={KEY}"
         customer_host.faults.append(answer_json({"error": True, "reason": reason}, status=400))
         with pytest.raises(BadArguments) as caught:
@@ -215,7 +213,9 @@ async def test_the_customer_host_gets_the_key(http: Http, context: ToolContext) 
 
 
 async def test_the_rain_of_this_afternoon_is_told_by_the_hour(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """What is over at the place (it is 15:45 there) is left out."""
+    """What is over at the place (it is 15:45 there) is left out. A night reaches into the next day, and the forecast
+    that is asked for always reaches as far.
+    """
     hours = (await ask("Utopia", hours="afternoon", days=1))["hours"]
     assert (hours["from"], hours["until"]) == ("Saturday 2026-11-21 15:00", "Saturday 2026-11-21 18:00")
     assert hours["columns"] == "hour, weather, temperature °C, chance of rain %, rain mm, wind km/h and from where"
@@ -225,21 +225,29 @@ async def test_the_rain_of_this_afternoon_is_told_by_the_hour(ask: Asked, open_m
         "17 partly cloudy, 6, 30, 0, 24 N",
     ]
     assert len(json.dumps(await ask("Utopia", hours="next_24"), ensure_ascii=False)) <= 1_700
+    for part, day, first, last, count in (
+        ("next_24", None, "15", "14", 24),
+        ("all_day", None, "15", "23", 9),
+        ("morning", "2026-11-22", "06", "11", 6),
+        ("night", "2026-11-27", "22", "05", 8),
+    ):
+        rows = (await ask("Utopia", hours=part, day=day, days=2))["hours"]["hours"]
+        assert (rows[0][:2], rows[-1][:2], len(rows)) == (first, last, count)
 
 
 async def test_days_can_begin_later(ask: Asked) -> None:
     """A day, or several from it on, with or without hours; as far as the forecast reaches, and that is said."""
-    dates = [day["date"] for day in (await ask("Utopia", day="2026-11-28"))["days"]]
-    assert dates == ["Saturday 2026-11-28"]
-    dates = [day["date"] for day in (await ask("Utopia", day="2026-11-28", days=2))["days"]]
-    assert dates == ["Saturday 2026-11-28", "Sunday 2026-11-29"]
-    data = await ask("Utopia", days=20)
-    assert len(data["days"]) == 16
-    assert "reaches 16 days" in data["note"]
-    assert "note" not in await ask("Utopia", days=16)
-    data = await ask("Utopia", day="2026-12-05", days=4)
-    assert [day["date"] for day in data["days"]] == ["Saturday 2026-12-05", "Sunday 2026-12-06"]
-    assert "reaches 16 days" in data["note"]
+    wishes: tuple[tuple[dict[str, Any], int, str, bool], ...] = (
+        ({"day": "2026-11-28"}, 1, "Saturday 2026-11-28", False),
+        ({"day": "2026-11-28", "days": 2}, 2, "Sunday 2026-11-29", False),
+        ({"days": 20}, 16, "Sunday 2026-12-06", True),
+        ({"days": 16}, 16, "Sunday 2026-12-06", False),
+        ({"day": "2026-12-05", "days": 4}, 2, "Sunday 2026-12-06", True),
+    )
+    for wish, count, last, is_short in wishes:
+        data = await ask("Utopia", **wish)
+        assert (len(data["days"]), data["days"][-1]["date"]) == (count, last)
+        assert ("reaches 16 days" in data.get("note", "")) is is_short
     data = await ask("Utopia", day="2026-11-22", hours="next_24")
     assert data["hours"]["from"] == "Sunday 2026-11-22 00:00"
 
@@ -257,23 +265,13 @@ async def test_where_the_sun_does_not_set_or_rise_it_is_said(ask: Asked, open_me
         assert day == {"date": "Friday 2026-06-12", "weather": "unknown", **sun}
 
 
-SPRINGFIELDS = [
-    ("Missouri", 166_810),
-    ("Massachusetts", 154_341),
-    ("Illinois", 116_565),
-    ("Oregon", 60_870),
-    ("Ohio", 59_357),
-    *((f"State {number}", 9_000) for number in range(12)),
-    ("Vermont", 3_979),
-]
-
-
 async def test_a_region_or_a_country_behind_a_comma_decides(ask: Asked, open_meteo: OpenMeteo) -> None:
     """By name, letters or code, as people and models write them; the service takes the best few of the bare name and
     drops those elsewhere only then. Reports: glanceapp/glance#7, and the kind of home-assistant/core#93411.
     """
     american = {"country_code": "US", "admin2": "Sangamon"}
-    open_meteo.places = [place("Springfield", "United States", name, count, **american) for name, count in SPRINGFIELDS]
+    states = [("Illinois", 116_565), ("Ohio", 59_357), *((f"State {n}", 9_000) for n in range(12)), ("Vermont", 3_979)]
+    open_meteo.places = [place("Springfield", "United States", name, count, **american) for name, count in states]
     open_meteo.places += [
         place("London", "United Kingdom", "England", 8_961_989, country_code="GB"),
         place("London", "Canada", "Ontario", 422_324, country_code="CA"),
@@ -311,28 +309,10 @@ async def test_coordinates_are_read_as_people_write_them(ask: Asked, open_meteo:
             await ask(asked)
 
 
-async def test_parts_of_days_are_told_from_their_first_hour_to_their_last(ask: Asked) -> None:
-    """A night reaches into the next day, and the forecast that is asked for always reaches as far."""
-    for part, day, first, last, count in (
-        ("next_24", None, "15", "14", 24),
-        ("all_day", None, "15", "23", 9),
-        ("morning", "2026-11-22", "06", "11", 6),
-        ("night", "2026-11-27", "22", "05", 8),
-    ):
-        rows = (await ask("Utopia", hours=part, day=day, days=2))["hours"]["hours"]
-        assert (rows[0][:2], rows[-1][:2], len(rows)) == (first, last, count)
-
-
-async def test_a_day_beyond_the_forecast_is_refused_before_anything_is_asked(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """It may be one day off from ours at the place, no more."""
-    for day in ("2026-11-19", "2026-12-09", "9999-12-31", "0001-01-01"):
-        with pytest.raises(BadArguments, match="15 days ahead"):
-            await ask("Utopia", hours="morning", day=day)
-    assert open_meteo.requests == []
-
-
 async def test_the_air_is_told_on_request(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """With a word for it, units and the pollen that are measured there; else nobody is asked."""
+    """With a word for it, units and the pollen that are measured there; else no request is made. What is missing of it
+    is said, and the weather told all the same.
+    """
     assert (await ask("Utopia", air_quality=True))["air_quality"] == {
         "air": "fair",
         "european_index": "35 EAQI",
@@ -350,34 +330,23 @@ async def test_the_air_is_told_on_request(ask: Asked, open_meteo: OpenMeteo) -> 
     asked = len(open_meteo.requests)
     assert "air_quality" not in await ask("Utopia")
     assert len(open_meteo.requests) == asked + 2
-
-
-async def test_the_weather_is_told_though_the_air_is_not_known(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """Half of what was asked is better than nothing, and the other half is said to be missing."""
     refusal = {"error": True, "reason": "Daily API request limit exceeded. Please try again tomorrow."}
-    open_meteo.faults += [answer_json({"timezone": "UTC"}), *[answer_json(refusal, status=429)] * 2]
+    open_meteo.faults += [answer_json(forecast), *[answer_json(refusal, status=429)] * 2]
     data = await ask(latitude=1.0, longitude=1.0, air_quality=True)
     assert "tomorrow" in data["air_quality"]["failed"]
     assert data["timezone"] == "UTC"
 
 
-async def test_a_chart_comes_as_a_picture(ask: Asked) -> None:
-    """Of the hours that were asked for, else of all days; the same weather gives the same picture."""
+async def test_a_chart_is_a_picture_in_the_language_of_the_person(opened: Opened, open_meteo: OpenMeteo) -> None:
+    """Of the hours that were asked for, else of all days; the same weather gives the same picture. The place is called
+    as it was asked for; a name with nothing that can be drawn is left out; what the model reads stays English.
+    """
     wishes: tuple[dict[str, Any], ...] = ({}, {"hours": "evening"}, {"days": 7, "units": "imperial"})
     for more in wishes:
-        first, again = [await ask.result(place="Utopia", chart=True, **more) for _ in range(2)]
+        first, again = [await opened().result("Utopia", chart=True, **more) for _ in range(2)]
         (file,) = first.files
-        assert (file.name, file.content_type) == ("weather.png", "image/png")
-        assert file.data.startswith(b"\x89PNG\r\n\x1a\n")
+        assert (file.name, file.content_type, file.data[:4]) == ("weather.png", "image/png", b"\x89PNG")
         assert (again.files, "chart" in first.data) == (first.files, False)
-
-
-async def test_a_chart_speaks_the_language_of_the_person(
-    open_meteo: OpenMeteo, http: Http, context: ToolContext
-) -> None:
-    """The place is called as it was asked for; a name with nothing that can be drawn is left out of the title; what
-    the model reads stays English.
-    """
     assert set(CHART_WORDS) == set(LANGUAGES)
     for language, name, title in (
         ("de", "Köln", "Köln: Sa 21.11. - So 22.11."),
@@ -386,21 +355,10 @@ async def test_a_chart_speaks_the_language_of_the_person(
         ("xx", "Łódź", "Łódź: Sat 21 Nov - Sun 22 Nov"),
     ):
         open_meteo.places.append(place(name, "Erewhon", "West", 3_000_000))
-        result = await Asked(open_meteo, http, replace(context, language=language)).result(
-            place=name, chart=True, days=2
-        )
+        result = await opened(language).result(name, chart=True, days=2)
         told, meant = (
             Image.open(io.BytesIO(png)).crop((0, 0, 900, 56)).tobytes()  # the head of the chart
             for png in (result.files[0].data, line_chart(title, {}, [Panel(name="A", values=[1])]))
         )
         assert told == meant
         assert (result.data["place"]["name"], result.data["current"]["weather"]) == (name, "slight rain")
-
-
-async def test_a_place_is_found_by_its_name_in_english_and_in_the_language_of_the_person(
-    open_meteo: OpenMeteo, http: Http, context: ToolContext
-) -> None:
-    """English first: in another language the same name may be a village elsewhere."""
-    for language, asked in (("en", "Colmark"), ("de", "Colmark"), ("fr", "Donnemarque")):
-        data = await Asked(open_meteo, http, replace(context, language=language))(asked)
-        assert (data["place"]["region"], data["place"]["country"][:6]) == ("West", "Elboni")

@@ -7,30 +7,22 @@ import pytest
 from tests.servers.base import answer_json
 from tests.servers.fixtures import fixture_of
 from tests.servers.wikipedia import MEANINGS, MediaWiki
+from tests.tools.conftest import Asked
 from tools import BadArguments, Disabled, Http, NotFound, RateLimited, ToolContext, ToolError, Unavailable
-from tools.wikipedia import LICENCE, Wikipedia, WikipediaArguments
+from tools.wikipedia import LICENCE, Wikipedia
 
 mediawiki = fixture_of(MediaWiki)
 
 
-class Asked:
-    """The tool over the double."""
-
-    def __init__(self, server: MediaWiki, http: Http, context: ToolContext) -> None:
-        self._tool = Wikipedia(http, base_url=f"{server.url}/{{language}}")
-        self._context = context
-
-    async def __call__(self, title: str, **arguments: Any) -> Any:
-        return (await self._tool.run(WikipediaArguments(article=title, **arguments), self._context)).data
-
-
 @pytest.fixture
 def ask(mediawiki: MediaWiki, http: Http, context: ToolContext) -> Asked:
-    return Asked(mediawiki, http, context)
+    return Asked(Wikipedia(http, base_url=f"{mediawiki.url}/{{language}}"), context)
 
 
 async def test_an_article_is_told_by_introduction_and_headings(ask: Asked, mediawiki: MediaWiki) -> None:
-    """By its title, by another that leads there, whatever signs stand in it; with its address and licence."""
+    """By its title, by another that leads there, whatever signs stand in it; with its address and licence. What is
+    empty is said to be.
+    """
     for title in ("aldis lamp", "Signal lamp", " Aldis|lamp ", "[[Aldis_lamp]]"):
         mediawiki.requests.clear()
         assert await ask(title) == {
@@ -42,33 +34,6 @@ async def test_an_article_is_told_by_introduction_and_headings(ask: Asked, media
             "licence": LICENCE,
         }
         assert [seen.path for seen in mediawiki.requests] == ["/en/w/api.php"]
-
-
-async def test_a_section_is_told_with_what_is_below_it(ask: Asked) -> None:
-    """Capitals aside, or by a part of its heading."""
-    for wanted, heading, text in (
-        ("History", "History", "Named after its inventor.\n\n\n=== First use ===\nAt sea."),
-        ("first USE", "First use", "At sea."),
-        ("first", "First use", "At sea."),
-        ("See also", "See also", "Heliograph"),
-    ):
-        data = await ask("Aldis lamp", section=wanted)
-        assert (data["section"], data["text"], "introduction" in data) == (heading, text, False)
-
-
-async def test_a_section_that_is_not_there_is_answered_with_those_that_are(ask: Asked) -> None:
-    """So that the model can choose. Anybody can write one: it comes as data, and never in our own words."""
-    with pytest.raises(NotFound) as caught:
-        await ask("Aldis lamp", section="Trivia")
-    assert caught.value.quoted == "History; First use; See also"
-    assert "History" not in str(caught.value)
-    with pytest.raises(NotFound, match="nor any") as caught:
-        await ask("Heliograph", section="Trivia")
-    assert not caught.value.quoted
-
-
-async def test_articles_without_sections_or_introduction_are_told(ask: Asked) -> None:
-    """What is empty is said to be."""
     for title, introduction, sections in (
         ("Heliograph", "A heliograph signals by sunlight.", None),
         ("Stub", "(none)", None),
@@ -78,20 +43,39 @@ async def test_articles_without_sections_or_introduction_are_told(ask: Asked) ->
         assert (data["introduction"], data.get("sections")) == (introduction, sections)
 
 
+async def test_a_section_is_told_with_what_is_below_it(ask: Asked) -> None:
+    """Capitals aside, or by a part of its heading. One that is not there is answered with those that are, so that the
+    model can choose: anybody can write one, so it comes as data, and never in our own words.
+    """
+    for wanted, heading, text in (
+        ("History", "History", "Named after its inventor.\n\n\n=== First use ===\nAt sea."),
+        ("first USE", "First use", "At sea."),
+        ("first", "First use", "At sea."),
+        ("See also", "See also", "Heliograph"),
+    ):
+        data = await ask("Aldis lamp", section=wanted)
+        assert (data["section"], data["text"], "introduction" in data) == (heading, text, False)
+    with pytest.raises(NotFound) as caught:
+        await ask("Aldis lamp", section="Trivia")
+    assert caught.value.quoted == "History; First use; See also"
+    assert "History" not in str(caught.value)
+    with pytest.raises(NotFound, match="nor any") as caught:
+        await ask("Heliograph", section="Trivia")
+    assert not caught.value.quoted
+
+
 async def test_a_subject_that_is_no_title_is_searched_for(ask: Asked, mediawiki: MediaWiki) -> None:
-    """The best that is found is read, and the others are named."""
-    mediawiki.found = ["Heliograph", "Aldis lamp", "Stub"]
-    for title in ("lamps that signal", "Ä" * 200):
-        data = await ask(title)
-        assert (data["title"], data["other_matches"]) == ("Heliograph", ["Aldis lamp", "Stub"])
-
-
-async def test_a_title_of_several_meanings_is_asked_back(ask: Asked, mediawiki: MediaWiki) -> None:
-    """With the titles to choose from; also where the search leads to it. For one of signs alone no one is asked."""
+    """The best that is found is read, and the others are named. One of several meanings is asked back with the titles
+    to choose from, also where the search leads to it; for one of signs alone no request is made.
+    """
     for title in ("|", "\u200b", "[]#"):
         with pytest.raises(BadArguments, match="empty"):
             await ask(title)
     assert mediawiki.requests == []
+    mediawiki.found = ["Heliograph", "Aldis lamp", "Stub"]
+    for title in ("lamps that signal", "Ä" * 200):
+        data = await ask(title)
+        assert (data["title"], data["other_matches"]) == ("Heliograph", ["Aldis lamp", "Stub"])
     mediawiki.found = ["Mercury"]
     for title in ("Mercury", "quicksilver or god"):
         data = await ask(title)

@@ -15,12 +15,11 @@ from tests.servers.base import Answer, answer_json
 from tests.servers.brave import KEY, Brave, page
 from tests.servers.fixtures import fixture_of
 from tests.servers.x import NOW, TOKEN, X, post, refused
-from tests.tools.conftest import Plenty
-from tests.waiting import DEADLINE_SECONDS
-from tools import BadArguments, Http, Result, ToolContext
+from tests.tools.conftest import Asked, Plenty
+from tools import BadArguments, Http, ToolContext
 from tools.search.options import SearchOptions
 from tools.search.service import SearchService
-from tools.x import TwitterArguments, TwitterOptions, TwitterSearch, in_words
+from tools.x import TwitterOptions, TwitterSearch, in_words
 
 AT_X = page("A lamp on X", "https://x.com/keeper/status/7", "It is lit.")
 ELSEWHERE = page("A lamp", "https://lamps.example/x.com", "Elsewhere.")
@@ -30,45 +29,23 @@ x = fixture_of(X)
 brave = fixture_of(lambda: Brave(pages=[AT_X, ELSEWHERE]))
 
 
-class Asked:
+def opened(x: X, brave: Brave, http: Http, quotas: Any = None, **options: Any) -> Asked:
     """The tool over the doubles."""
-
-    def __init__(
-        self,
-        x: X,
-        brave: Brave,
-        http: Http,
-        *,
-        timeout_seconds: float = DEADLINE_SECONDS,
-        quotas: Any = None,
-        **options: Any,
-    ) -> None:
-        given = {"bearer_token": SecretStr(TOKEN), **options}
-        service = SearchService(SearchOptions(api_key=SecretStr(KEY), base_url=f"{brave.url}/res/v1"), http)
-        self.tool = TwitterSearch(
-            TwitterOptions(**given),
-            http,
-            quotas or Plenty(),
-            service,
-            base_url=x.url,
-            timeout_seconds=timeout_seconds,
-        )
-        self.context = ToolContext(now=NOW, timezone="UTC")
-
-    async def result(self, query: str = "lamp", **arguments: Any) -> Result:
-        return await self.tool.run(TwitterArguments(query=query, **arguments), self.context)
-
-    async def __call__(self, query: str = "lamp", **arguments: Any) -> Any:
-        return (await self.result(query, **arguments)).data
+    given = {"bearer_token": SecretStr(TOKEN), **options}
+    service = SearchService(SearchOptions(api_key=SecretStr(KEY), base_url=f"{brave.url}/res/v1"), http)
+    tool = TwitterSearch(TwitterOptions(**given), http, quotas or Plenty(), service, base_url=x.url)
+    return Asked(tool, ToolContext(now=NOW, timezone="UTC"))
 
 
 @pytest.fixture
 def ask(x: X, brave: Brave, http: Http) -> Asked:
-    return Asked(x, brave, http)
+    return opened(x, brave, http)
 
 
 async def test_posts_come_with_author_time_counts_and_address(ask: Asked, x: X, brave: Brave) -> None:
-    """In the form of all results, so that an answer can cite them; `source` is X itself."""
+    """In the form of all results, so that an answer can cite them; `source` is X itself. Three posts and their two
+    authors cost what was read, nothing found costs nothing; the price of a usual search of ten is known beforehand.
+    """
     data = await ask("lamp -fog", count=10)
     assert (data["query"], data["source"], "why_not_x" in data) == ("lamp -fog", "X", False)
     assert data["results"][0] == {
@@ -87,17 +64,15 @@ async def test_posts_come_with_author_time_counts_and_address(ask: Asked, x: X, 
     }
     assert (len(data["results"]), len((await ask("lit"))["results"])) == (3, 2)
     assert not brave.requests
-
-
-async def test_what_was_read_is_what_it_cost(ask: Asked) -> None:
-    """Three posts and their two authors; nothing found costs nothing; a usual search of ten is told beforehand."""
     assert (await ask.result("lamp")).cost_usd == Decimal("0.035")
     assert (await ask.result("xyzzy")).cost_usd == 0
     assert ask.tool.spec.cost_usd == Decimal("0.15")
 
 
-async def test_x_is_asked_in_its_own_words(ask: Asked, x: X) -> None:
-    """With a token in a header, never in the address; X gives 10 to 100 posts at a time, and the answer says so."""
+async def test_x_is_asked_in_its_own_words(ask: Asked, x: X, brave: Brave) -> None:
+    """With a token in a header, never in the address; X gives 10 to 100 posts at a time, and the answer says so. What X
+    refuses is told in its own words, before it is paid, and the web is not searched for it either.
+    """
     asked: tuple[tuple[dict[str, Any], dict[str, str], str], ...] = (
         ({}, {"max_results": "10", "sort_order": "relevancy"}, ""),
         ({"count": 30, "order": "newest"}, {"max_results": "30", "sort_order": "recency"}, ""),
@@ -115,35 +90,7 @@ async def test_x_is_asked_in_its_own_words(ask: Asked, x: X) -> None:
         assert bool(note) == ("note" in data)
         assert seen.headers["authorization"] == f"Bearer {TOKEN}"
         assert TOKEN not in str(seen.query)
-
-
-async def test_both_spellings_of_the_fields_are_read(ask: Asked, x: X) -> None:
-    """X is renaming tweets to posts; a long post is whole in its note."""
-    long = {"note_post": {"text": "lamp " * 300}, "public_metrics": {"repost_count": 3, "like_count": "many"}}
-    x.posts = [post("19", "lamp ...", **long), post("18", "lamp", note_tweet={"text": "The whole lamp."})]
-    first, second = (await ask())["results"]
-    assert (first["reposts"], "likes" in first, len(first["snippet"]) <= 600) == (3, False, True)
-    assert first["snippet"].startswith("lamp lamp lamp")
-    assert second["snippet"] == "The whole lamp."
-
-
-async def test_what_strangers_write_is_cleaned_and_makes_no_address(ask: Asked, x: X) -> None:
-    """Names and words are anybody's; an author that cannot be one has none, and a post without an id is left out."""
-    x.users = [{"id": "42", "username": "../evil?x=", "name": "E\u202evil\n\u200b", "verified": None}]
-    odd = {"created_at": "tomorrow", "lang": "klingon", "public_metrics": {}}
-    x.posts = [post("19", "lamp\u202e\n\n<b>x</b>", **odd), post("../1", "lamp"), post("18", "lamp", "77")]
-    first, second = (await ask())["results"]
-    assert first == {
-        "title": "Evil on X",
-        "url": "https://x.com/i/status/19",
-        "site": "x.com",
-        "snippet": "lamp x",
-    }
-    assert (second["title"], "author" in second) == ("A post on X", False)
-
-
-async def test_a_query_that_x_refuses_is_told_before_it_is_paid(ask: Asked, x: X, brave: Brave) -> None:
-    """In X's own words, as it charges nothing for that; the web is not searched for it either."""
+    x.credits = 1000
     with pytest.raises(BadArguments, match="empty"):
         await ask("\u200b")
     with pytest.raises(BadArguments, match="does not accept") as caught:
@@ -152,12 +99,32 @@ async def test_a_query_that_x_refuses_is_told_before_it_is_paid(ask: Asked, x: X
     assert (x.credits, brave.requests) == (1000, [])
 
 
+async def test_any_form_of_a_post_is_read(ask: Asked, x: X) -> None:
+    """X is renaming tweets to posts; a long post is whole in its note. Names and words are anybody's: they are cleaned,
+    an author that cannot be one has none, and a post without an id is left out.
+    """
+    long = {"note_post": {"text": "lamp " * 300}, "public_metrics": {"repost_count": 3, "like_count": "many"}}
+    x.posts = [post("19", "lamp ...", **long), post("18", "lamp", note_tweet={"text": "The whole lamp."})]
+    first, second = (await ask("lamp"))["results"]
+    assert (first["reposts"], "likes" in first, len(first["snippet"]) <= 600) == (3, False, True)
+    assert first["snippet"].startswith("lamp lamp lamp")
+    assert second["snippet"] == "The whole lamp."
+    x.users = [{"id": "42", "username": "../evil?x=", "name": "E\u202evil\n\u200b", "verified": None}]
+    odd = {"created_at": "tomorrow", "lang": "klingon", "public_metrics": {}}
+    x.posts = [post("19", "lamp\u202e\n\n<b>x</b>", **odd), post("../1", "lamp"), post("18", "lamp", "77")]
+    first, second = (await ask("lamp"))["results"]
+    assert first == {"title": "Evil on X", "url": "https://x.com/i/status/19", "site": "x.com", "snippet": "lamp x"}
+    assert (second["title"], "author" in second) == ("A post on X", False)
+
+
 def fault(status: int, **headers: str) -> Answer:
     return lambda _: refused(status, "SECRET", **headers)
 
 
 async def test_the_web_stands_in_for_x(x: X, brave: Brave, http: Http) -> None:
-    """Only what lies at x.com, and it is said who answered, and why not X; X is not asked twice."""
+    """Only what lies at x.com, and it is said who answered, and why not X; X is not asked twice. Without a token X is
+    not asked at all, and the cost is that of the search alone.
+    """
     for answer, why in (
         (fault(401), "TOOLS__TWITTER__BEARER_TOKEN"),
         (fault(503), "status 503"),
@@ -169,7 +136,7 @@ async def test_the_web_stands_in_for_x(x: X, brave: Brave, http: Http) -> None:
         x.faults.append(answer)
         x.requests.clear()
         brave.requests.clear()
-        data = await Asked(x, brave, http)('"the lamp" -fog is:verified', hours=24)
+        data = await opened(x, brave, http)('"the lamp" -fog is:verified', hours=24)
         assert (data["query"], data["source"]) == ('"the lamp"', "Brave Search, limited to x.com")
         assert why in data["why_not_x"]
         assert [row["url"] for row in data["results"]] == ["https://x.com/keeper/status/7"]
@@ -178,11 +145,9 @@ async def test_the_web_stands_in_for_x(x: X, brave: Brave, http: Http) -> None:
         [seen] = brave.requests
         assert (seen.query["q"], seen.query["freshness"]) == ('"the lamp" site:x.com', "pd")
         assert len(x.requests) == 1
-
-
-async def test_without_a_token_the_web_answers_at_its_own_price(x: X, brave: Brave, http: Http) -> None:
-    """What a search costs there is the cost; X is not asked, and its price is not told beforehand."""
-    ask = Asked(x, brave, http, bearer_token=None)
+    x.requests.clear()
+    brave.requests.clear()
+    ask = opened(x, brave, http, bearer_token=None)
     result = await ask.result("lamp lang:en", hours=100)
     assert "has set no TOOLS__TWITTER__BEARER_TOKEN" in str(result.data["why_not_x"])
     assert (result.cost_usd, ask.tool.spec.cost_usd) == (Decimal("0.005"), 0)
@@ -196,10 +161,10 @@ async def test_without_a_token_the_web_answers_at_its_own_price(x: X, brave: Bra
 async def test_a_day_s_posts_are_not_overrun(x: X, brave: Brave, http: Http, store: Store, clock: SetClock) -> None:
     """Posts that were asked for count, over restarts as well; the next day begins from nothing."""
 
-    async def source(query: str = "lamp", **arguments: Any) -> str:
-        ask = Asked(x, brave, http, quotas=Quotas(store, clock), posts_per_day=14)
+    async def source(**arguments: Any) -> str:
+        ask = opened(x, brave, http, Quotas(store, clock), posts_per_day=14)
         ask.context = replace(ask.context, now=clock.now())
-        return (await ask(query, **arguments))["source"].partition(",")[0]
+        return (await ask("lamp", **arguments))["source"].partition(",")[0]
 
     assert [await source(), await source()] == ["X", "Brave Search"]
     x.credits, x.posts = 1000, [post(f"{19 + number}", "lamp") for number in range(40)]

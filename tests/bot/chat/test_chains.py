@@ -23,8 +23,7 @@ from tests.ledger_sums import paid_rows
 from tests.servers.script import Heard, call, say
 from tests.servers.searxng import SearXNG
 from tests.tools.conftest import USER_AGENT
-from tests.tools.sites import HERE, Names, only_here
-from tests.tools.web.test_tool import Site
+from tests.tools.sites import HERE, Names, Site, answer_bytes, only_here
 from tools import CATALOG, Fetcher, Http, build
 from tools.building import alone
 
@@ -62,7 +61,7 @@ async def test_a_search_a_page_and_a_sum_are_chained(store: Store, clock: SetClo
     async with AsyncExitStack() as stack:
         site, searxng = await stack.enter_async_context(Site()), await stack.enter_async_context(SearXNG())
         found = site.url_of("/lamp")
-        site.pages["/lamp"] = ("text/html", "<title>Lamp</title><p>The lamp makes 17 flashes a minute.")
+        site.answers["/lamp"] = answer_bytes("<title>Lamp</title><p>The lamp makes 17 flashes a minute.")
         searxng.results = [{"url": found, "title": "Lamp", "content": "How it flashes."}]
         http = await stack.enter_async_context(Http(USER_AGENT))
         fetcher = Fetcher(USER_AGENT, reach=only_here(site.port), resolve=Names({"site.example": [[HERE]]}))

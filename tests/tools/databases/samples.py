@@ -5,13 +5,12 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from tests.tools.conftest import Asked
 from tools import ToolContext
 from tools.databases.options import DbQueryOptions
 from tools.databases.query import DbQueryArguments, Rows, question_of
-from tools.databases.tool import Databases, DbDescribe, DbDescribeArguments, DbQuery
+from tools.databases.tool import Databases, DbDescribe, DbQuery
 from tools.errors import NotFound
-
-CONTEXT = ToolContext(now=datetime(2026, 11, 21, 14, 30, 15, tzinfo=UTC), timezone="Europe/Berlin")
 
 
 def options(databases: Mapping[str, Any]) -> DbQueryOptions:
@@ -19,24 +18,29 @@ def options(databases: Mapping[str, Any]) -> DbQueryOptions:
     return DbQueryOptions.model_validate({"databases": json.dumps(databases)})
 
 
-class Asked:
+class Listed:
+    """Both tools over the databases of a list."""
+
+    def __init__(self, databases: Mapping[str, Any]) -> None:
+        context = ToolContext(now=datetime(2026, 11, 21, 14, 30, 15, tzinfo=UTC), timezone="Europe/Berlin")
+        self.databases = Databases(options(databases))
+        self.describe, self.ask = Asked(DbDescribe(self.databases), context), Asked(DbQuery(self.databases), context)
+
+
+class Shop(Listed):
     """Both tools over one database `shop`."""
 
     def __init__(self, address: str, tables: Mapping[str, Sequence[str]], **limits: Any) -> None:
-        given = {"shop": {"address": address, "tables": tables, **limits}}
-        self.databases = Databases(options(given))
-        self.context = CONTEXT
-        self.describing, self.querying = DbDescribe(self.databases), DbQuery(self.databases)
+        super().__init__({"shop": {"address": address, "tables": tables, **limits}})
 
     async def query(self, table: str, **arguments: Any) -> Any:
         """What the model reads."""
-        given = DbQueryArguments.model_validate({"database": "shop", "table": table, **arguments})
-        return (await self.querying.run(given, self.context)).data
+        return await self.ask(None, table, **arguments)
 
-    async def answer(self, table: str, **arguments: Any) -> Rows:
+    async def answer(self, table: str) -> Rows:
         """What the database itself gives, before it is made fit for a model."""
-        given = DbQueryArguments.model_validate({"database": "shop", "table": table, **arguments})
-        return await self.databases.database("shop").ask(question_of(given, self.databases.accesses["shop"]))
+        question = question_of(DbQueryArguments(table=table), self.databases.accesses["shop"])
+        return await self.databases.database("shop").ask(question)
 
     async def rows(self, table: str, **arguments: Any) -> Any:
         """The rows alone; none where the tool says that none fits."""
@@ -44,10 +48,6 @@ class Asked:
             return (await self.query(table, **arguments))["rows"]
         except NotFound:
             return []
-
-    async def describe(self, **arguments: Any) -> Any:
-        """What the model reads."""
-        return (await self.describing.run(DbDescribeArguments.model_validate(arguments), self.context)).data
 
 
 def where(column: str, operator: str, *value: Any) -> list[dict[str, Any]]:

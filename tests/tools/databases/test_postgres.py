@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.servers.postgres import PASSWORD, PostgresServer, programs, running
-from tests.tools.databases.samples import Asked, where
+from tests.tools.databases.samples import Shop, where
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually_found
 from tools import BadArguments, Disabled, TimedOut, ToolError, Unavailable
 
@@ -21,18 +21,16 @@ SCHEMA = (
     "CREATE DOMAIN part AS real",
     "CREATE TYPE mood AS ENUM ('sad', 'glad')",
     """CREATE TABLE orders (
-         id int PRIMARY KEY, customer varchar(40), town town, total numeric(8, 2), weight float8, share part,
-         paid boolean, day date, at timestamptz, took interval, tags text[], more jsonb, mood mood, code uuid,
-         host inet, raw bytea, "select 'x" text, password text)""",
+         id int PRIMARY KEY, customer varchar(40), town town, total numeric(8, 2), share part, paid boolean,
+         day date, at timestamptz, took interval, tags text[], more jsonb, mood mood, raw bytea, "select 'x" text,
+         password text)""",
     """INSERT INTO orders VALUES
-         (1, 'Müller', 'Kiel', 3.50, 0.1, 0.1, true, '2026-01-02', '2026-01-02 10:00+01', '1 day', '{a,b}',
-          '{"k": [1]}', 'glad', '00000000-0000-0000-0000-000000000001', '10.0.0.1', '\\x0102', 'x', 'hidden'),
-         (2, 'MÜLLERIN', 'Kiel', 10, 'NaN', 2, false, '2026-03-01', 'infinity', '2 hours', '{}',
-          'null', 'sad', NULL, NULL, NULL, 'a_b', 'hidden'),
-         (3, 'Ann', 'Husum', NULL, 'Infinity', NULL, true, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-          '50%', 'hidden'),
-         (4, NULL, 'Husum', 2, -1, 1, false, '0001-01-01 BC', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-          'axb', 'hidden')""",
+         (1, 'Müller', 'Kiel', 3.50, 0.1, true, '2026-01-02', '2026-01-02 10:00+01', '1 day', '{a,b}', '{"k": [1]}',
+          'glad', '\\x0102', 'x', 'hidden'),
+         (2, 'MÜLLERIN', 'Kiel', 10, 2, false, '0001-01-01 BC', 'infinity', '2 hours', '{}', 'null', 'sad', NULL,
+          'a_b', 'hidden')""",
+    """INSERT INTO orders (id, customer, town, total, share, paid) VALUES
+         (3, 'Ann', 'Husum', NULL, NULL, true), (4, NULL, 'Husum', 2, 1, false)""",
     "CREATE TABLE towns AS SELECT '01067' AS code",
     "CREATE TABLE long (words text, bytes bytea, list int[], doc json)",
     """INSERT INTO long SELECT repeat('word ', 100000), decode(repeat('00', 5000), 'hex'),
@@ -54,8 +52,8 @@ SCHEMA = (
     "ANALYZE orders",
 )
 ORDERS = (
-    *("id", "customer", "town", "total", "weight", "share", "paid", "day", "at", "took", "tags", "more", "mood"),
-    *("code", "host", "raw", "select 'x"),
+    *("id", "customer", "town", "total", "share", "paid", "day", "at", "took", "tags", "more", "mood", "raw"),
+    "select 'x",
 )
 
 
@@ -70,35 +68,19 @@ def server() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture
-def shop(server: PostgresServer) -> Asked:
-    return Asked(server.address(), {"orders": ORDERS}, timeout_seconds=DEADLINE_SECONDS)
+def shop(server: PostgresServer) -> Shop:
+    return Shop(server.address(), {"orders": ORDERS}, timeout_seconds=DEADLINE_SECONDS)
 
 
-async def test_every_type_becomes_json(shop: Asked) -> None:
+async def test_every_type_becomes_json(shop: Shop) -> None:
     """Exact figures keep their digits, instants are in UTC, bytes are told by their number; nothing stays nothing."""
-    first, second, third, fourth = await shop.rows("orders", order_by=["id"])
-    assert dict(zip(ORDERS, first, strict=True)) == {
-        "id": "1",
-        "customer": "Müller",
-        "town": "Kiel",
-        "total": "3.50",
-        "weight": "0.1",
-        "share": "0.1",
-        "paid": "true",
-        "day": "2026-01-02",
-        "at": "2026-01-02 09:00:00+00",
-        "took": "1 day",
-        "tags": "{a,b}",
-        "more": '{"k": [1]}',
-        "mood": "glad",
-        "code": "00000000-0000-0000-0000-000000000001",
-        "host": "10.0.0.1/32",
-        "raw": "\\x0102",
-        "select 'x": "x",
-    }
-    assert (second[4], second[8], second[10], second[11]) == ("NaN", "infinity", "{}", "null")
-    assert (third[3], third[4], third[15]) == (None, "Infinity", None)
-    assert fourth[7] == "0001-01-01 BC"
+    first, second, third, _ = await shop.rows("orders", order_by=["id"])
+    assert first == [
+        *("1", "Müller", "Kiel", "3.50", "0.1", "true", "2026-01-02", "2026-01-02 09:00:00+00", "1 day", "{a,b}"),
+        *('{"k": [1]}', "glad", "\\x0102", "x"),
+    ]
+    assert second[6:12] == ["0001-01-01 BC", "infinity", "02:00:00", "{}", "null", "sad"]
+    assert third == ["3", "Ann", "Husum", None, None, "true", *[None] * 8]
 
 
 CASES: tuple[tuple[str, str, Any, list[int]], ...] = (
@@ -110,20 +92,24 @@ CASES: tuple[tuple[str, str, Any, list[int]], ...] = (
     ("paid", "=", True, [1, 3]),
     ("at", ">=", "2026-01-02 10:00+01", [1, 2]),
     ("took", ">", "90 minutes", [1, 2]),
-    ("code", "=", "00000000-0000-0000-0000-000000000001", [1]),
     ("mood", "=", "glad", [1]),
 )
 
 
-async def test_each_operator_finds_its_rows(shop: Asked) -> None:
-    """As with SQLite: case, signs and empty cells mean the same; values take the type of their column."""
+async def test_each_operator_finds_its_rows(shop: Shop) -> None:
+    """As with SQLite: case, signs and empty cells mean the same; values take the type of their column. One of the wrong
+    type is the model's to mend: it reads so, without the value and without the server's words.
+    """
     for column, operator, value, ids in CASES:
         condition = {"column": column, "op": operator, "value": value}
         found = await shop.rows("orders", columns=["id"], where=[condition], order_by=["id"])
         assert found == [[str(each)] for each in ids], condition
+    for column, value in (("id", "four"), ("day", "soon"), ("paid", "perhaps"), ("at", "13:99"), ("id", 2**63 - 1)):
+        with pytest.raises(BadArguments, match=r"^A value does not fit the type of its column\.$"):
+            await shop.query("orders", where=where(column, "=", value))
 
 
-async def test_figures(shop: Asked) -> None:
+async def test_figures(shop: Shop) -> None:
     """Of numbers alone, with every digit."""
     figures = ["sum(id)", "sum(total)", "average(id)", "sum(share)", "count"]
     assert await shop.rows("orders", compute=figures, where=where("id", "!=", 9)) == [
@@ -134,16 +120,9 @@ async def test_figures(shop: Asked) -> None:
         await shop.query("orders", compute=["sum(customer)"])
 
 
-async def test_a_value_of_the_wrong_type_is_the_models_to_mend(shop: Asked) -> None:
-    """It is told so, without the value and without the server's words."""
-    for column, value in (("id", "four"), ("day", "soon"), ("paid", "perhaps"), ("at", "13:99"), ("id", 2**63 - 1)):
-        with pytest.raises(BadArguments, match=r"^A value does not fit the type of its column\.$"):
-            await shop.query("orders", where=where(column, "=", value))
-
-
 async def test_what_is_large_is_cut_by_the_server(server: PostgresServer) -> None:
     """Half a megabyte of a text never travels; lists and documents that do not fit become cut texts."""
-    shop = Asked(server.address(), {"long": ["words", "bytes", "list", "doc"], "towns": ["code"]})
+    shop = Shop(server.address(), {"long": ["words", "bytes", "list", "doc"], "towns": ["code"]})
     [[words, size, numbers, document]] = await shop.rows("long")
     [cells] = await shop.answer("long")
     assert [len(str(cell)) for cell in cells] == [301, 301, 301, 301]
@@ -155,7 +134,7 @@ async def test_what_is_large_is_cut_by_the_server(server: PostgresServer) -> Non
 async def test_nothing_is_ever_written(server: PostgresServer, caplog: pytest.LogCaptureFixture) -> None:
     """Not by a view with a function in it, not by the owner of everything; what the server says is not logged."""
     caplog.set_level(logging.DEBUG)
-    shop = Asked(server.address(), {"writing": ["n"], "failing": ["n"]})
+    shop = Shop(server.address(), {"writing": ["n"], "failing": ["n"]})
     for view in ("writing", "failing"):
         with pytest.raises(Unavailable, match="could not answer this"):
             await shop.query(view)
@@ -165,10 +144,10 @@ async def test_nothing_is_ever_written(server: PostgresServer, caplog: pytest.Lo
 
 async def test_what_takes_too_long_is_stopped_at_the_server(server: PostgresServer) -> None:
     """By its own deadline, or because nobody waits any more."""
-    shop = Asked(server.address(), {"endless": ["x"]}, timeout_seconds=0.5)
+    shop = Shop(server.address(), {"endless": ["x"]}, timeout_seconds=0.5)
     with pytest.raises(TimedOut, match="ask for less"):
         await shop.query("endless", compute=["count"])
-    patient = Asked(server.address(), {"endless": ["x"]}, timeout_seconds=DEADLINE_SECONDS)
+    patient = Shop(server.address(), {"endless": ["x"]}, timeout_seconds=DEADLINE_SECONDS)
     question = asyncio.create_task(patient.query("endless", compute=["count"]))
     await _until(server, running=True)
     question.cancel()
@@ -190,7 +169,7 @@ async def _until(server: PostgresServer, *, running: bool) -> None:
 async def test_a_login_that_does_not_fit_is_the_operators_to_mend(server: PostgresServer) -> None:
     """The password works over the network; a wrong one, a wrong database, a role that may not read: each is told."""
     tables = {"orders": ["id", "customer"]}
-    assert len(await Asked(server.tcp_address(PASSWORD), tables).rows("orders")) == 4
+    assert len(await Shop(server.tcp_address(PASSWORD), tables).rows("orders")) == 4
     refused = {
         server.tcp_address("wrong-SECRET"): "refuses Aldis",
         server.tcp_address(PASSWORD, "SECRET"): "no such database",
@@ -200,12 +179,12 @@ async def test_a_login_that_does_not_fit_is_the_operators_to_mend(server: Postgr
     }
     for address, told in refused.items():
         with pytest.raises(Disabled, match=told) as caught:
-            await Asked(address, tables).query("orders")
+            await Shop(address, tables).query("orders")
         assert "SECRET" not in str(caught.value)
         assert not isinstance(caught.value.__cause__, ValueError)  # its words hold a part of the address
-    assert len(await Asked(server.address("reader"), {"orders": ["id"]}).rows("orders")) == 4
+    assert len(await Shop(server.address("reader"), {"orders": ["id"]}).rows("orders")) == 4
     with pytest.raises(Disabled, match="lacks a table or column"):
-        await Asked(server.address(), {"orders": ["gone"]}).query("orders")
+        await Shop(server.address(), {"orders": ["gone"]}).query("orders")
 
 
 async def test_a_server_that_is_none_is_told() -> None:
@@ -222,10 +201,10 @@ async def test_a_server_that_is_none_is_told() -> None:
     for behaviour in (silent, chatty):
         async with await asyncio.start_server(behaviour, "127.0.0.1", 0) as listening:
             port = listening.sockets[0].getsockname()[1]
-            shop = Asked(f"postgresql://u:SECRET@127.0.0.1:{port}/d", {"t": ["a"]}, timeout_seconds=0.5)
+            shop = Shop(f"postgresql://u:SECRET@127.0.0.1:{port}/d", {"t": ["a"]}, timeout_seconds=0.5)
             with pytest.raises((TimedOut, Unavailable)) as caught:
                 async with asyncio.timeout(WAIT_SECONDS):  # asyncpg alone would wait for a minute
                     await shop.query("t")
             assert "SECRET" not in str(caught.value)
     with pytest.raises(ToolError, match="cannot be reached"):
-        await Asked(f"postgresql://u:SECRET@127.0.0.1:{port}/d", {"t": ["a"]}).query("t")
+        await Shop(f"postgresql://u:SECRET@127.0.0.1:{port}/d", {"t": ["a"]}).query("t")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.tools.databases.samples import Asked, where
+from tests.tools.databases.samples import Shop, where
 from tests.waiting import eventually
 from tools import BadArguments, Disabled, TimedOut, ToolError, Unavailable
 from tools.databases.query import TableQuery, quote_identifier
@@ -31,8 +31,8 @@ def path(tmp_path: Path) -> Path:
     return made(tmp_path / "shop.db", "CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'x'), (2, 'y');")
 
 
-def shop(path: Path, *columns: str, table: str = "t", **limits: Any) -> Asked:
-    return Asked(f"sqlite://{path}", {table: columns or ("a",)}, **limits)
+def shop(path: Path, *columns: str, table: str = "t", **limits: Any) -> Shop:
+    return Shop(f"sqlite://{path}", {table: columns or ("a",)}, **limits)
 
 
 async def test_a_file_stays_as_it_is(path: Path) -> None:
@@ -61,8 +61,10 @@ async def test_what_is_no_database_is_told(tmp_path: Path) -> None:
         assert "SECRET" not in str(caught.value)
 
 
-async def test_a_locked_database_is_told_and_works_again(path: Path) -> None:
-    """Another program writes: that is for later, not for waiting."""
+async def test_a_database_that_is_being_written_is_told_or_read_beside_it(path: Path, tmp_path: Path) -> None:
+    """Locked by another program, it is for later, not for waiting. With a write-ahead log, what is committed is seen
+    and nothing else, by whichever name.
+    """
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
         with pytest.raises((Unavailable, TimedOut)) as caught:
@@ -70,10 +72,6 @@ async def test_a_locked_database_is_told_and_works_again(path: Path) -> None:
         assert "later" in str(caught.value) or "time" in str(caught.value)
         writer.execute("COMMIT")
     assert await shop(path).rows("t") == [[1], [2]]
-
-
-async def test_a_database_that_is_being_written_is_read_beside_it(path: Path, tmp_path: Path) -> None:
-    """With a write-ahead log, what is committed is seen and nothing else, by whichever name."""
     link = tmp_path / "link.db"
     link.symlink_to(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
@@ -108,7 +106,7 @@ async def test_a_view_reads_what_it_is_made_of_and_shows_what_is_listed(tmp_path
         """,
     )
     tables = {"names": ["name"], "initials": ["initial"], "broken": ["secret_column"]}
-    asked = Asked(f"sqlite://{path}", tables)
+    asked = Shop(f"sqlite://{path}", tables)
     assert await asked.rows("names") == [["ANN"], ["BO"]]
     assert await asked.rows("initials", order_by=["initial desc"]) == [["B"], ["A"]]
     for table, column in (("names", "salary"), ("staff", "name")):
@@ -127,7 +125,7 @@ async def test_any_name_is_a_name(tmp_path: Path) -> None:
         connection.execute(f"CREATE TABLE {quote_identifier(table)} ({quote_identifier(column)} TEXT, [group] INT)")
         connection.execute(f"INSERT INTO {quote_identifier(table)} VALUES ('a', 1)")
         connection.commit()
-    asked = Asked(f"sqlite://{path}", {table: [column, "group"]})
+    asked = Shop(f"sqlite://{path}", {table: [column, "group"]})
     assert await asked.rows(table, where=where(column, "starts_with", "A"), order_by=[f"{column} desc"]) == [["a", 1]]
     assert await asked.rows(table, group_by=["group"], compute=[f"max({column})"]) == [[1, "a"]]
 

@@ -12,11 +12,9 @@ from pydantic import ValidationError
 
 from bot.errors import ConfigError
 from bot.settings import load_settings
-from tests.tools.databases.samples import CONTEXT, Asked, options, where
+from tests.tools.databases.samples import Listed, Shop, where
 from tools import BadArguments, Disabled
 from tools.databases.options import DbQueryOptions
-from tools.databases.query import DbQueryArguments
-from tools.databases.tool import Databases, DbDescribe, DbDescribeArguments, DbQuery
 
 SCHEMA = """
 CREATE TABLE orders
@@ -38,8 +36,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def shop(path: Path) -> Asked:
-    return Asked(f"sqlite://{path}", {"orders": ORDERS})
+def shop(path: Path) -> Shop:
+    return Shop(f"sqlite://{path}", {"orders": ORDERS})
 
 
 async def test_several_databases_are_listed_in_short_and_described_one_by_one(path: Path) -> None:
@@ -49,25 +47,19 @@ async def test_several_databases_are_listed_in_short_and_described_one_by_one(pa
         "shop": {"address": here, "tables": {"orders": ["id"]}},
         "gone": {"address": gone, "tables": {"t": ["a"]}, "about": "Lost."},
     }
-    databases = Databases(options(listed))
-    describing, querying = DbDescribe(databases), DbQuery(databases)
-    assert "shop, gone" in querying.spec.description
-    described = await describing.run(DbDescribeArguments(), CONTEXT)
-    assert described.data == {
-        "databases": [
-            {"database": "shop", "tables": ["orders"]},
-            {"database": "gone", "about": "Lost.", "tables": ["t"]},
-        ]
-    }
-    described = await describing.run(DbDescribeArguments(database="gone"), CONTEXT)
-    assert described.data == {"database": "gone", "about": "Lost.", "tables": [{"table": "t", "columns": ["a"]}]}
+    both = Listed(listed)
+    assert "shop, gone" in both.ask.tool.spec.description
+    short = [{"database": "shop", "tables": ["orders"]}, {"database": "gone", "about": "Lost.", "tables": ["t"]}]
+    assert await both.describe() == {"databases": short}
+    described = await both.describe("gone")
+    assert described == {"database": "gone", "about": "Lost.", "tables": [{"table": "t", "columns": ["a"]}]}
     with pytest.raises(Disabled, match="operator"):
-        await querying.run(DbQueryArguments(database="gone", table="t"), CONTEXT)
+        await both.ask("gone", "t")
     with pytest.raises(BadArguments, match=r"no database 'other'; there are: shop, gone\."):
-        await querying.run(DbQueryArguments(database="other", table="t"), CONTEXT)
+        await both.ask("other", "t")
 
 
-async def test_rows_come_as_a_small_table(shop: Asked) -> None:
+async def test_rows_come_as_a_small_table(shop: Shop) -> None:
     """The columns in the order asked for, empty cells as null and last, whichever way they are ordered."""
     assert await shop.query("orders", columns=["total", "id"], order_by=["total desc"]) == {
         "database": "shop",
@@ -96,15 +88,21 @@ FINDS: tuple[tuple[str, str, Any, list[int]], ...] = (
 )
 
 
-async def test_each_operator_finds_its_rows(shop: Asked) -> None:
-    """Case counts but in `contains` and `starts_with`; signs mean themselves; no value fits nothing but `is_null`."""
+async def test_each_operator_finds_its_rows(shop: Shop) -> None:
+    """Case counts but in `contains` and `starts_with`; signs mean themselves; no value fits nothing but `is_null`. As
+    the founding documents write them, conditions are an object of columns and values, and need no name of a database.
+    """
     for column, operator, value, ids in FINDS:
         condition = {"column": column, "op": operator, "value": value}
         found = await shop.rows("orders", columns=["id"], where=[condition], order_by=["id"])
         assert found == [[each] for each in ids], condition
+    for conditions, rows in (({"town": "Kiel"}, 2), ({"customer": ["Ann", "Müller"]}, 2), ({"customer": None}, 1)):
+        assert len((await shop.query("orders", where=conditions))["rows"]) == rows, conditions
+    either = [*where("town", "=", "Kiel"), *where("customer", "=", "Ann")]
+    assert [len(await shop.rows("orders", where=either, match=match)) for match in ("all", "any")] == [0, 3]
 
 
-async def test_figures_are_computed_by_group(shop: Asked) -> None:
+async def test_figures_are_computed_by_group(shop: Shop) -> None:
     """Cells without a value are in no figure but the count of the rows."""
     figures = ["count", "count(total)", "sum(total)", "average(total)", "min(total)", "max(customer)"]
     data = await shop.query("orders", group_by=["town"], compute=figures, order_by=["sum(total) DESC"])
@@ -116,7 +114,7 @@ async def test_figures_are_computed_by_group(shop: Asked) -> None:
 
 async def test_what_is_more_than_asked_for_is_said_with_the_way_on(path: Path) -> None:
     """The operator's limit is above the model's; the total is told, and where to go on; behind the end nothing is."""
-    shop = Asked(f"sqlite://{path}", {"orders": ["id"]}, max_rows=3)
+    shop = Shop(f"sqlite://{path}", {"orders": ["id"]}, max_rows=3)
     first = await shop.query("orders", order_by=["id"], limit=500)
     assert (first["rows"], first["truncated"], first["next_offset"]) == ([[1], [2], [3]], True, 3)
     rest = await shop.query("orders", order_by=["id"], offset=first["next_offset"])
@@ -133,7 +131,7 @@ async def test_a_table_of_large_cells_stays_small(path: Path) -> None:
             "INSERT INTO staff VALUES (?, ?)", [(f"{n:02d} " + "word " * 5000, n) for n in range(40)]
         )
         connection.commit()
-    shop = Asked(f"sqlite://{path}", {"staff": ["name", "salary"]})
+    shop = Shop(f"sqlite://{path}", {"staff": ["name", "salary"]})
     data = await shop.query("staff", order_by=["salary"], limit=40)
     assert 5 < len(data["rows"]) == data["next_offset"] < 40
     assert len(json.dumps(data["rows"])) < 7000
@@ -150,7 +148,7 @@ async def test_what_no_text_holds_is_shown_safely(path: Path) -> None:
         connection.executemany("INSERT INTO orders (note) VALUES (?)", odd)
         connection.execute("INSERT INTO orders (note) VALUES (CAST(x'61ff62' AS TEXT))")
         connection.commit()
-    shop = Asked(f"sqlite://{path}", {"orders": ["id", "note"]})
+    shop = Shop(f"sqlite://{path}", {"orders": ["id", "note"]})
     rows = await shop.rows("orders", columns=["note"], where=where("id", ">", 4), order_by=["id"])
     assert rows == [["[3 bytes]"], ["inf"], ["seen"], [2**62], ["a\ufffdb"]]
 
@@ -168,48 +166,33 @@ UNASKABLE: list[tuple[dict[str, Any], str]] = [
     ({"where": where("id", "between", [1])}, "between takes a list of two values"),
     ({"where": where("id", "=")}, "= takes one value, not a list; for empty cells use is_null"),
     ({"where": where("id", "is_null", 1)}, "is_null takes no value"),
+    # There is no place for SQL, nor for what would take long.
+    ({"where": where("customer", "=", "x" * 501)}, "at most 500"),
+    ({"where": where("id", "in", [1] * 51)}, "at most 50"),
+    ({"where": where("id", "=", float("nan"))}, "finite"),
+    ({"where": where("customer", "in", ["a", "\ud800"])}, "unicode"),
+    ({"where": where("id", "=", 1) * 21}, "at most 20"),
+    ({"sql": "SELECT 1"}, "Extra inputs"),
+    ({"limit": 0}, "greater than or equal to 1"),
+    ({"columns": ["id"] * 31}, "at most 30"),
 ]
 
 
-async def test_what_may_not_be_asked_is_told_with_what_may(shop: Asked) -> None:
+async def test_what_may_not_be_asked_is_told_with_what_may(shop: Shop) -> None:
     """So that the model corrects itself; names are names here, never SQL."""
     for arguments, told in UNASKABLE:
         with pytest.raises((BadArguments, ValidationError), match=told):
             await shop.query(**{"table": "orders", **arguments})
     assert len((await shop.query("orders"))["rows"]) == 4
-    either = [*where("town", "=", "Kiel"), *where("customer", "=", "Ann")]
-    assert [len(await shop.rows("orders", where=either, match=match)) for match in ("all", "any")] == [0, 3]
-
-
-async def test_the_only_database_and_plain_conditions_need_no_words(shop: Asked) -> None:
-    """As the founding documents write them: no name of a database, and an object of columns and values."""
-    for conditions, rows in (({"town": "Kiel"}, 2), ({"customer": ["Ann", "Müller"]}, 2), ({"customer": None}, 1)):
-        arguments = DbQueryArguments.model_validate({"table": "orders", "where": conditions})
-        assert len((await shop.querying.run(arguments, CONTEXT)).data["rows"]) == rows, conditions
-
-
-def test_arguments_are_bounded() -> None:
-    """Before anything is looked at: there is no place for SQL, nor for what would take long."""
-    wrong: tuple[dict[str, Any], ...] = (
-        {"where": where("customer", "=", "x" * 501)},
-        {"where": where("id", "in", [1] * 51)},
-        {"where": where("id", "=", float("nan"))},
-        {"where": where("customer", "in", ["a", "\ud800"])},
-        {"where": where("id", "=", 1) * 21},
-        {"sql": "SELECT 1"},
-        {"limit": 0},
-        {"columns": ["id"] * 31},
-    )
-    for arguments in wrong:
-        with pytest.raises(ValidationError):
-            DbQueryArguments.model_validate({"database": "shop", "table": "orders", **arguments})
 
 
 ADDRESS = "postgresql://keeper:SECRET@db.example/shop"
 
 
-def test_a_list_that_cannot_work_is_refused_without_repeating_it() -> None:
-    """At the start, in one line that names the variable; an address holds a password."""
+def test_a_list_that_cannot_work_is_refused_without_repeating_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the start, in one line that names the variable; an address holds a password. Where the library of a database
+    is not installed, the line says what to install.
+    """
     for document in (
         "SECRET",
         '{"SECRET": {}}',
@@ -224,6 +207,10 @@ def test_a_list_that_cannot_work_is_refused_without_repeating_it() -> None:
         assert str(caught.value).startswith("TOOLS__DB_QUERY__DATABASES: ")
         assert "SECRET" not in str(caught.value)
         assert "\n" not in str(caught.value)
+    monkeypatch.setitem(sys.modules, "asyncpg", None)  # as where it is not installed
+    document = json.dumps({"far": {"address": ADDRESS, "tables": {"t": ["a"]}}})
+    with pytest.raises(ConfigError, match=r"TOOLS__DB_QUERY__DATABASES: needs the package asyncpg.*EXTRAS=postgres"):
+        load_settings({"TOOLS__DB_QUERY__DATABASES": document}, None)
 
 
 def test_the_list_may_stand_in_a_file_of_many_lines(tmp_path: Path) -> None:
@@ -237,11 +224,3 @@ def test_the_list_may_stand_in_a_file_of_many_lines(tmp_path: Path) -> None:
     assert (access.is_postgresql, access.about, access.tables) == (True, "Käse", {"t": ("a",)})
     assert "SECRET" not in repr(given) + str(given) + given.model_dump_json() + repr(access)
     assert given.seen_by() == ("your own PostgreSQL servers: the question",)
-
-
-def test_a_database_whose_library_is_not_installed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the start, with what to install."""
-    monkeypatch.setitem(sys.modules, "asyncpg", None)  # as where it is not installed
-    document = json.dumps({"far": {"address": ADDRESS, "tables": {"t": ["a"]}}})
-    with pytest.raises(ConfigError, match=r"TOOLS__DB_QUERY__DATABASES: needs the package asyncpg.*EXTRAS=postgres"):
-        load_settings({"TOOLS__DB_QUERY__DATABASES": document}, None)

@@ -1,7 +1,6 @@
 """What speaks for a claim and what against it: the tables by which words, publishers, days and reports are judged."""
 
 import itertools
-from datetime import UTC, datetime
 from typing import Any
 
 from tools.evidence.sources import (
@@ -18,18 +17,11 @@ from tools.evidence.sources import (
 from tools.evidence.tool import plan
 from tools.search.base import Hit
 
-NOW = datetime(2026, 11, 21, 14, 30, tzinfo=UTC)
 BRIDGE = ("A bridge in Larkhaven collapsed and 43 people died",)
 
 
 def page(site: str, title: str, snippet: str = "", age: str | None = None) -> Hit:
     return Hit(title=title, url=f"https://{site}/{abs(hash(title))}", site=site, snippet=snippet, age=age)
-
-
-def test_a_publisher_is_who_registered_the_name() -> None:
-    """Whatever lies below it, and under whichever ending: one house has one voice."""
-    for host, who in (("A.Lamps.Example.", "lamps"), ("news.lamps.co.uk", "lamps"), ("localhost", "localhost")):
-        assert publisher(host) == who
 
 
 KINDS = {
@@ -50,8 +42,12 @@ KINDS = {
 
 
 def test_a_host_is_told_by_its_name_alone() -> None:
-    """An authority is one by its ending or its entry, never by a part of a name that anybody can register."""
+    """An authority is one by its ending or its entry, never by a part of a name that anyone can register. A publisher
+    is who registered the name, whatever lies below it, and under whichever ending.
+    """
     assert {host: kind(host, official_sites=("town.example",)) for host in KINDS} == KINDS
+    for host, who in (("A.Lamps.Example.", "lamps"), ("news.lamps.co.uk", "lamps"), ("localhost", "localhost")):
+        assert publisher(host) == who
 
 
 def test_a_page_is_about_the_claim_by_its_words() -> None:
@@ -72,6 +68,8 @@ def test_a_page_is_about_the_claim_by_its_words() -> None:
 
 
 LONG = "The bridge across the river fell in the night and forty cars were on it when the middle part gave way"
+PLAIN = VerifyNewsOptions()
+numbers = itertools.count()
 
 
 def test_pages_that_tell_one_report_are_one_witness() -> None:
@@ -87,16 +85,10 @@ def test_pages_that_tell_one_report_are_one_witness() -> None:
         assert reports(hits) == numbers
 
 
-PLAIN = VerifyNewsOptions()
-
-
 def told_by(kind: Any, stance: Stance) -> EvidenceSource:
     """A report of its own."""
     report, hit = next(numbers), page("paper.example", "Larkhaven bridge collapse: 43 people dead in the night")
     return EvidenceSource(hit=hit, kind=kind, stance=stance, tone="neutral", report=report, is_preferred=False)
-
-
-numbers = itertools.count()
 
 
 def test_the_confidence_is_the_formula() -> None:

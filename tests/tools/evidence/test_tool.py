@@ -12,10 +12,11 @@ from tests.servers.base import Seen, answer_json, hang
 from tests.servers.fixtures import fixture_of
 from tests.servers.tavily import KEY, Tavily
 from tests.servers.wikipedia import Wikipedia
+from tests.tools.conftest import Asked
 from tests.waiting import DEADLINE_SECONDS, with_enough_time
 from tools import Disabled, Hit, Http, Judgement, Result, Stance, Tone, ToolContext, ToolError
 from tools.evidence.sources import VerifyNewsOptions
-from tools.evidence.tool import VerifyNews, VerifyNewsArguments
+from tools.evidence.tool import VerifyNews
 from tools.search.options import SearchOptions
 from tools.search.service import SearchService
 
@@ -102,9 +103,10 @@ class Newsroom:
         given: dict[str, Any] = {"tavily_api_key": key, "timeout_seconds": DEADLINE_SECONDS, **self._urls}
         return SearchService(SearchOptions(**given), self._http)
 
-    async def check(self, claim: str = CLAIM, *, other_words: tuple[str, ...] = (), **options: Any) -> Result:
-        tool = VerifyNews(VerifyNewsOptions(**options), self.search, self.reading)
-        return await tool.run(VerifyNewsArguments(claim=claim, other_words=other_words), self.context)
+    async def check(self, claim: str = CLAIM, **options: Any) -> Result:
+        return await Asked(VerifyNews(VerifyNewsOptions(**options), self.search, self.reading), self.context).result(
+            claim
+        )
 
 
 @pytest.fixture
@@ -146,7 +148,9 @@ async def test_a_claim_that_many_tell(press: Press, newsroom: Newsroom) -> None:
 
 
 async def test_a_claim_that_is_debunked(press: Press, newsroom: Newsroom) -> None:
-    """Denials are looked for although several agree; then the confidence falls, and who contradicts comes first."""
+    """Denials are looked for although several agree; then the confidence falls, and who contradicts comes first.
+    Without a model there is no evidence: the error says so, and what the searches cost all the same.
+    """
     press.findings = {"official statement": [], "fact check": [DENIAL], "": [DAILY, EVENING, ORIGINAL]}
     data: Any = (await newsroom.check()).data
     assert data["evidence"]["several_agree"]
@@ -155,29 +159,23 @@ async def test_a_claim_that_is_debunked(press: Press, newsroom: Newsroom) -> Non
     first = data["results"][0]
     assert (first["site"], first["stance"]) == ("snopes.com", "contradicts")
     assert not data["data_incomplete"]
-
-
-async def test_without_a_model_there_is_no_evidence(press: Press, newsroom: Newsroom) -> None:
-    """The error says so, and what the searches cost all the same."""
-    press.news = [DAILY]
-    newsroom.reading.fails = Disabled("no model is set up")
+    newsroom.reading.fails, newsroom.search = Disabled("no model is set up"), newsroom.opened()
     with pytest.raises(Disabled, match="no model is set up") as failed:
         await newsroom.check(max_rounds=1)
     assert failed.value.cost_usd == 2 * PRICE
 
 
 async def test_a_model_reads_all_pages_once_and_no_more_than_its_share(press: Press, newsroom: Newsroom) -> None:
-    """After the last round, with the claim as it was given; what is beyond the bound only mentions."""
+    """After the last round, with the claim as it was given; what is beyond the bound only mentions. No more is searched
+    than the operator wants, neither rounds nor searches, and what they cost is added up.
+    """
     pages = [page(f"Larkhaven bridge collapse: 43 people dead {n}{n}", f"https://p{n}.example/", "") for n in range(30)]
     press.findings, press.news = {"fact check": pages[20:], "": pages[:10]}, pages[10:20]
     data: Any = (await newsroom.check()).data
     [(claim, read)] = newsroom.reading.asked
     assert (claim, len(read)) == (CLAIM, 24)
     assert (data["evidence"]["independent_agreeing"], data["evidence"]["independent_mentioning"]) == (24, 6)
-
-
-async def test_no_more_is_searched_than_the_operator_wants(press: Press, newsroom: Newsroom) -> None:
-    """Neither rounds nor searches; what they cost is added up."""
+    press.findings, press.news = {}, []
     cases: list[tuple[dict[str, Any], int, int]] = [({"max_rounds": 1}, 2, 1), ({"max_searches": 3}, 3, 2)]
     for number, (options, searches, rounds) in enumerate(cases):
         press.requests.clear()
@@ -203,7 +201,9 @@ async def test_the_operator_prefers_sites(press: Press, newsroom: Newsroom) -> N
 async def test_with_the_encyclopaedia_alone_the_data_are_incomplete(
     newsroom: Newsroom, press: Press, wikipedia: Wikipedia
 ) -> None:
-    """It has no news, so only what it can search is asked for; an article counts for nobody."""
+    """It has no news, so only what it can search is asked for; an article is no witness. A check whose every search
+    fails is an answer too: nothing is known. No key is in it.
+    """
     newsroom.search = newsroom.opened(None)
     result = await newsroom.check("The Aldis lamp is a signal lamp")
     assert result.data["incomplete_because"] == ["only_the_encyclopaedia_answered", "too_few_sources"]
@@ -212,10 +212,6 @@ async def test_with_the_encyclopaedia_alone_the_data_are_incomplete(
     assert {row["kind"] for row in result.data["results"]} <= {"reference"}
     assert (press.requests, result.cost_usd) == ([], 0)
     assert len(wikipedia.requests) == len(result.data["searched"])
-
-
-async def test_searches_that_fail_are_told_and_no_error(newsroom: Newsroom, press: Press, wikipedia: Wikipedia) -> None:
-    """A check whose every search fails is an answer too: nothing is known. No key is in it."""
     newsroom.search = newsroom.opened("wrong-key")
     wikipedia.faults += [answer_json({"error": {"code": "internal"}})] * 20
     result = await newsroom.check()

@@ -22,7 +22,9 @@ def image(data: bytes, kind: str = "image/png") -> dict[str, Any]:
 
 
 def test_answers_become_data() -> None:
-    """What is data is handed on as such, without the words beside it that say the same; other words are joined."""
+    """What is data is handed on as such, without the words beside it that say the same; other words are joined. A few
+    pictures are sent on, named after the tool.
+    """
     resource = {"type": "resource", "resource": {"uri": "file:///a", "text": "in a file"}}
     link = {"type": "resource_link", "name": "a", "uri": "file:///a"}
     audio = {"type": "audio", "data": "", "mimeType": "audio/wav"}
@@ -37,9 +39,6 @@ def test_answers_become_data() -> None:
     for given, data in table:
         assert result_of(given, tool="t").data == data
 
-
-def test_pictures_are_sent_on() -> None:
-    """A few, named after the tool."""
     result = result_of(answer(image(PNG), image(b"GIF89a", "image/gif")), tool="lamps_draw")
     assert [(file.name, file.content_type) for file in result.files] == [
         ("lamps_draw-1.png", "image/png"),

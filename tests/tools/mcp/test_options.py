@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from bot.app import wiring
 from bot.errors import ConfigError
@@ -22,7 +21,9 @@ def options(servers: Any) -> McpOptions:
 
 
 def test_servers_are_read_from_text_and_from_a_file(tmp_path: Path) -> None:
-    """In their order, alone or under `mcpServers`; keys are shown by nothing."""
+    """In their order, alone or under `mcpServers`; keys are shown by nothing. What follows an address may be one: it is
+    sent as it was set.
+    """
     servers = {"files": FILES, "crm": CRM | {"timeout": 5, "tools": ["find"], "approve": "all", "private": False}}
     path = tmp_path / "servers.json"
     path.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
@@ -37,10 +38,6 @@ def test_servers_are_read_from_text_and_from_a_file(tmp_path: Path) -> None:
     assert read.missing_settings() is None
     assert read.seen_by() == ("files: what it is called with", "crm: what it is called with")
     assert McpOptions().missing_settings() == "SERVERS"
-
-
-def test_what_follows_an_address_is_a_secret() -> None:
-    """Some servers want their key there: it is sent as it was set, and shown by nothing."""
     [crm] = (found := options({"crm": {"url": "https://crm.example/mcp?key=canary%2F1&flat"}})).servers
     assert (crm.url, crm.address) == ("https://crm.example/mcp", "https://crm.example/mcp?key=canary%2F1&flat=")
     assert "canary" not in repr(found) + found.model_dump_json() + str(crm)
@@ -62,8 +59,10 @@ WRONG: list[tuple[Any, str]] = [
 ]
 
 
-def test_what_is_wrong_is_said_and_not_shown() -> None:
-    """In one line that begins with the variable; a key that was pasted is nowhere in it."""
+def test_what_is_wrong_is_said_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one line that begins with the variable; a key that was pasted is nowhere in it. Without the extra the operator
+    reads what to install, and without servers nothing is missed.
+    """
     for servers, words in WRONG:
         text = servers if isinstance(servers, str) else json.dumps(servers)
         with pytest.raises(ConfigError) as caught:
@@ -72,13 +71,7 @@ def test_what_is_wrong_is_said_and_not_shown() -> None:
         assert message.startswith("TOOLS__MCP__SERVERS: ")
         assert words in message
         assert "canary" not in message
-
-
-def test_without_the_extra_servers_cannot_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The operator is told what to install; without servers nothing is missed."""
     monkeypatch.setitem(sys.modules, "mcp", None)  # as where it is not installed
     assert McpOptions().servers == ()
     with pytest.raises(ConfigError, match=r"TOOLS__MCP__SERVERS: needs the package mcp.*pip install"):
         load_settings({"TOOLS__MCP__SERVERS": json.dumps({"files": FILES})}, None)
-    with pytest.raises(ValidationError):
-        options({"files": FILES})

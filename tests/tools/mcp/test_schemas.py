@@ -39,7 +39,9 @@ def test_a_schema_is_shown_without_what_says_nothing_or_is_refused() -> None:
 
 
 def test_a_call_is_checked_by_all_of_the_schema() -> None:
-    """What is wrong is said in short, with its place; what fits is kept as it came."""
+    """What is wrong is said in short, with its place; what fits is kept as it came. A schema that cannot be made fit is
+    refused: a vendor that refuses one tool refuses the whole question.
+    """
     given: dict[str, Any]
     for given, problem in (
         ({"kind": "lamp"}, "'title' is a required property"),
@@ -57,10 +59,6 @@ def test_a_call_is_checked_by_all_of_the_schema() -> None:
     assert arguments_of(PLACE).model_validate(given).given == given
     with pytest.raises(ValidationError, match="must be an object"):
         arguments_of({}).model_validate([])
-
-
-def test_what_cannot_be_made_fit_is_refused() -> None:
-    """A vendor that refuses one tool refuses the whole question."""
     for properties in (
         {"x" * 65: {}},
         {"a b": {}},

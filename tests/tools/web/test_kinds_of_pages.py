@@ -9,6 +9,8 @@ import json
 import zlib
 from dataclasses import dataclass
 
+import pytest
+
 from bot.media.library import Library
 from tests.cells import sandbox
 from tests.tools.conftest import USER_AGENT
@@ -170,30 +172,12 @@ async def read(row: Row, context: ToolContext) -> str:
     return json.dumps(dict(result.data), ensure_ascii=False)
 
 
-async def misread(rows: list[Row], context: ToolContext) -> list[str]:
-    wrong = list[str]()
+@pytest.mark.parametrize("rows", [ENCODINGS, MARKUP, SENT_ON, HEADERS], ids=["encoding", "markup", "moved", "header"])
+async def test_pages_are_read_as_they_are_found(rows: list[Row], context: ToolContext) -> None:
+    """In their encodings by the web's standard, not by Python's. Markup that changes a meaning is kept: 10 to the 5th
+    is not 105. Where browsers are sent on, that is followed or named. What is no text is refused by its bytes.
+    """
     for row in rows:
         found = await read(row, context)
-        if row.contains not in found or any(each in found for each in row.lacks):
-            wrong.append(f"{row.why}: {found}")
-    return wrong
-
-
-async def test_pages_are_read_in_their_encodings(context: ToolContext) -> None:
-    """By the names and rules of the web's standard, not by Python's."""
-    assert await misread(ENCODINGS, context) == []
-
-
-async def test_markup_that_changes_a_meaning_is_kept(context: ToolContext) -> None:
-    """10 to the 5th is not 105, and what is struck out does not hold."""
-    assert await misread(MARKUP, context) == []
-
-
-async def test_pages_that_send_browsers_elsewhere(context: ToolContext) -> None:
-    """They are followed, or the address is named; a short page is no empty page."""
-    assert await misread(SENT_ON, context) == []
-
-
-async def test_headers_that_are_odd_or_missing(context: ToolContext) -> None:
-    """What is no text is refused by its bytes, what is text is read."""
-    assert await misread(HEADERS, context) == []
+        assert row.contains in found, row.why
+        assert not [each for each in row.lacks if each in found], row.why
