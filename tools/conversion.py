@@ -170,10 +170,9 @@ class ConvertArguments(Arguments):
 class Convert:
     """Converts units and currencies."""
 
-    def __init__(self, http: Http, *, rates_url: str = _RATES_URL, timeout_seconds: float = _TIMEOUT_SECONDS) -> None:
+    def __init__(self, http: Http, *, rates_url: str = _RATES_URL) -> None:
         self._http = http
         self._rates_url = f"{rates_url}/v2/rates"
-        self._timeout_seconds = timeout_seconds
         self._kept: tuple[datetime, Mapping[str, _Rate]] | None = None
         """All rates, and when they were fetched."""
         self._asking, self._measuring = asyncio.Lock(), asyncio.Lock()
@@ -248,7 +247,7 @@ class Convert:
 
     async def _fetch(self) -> Mapping[str, _Rate]:
         answer = await self._http.get_json(
-            self._rates_url, service=_SERVICE, params={"base": _BASE}, timeout_seconds=self._timeout_seconds
+            self._rates_url, service=_SERVICE, params={"base": _BASE}, timeout_seconds=_TIMEOUT_SECONDS
         )
         if not answer.ok:
             raise answer.refusal(_SERVICE)

@@ -26,6 +26,7 @@ _MAX_RESULTS = 20
 _USUAL_RESULTS = 5
 _MAX_OUTCOMES = 12
 _MISSING = frozenset({400, 404, 422})  # how it answers if there is no such market
+_OPEN = {"keep_closed_markets": "0", "events_status": "active"}
 _MAX_LINE_CHARS = 200
 _MAX_TEXT_CHARS = 1500
 _FEW_DOLLARS = 1000  # below it, a single person moves the price
@@ -111,34 +112,15 @@ class _Numbered(BaseModel):
 
 
 class Polymarket:
-    """Queries Polymarket's Gamma API. Its methods raise a `ToolError` if there is no readable answer."""
+    """Polymarket's Gamma API."""
 
-    def __init__(self, http: Http, base_url: str = _BASE_URL, timeout_seconds: float = _TIMEOUT_SECONDS) -> None:
-        self._http, self._base_url, self._timeout_seconds = http, base_url, timeout_seconds
+    def __init__(self, http: Http, base_url: str = _BASE_URL) -> None:
+        self._http, self._base_url = http, base_url
 
-    async def search(self, query: str, count: int, *, also_closed: bool) -> Sequence[_Event]:
-        """Returns at most `count` matching events, best first."""
-        params = {"q": query, "search_tags": "false", "search_profiles": "false"}
-        params["keep_closed_markets"] = "1" if also_closed else "0"
-        if not also_closed:
-            params["events_status"] = "active"
-        try:
-            answer = await self._ask("/public-search", params | {"limit_per_type": str(count)})
-        except TooLarge:  # events with many candidates
-            answer = await self._ask("/public-search", params | {"limit_per_type": "1"})
-        return (answer.parse(_Found, _SERVICE).events or ())[:count]
-
-    async def event(self, slug: str) -> _Event:
-        """Returns the event of that name, as in its address; raises `NotFound` if there is none."""
-        return (await self._ask(f"/events/slug/{slug}")).parse(_Event, _SERVICE)
-
-    async def slug_of(self, number: str) -> str:
-        """Returns the name of the event of which this is a market; raises `NotFound` if there is none."""
-        return (await self._ask(f"/markets/{number}")).parse(_Numbered, _SERVICE).events[0].slug
-
-    async def _ask(self, path: str, params: Mapping[str, str] | None = None) -> JsonAnswer:
+    async def ask(self, path: str, params: Mapping[str, str] | None = None) -> JsonAnswer:
+        """Returns a success; raises a `ToolError` without one, `NotFound` if there is no such market."""
         answer = await self._http.get_json(
-            f"{self._base_url}{path}", service=_SERVICE, params=params or {}, timeout_seconds=self._timeout_seconds
+            f"{self._base_url}{path}", service=_SERVICE, params=params or {}, timeout_seconds=_TIMEOUT_SECONDS
         )
         if params is None and answer.status in _MISSING:
             raise NotFound(f"{_SERVICE} has no such market; find it with market_search.")
@@ -195,7 +177,13 @@ class MarketSearch:
         if not query:
             raise BadArguments("The query is empty.")
         count, note = fit(arguments.count, 1, _MAX_RESULTS, "markets")
-        found = await self._polymarket.search(query, count, also_closed=arguments.also_closed)
+        params = {"q": query, "search_tags": "false", "search_profiles": "false", "limit_per_type": str(count)}
+        params |= {"keep_closed_markets": "1"} if arguments.also_closed else _OPEN
+        try:
+            answer = await self._polymarket.ask("/public-search", params)
+        except TooLarge:  # events with many candidates
+            answer = await self._polymarket.ask("/public-search", params | {"limit_per_type": "1"})
+        found = (answer.parse(_Found, _SERVICE).events or ())[:count]
         message = {} if found else {"message": "No market was found; try fewer or other words, in English."}
         rows = [_row(event, context.now) for event in found]
         return Result(data={"query": query, **note, **message, "source": _SERVICE, "markets": rows})
@@ -228,17 +216,17 @@ class MarketGet:
         """
         if (named := _MARKET.fullmatch(arguments.market)) is None:
             raise BadArguments("Give the id from market_search, such as polymarket:some-words, or its address.")
-        number, slug = named["number"], named["id"] or named["slug"]
-        event = await self._polymarket.event(await self._polymarket.slug_of(number) if number else slug)
+        slug, number = named["id"] or named["slug"], named["number"]
+        if number:  # that of one market of an event
+            slug = (await self._polymarket.ask(f"/markets/{number}")).parse(_Numbered, _SERVICE).events[0].slug
+        event = (await self._polymarket.ask(f"/events/slug/{slug}")).parse(_Event, _SERVICE)
         rules = shorten(clean_text(event.description or "").strip(), _MAX_TEXT_CHARS)
         return Result(data={**_row(event, context.now), "source": _SERVICE, "rules": rules or "(none)"})
 
 
-def market_tools(
-    http: Http, *, base_url: str = _BASE_URL, timeout_seconds: float = _TIMEOUT_SECONDS
-) -> tuple[MarketSearch, MarketGet]:
+def market_tools(http: Http, *, base_url: str = _BASE_URL) -> tuple[MarketSearch, MarketGet]:
     """Returns both tools."""
-    polymarket = Polymarket(http, base_url, timeout_seconds)
+    polymarket = Polymarket(http, base_url)
     return MarketSearch(polymarket), MarketGet(polymarket)
 
 

@@ -80,9 +80,8 @@ class _Answer(BaseModel):
 class Wikipedia:
     """Reads a Wikipedia article, or one of its sections."""
 
-    def __init__(self, http: Http, *, base_url: str = _BASE_URL, timeout_seconds: float = _TIMEOUT_SECONDS) -> None:
+    def __init__(self, http: Http, *, base_url: str = _BASE_URL) -> None:
         self._base_url = base_url
-        self._timeout_seconds = timeout_seconds
         self._http = http
 
     spec = ToolSpec(
@@ -134,8 +133,8 @@ class Wikipedia:
     async def _query(self, params: Mapping[str, str], language: str) -> tuple[_Page, ...]:
         url = f"{self._base_url.replace('{language}', language)}/w/api.php"
         usual = {"action": "query", "format": "json", "formatversion": "2", "redirects": "1"}
-        given, seconds = {**usual, **params}, self._timeout_seconds
-        answer = await self._http.get_json(url, service=_SERVICE, params=given, timeout_seconds=seconds)
+        given = {**usual, **params}
+        answer = await self._http.get_json(url, service=_SERVICE, params=given, timeout_seconds=_TIMEOUT_SECONDS)
         if not answer.ok:
             raise answer.refusal(_SERVICE)
         if (code := error_code(answer)) in {"maxlag", "ratelimited"}:

@@ -109,11 +109,9 @@ class TwitterSearch:
         search: SearchService,
         *,
         base_url: str = _BASE_URL,
-        timeout_seconds: float = _TIMEOUT_SECONDS,
     ) -> None:
         self._options = options
         self._base_url = base_url
-        self._timeout_seconds = timeout_seconds
         self._http = http
         self._quotas = quotas
         self._search = search
@@ -161,7 +159,7 @@ class TwitterSearch:
             service=_SERVICE,
             params=params,
             headers=bearer(token),
-            timeout_seconds=self._timeout_seconds,
+            timeout_seconds=_TIMEOUT_SECONDS,
             retries=False,
         )
         if not answer.ok:
