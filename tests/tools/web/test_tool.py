@@ -1,8 +1,10 @@
 """Reading pages: in pieces, in their encodings, as their sites allow; and what is said of those that cannot be read."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from typing import Any
 
 import pytest
@@ -16,7 +18,7 @@ from tests.servers.fixtures import fixture_of
 from tests.tools.conftest import USER_AGENT, Asked, Repository
 from tests.tools.sites import HERE, Names, Site, answer_bytes, only_here
 from tools import BadArguments, Denied, Fetcher, NotFound, RateLimited, TooLarge, ToolContext, Unavailable, fit_json
-from tools.web.tool import MAX_BYTES, WebFetch
+from tools.web.tool import MAX_BYTES, WebFetch, allows
 
 HTML = "<title>Lamps</title><h1>Lamps</h1><p>They flash. <a href='/morse'>Morse</a>"
 
@@ -168,3 +170,36 @@ async def test_a_redirect_is_looked_at_anew(ask: Asked, site: Site) -> None:
         await ask(site.url_of("/c"))
     assert "other.example/closed" not in site.asked
     assert not [asked for asked in site.asked if asked.startswith("inside")]
+
+
+ROWS = [
+    ("", "/anything", True),
+    ("User-agent: *\nDisallow: /\nAllow: /$", "/", True),
+    ("user-AGENT : *\n disallow:/x", "/x/y", False),
+    ("User-agent: other\nDisallow: /", "/", True),
+    ("User-agent: *\nDisallow: /\n\nUser-agent: Other\nUser-agent: ALDIS\nDisallow: /lamps # not", "/private", True),
+    ("User-agent: Aldis/2.0 (a lamp)\nDisallow: /", "/", False),
+    ("User-agent: aldis-news\nDisallow: /", "/", True),
+    ("User Agent: *\nDisallow: /", "/", False),
+    ("useragent: *\nDissallow: /", "/", False),
+    ("User-agent: *\rDisallow: /a\r\rDisallow: /b*.zip$ # not this", "/b/a.zip", False),
+    ("User-agent: *\nDisallow: /x?", "/x?q=1", False),
+    ("User-agent: *\nDisallow: /ü", "/%C3%BC", False),
+]
+
+
+def test_the_longest_rule_of_the_own_group_counts() -> None:
+    """As RFC 9309 has it; what cannot be understood forbids nothing. No file takes long: agents times rules, rules
+    without end, stars that may each look at the whole path again.
+    """
+    for text, path, is_allowed in ROWS:
+        assert allows(text, path) is is_allowed, (text, path)
+    agents = "".join(f"User-agent: {''.join(name)}\n" for name in product("bcdefghijklmnopqrstuvwxyz", repeat=3))
+    for file in (
+        agents + "User-agent: aldis\n" + "Disallow: /a\n" * 30_000,
+        "User-agent: *\n" + "".join(f"Disallow: /x{number}\n" for number in range(50_000)) + "Disallow: /a\n",
+        "User-agent: *\n" + f"Disallow: /{'*a' * 20}b\n" * 20_000 + "Disallow: /a\n",
+    ):
+        began = time.process_time()
+        assert not allows(file, "/" + "a" * 4_000)
+        assert time.process_time() - began < 20
