@@ -22,8 +22,9 @@ from bot.doctor.tools import ToolGroup, inventory  # noqa: E402
 from bot.settings import load_settings  # noqa: E402
 from tests.variables import table  # noqa: E402
 from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, alone, build_tools  # noqa: E402
+from tools.search.base import Query  # noqa: E402
 from tools.search.options import SearchOptions  # noqa: E402
-from tools.search.services import SERVICES, Query  # noqa: E402
+from tools.search.services import SERVICES  # noqa: E402
 
 
 def page(name: str) -> str:

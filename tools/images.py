@@ -10,10 +10,8 @@ picture takes 20 to 120 seconds.
 
 import base64
 import re
-from collections.abc import Mapping
 from decimal import Decimal
 from http import HTTPStatus
-from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -103,7 +101,10 @@ class ImageGenerate:
         self._url = f"{options.base_url or OPENAI_URL}/images/generations"
         self._headers = {"Accept": "application/json"} | bearer(options.api_key)
         self._timeout_seconds = timeout_seconds
-        self._request_body = _request_body(options)
+        model = options.model or (OPENAI_MODEL if options.base_url in {None, OPENAI_URL} else None)
+        form = None if _WITH_FORMAT_ALWAYS in (model or "") else "b64_json"
+        wanted = {"model": model, "size": _SIZE, "response_format": form}
+        self._request_body = {"n": 1, **{name: value for name, value in wanted.items() if value is not None}}
         self.spec = ToolSpec(
             name="image_generate",
             description=(
@@ -154,14 +155,6 @@ class ImageGenerate:
             raise
         file = ResultFile(name=f"picture.{kind}", content_type=f"image/{kind}", data=picture)
         return Result(data={"format": kind, "size_bytes": len(picture)}, files=(file,))
-
-
-def _request_body(options: ImagesOptions) -> Mapping[str, Any]:
-    """Returns the request without the description."""
-    model = options.model or (OPENAI_MODEL if options.base_url in {None, OPENAI_URL} else None)
-    form = None if _WITH_FORMAT_ALWAYS in (model or "") else "b64_json"
-    wanted = {"model": model, "size": _SIZE, "response_format": form}
-    return {"n": 1, **{name: value for name, value in wanted.items() if value is not None}}
 
 
 def _picture(answer: JsonAnswer) -> tuple[str, bytes]:

@@ -34,8 +34,8 @@ def opened(open_meteo: OpenMeteo, http: Http, context: ToolContext) -> Opened:
 
     def tool(language: str = "en", **options: Any) -> Asked:
         limit: Any = {"timeout_seconds": options.pop("timeout_seconds")} if "timeout_seconds" in options else {}
-        given = WeatherOptions(**({"base_url": open_meteo.url, "geocoding_base_url": open_meteo.url} | options))
-        return Asked(Weather(given, http, **limit), replace(context, language=language))
+        urls: dict[str, Any] = {"base_url": open_meteo.url, "geocoding_base_url": open_meteo.url}
+        return Asked(Weather(WeatherOptions(**(urls | options)), http, **limit), replace(context, language=language))
 
     return tool
 

@@ -16,102 +16,23 @@ requests is left to it.
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
 from tools.http import bearer
-from tools.search.base import SLOWEST_INTERVAL_SECONDS, Query, SearchForm, trim_query, with_operators
-from tools.search.options import Provider, SearchOptions
+from tools.search.base import SLOWEST_INTERVAL_SECONDS, SearchForm, trim_query, with_operators
+from tools.search.options import Provider
 
 WIKIPEDIA = "Wikipedia"
 """The name of the encyclopaedia among the services."""
 _BRAVE_FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
-# Brave's own codes: all supported ones, and those that differ from ISO 639-1.
-_BRAVE_LANGUAGES = frozenset(
-    str.split(
+_BRAVE_LANGUAGES = {
+    code: code
+    for code in str.split(
         "ar bg bn ca cs da de el en es et eu fi fr gl gu he hi hr hu is it kn ko lt lv ml mr ms nl pa pl ro"
         " ru sk sl sr sv ta te th tr uk vi"
     )
-)
-_OTHER_LANGUAGES = {"ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans"}
+} | {"ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans"}
+"""Brave's own codes by ISO 639-1, of all languages that it supports."""
 _SERPAPI_FRESHNESS = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
-
-
-def _brave_params(query: Query, _: SearchOptions) -> Mapping[str, Any]:
-    language = query.language or ""
-    of_web = {} if query.is_news else {"text_decorations": "false", "result_filter": "web"}
-    return {
-        "q": with_operators(query, max_chars=400, max_words=50),
-        "count": str(query.count),
-        "country": "ALL",
-        "freshness": _BRAVE_FRESHNESS.get(query.freshness or ""),
-        "search_lang": language if language in _BRAVE_LANGUAGES else _OTHER_LANGUAGES.get(language),
-        **of_web,
-    }
-
-
-def _tavily_params(query: Query, _: SearchOptions) -> Mapping[str, Any]:
-    return {
-        "query": trim_query(query.text, max_chars=400),
-        "topic": "news" if query.is_news else "general",
-        "search_depth": "advanced" if query.is_deep else "basic",
-        "max_results": query.count,
-        "time_range": query.freshness,
-        "include_domains": list(query.sites),
-        "exclude_domains": list(query.without_sites),
-        "include_answer": query.has_answer,
-    }
-
-
-def _serpapi_params(query: Query, options: SearchOptions) -> Mapping[str, Any]:
-    key = options.serpapi_api_key
-    return {
-        # The light engines are faster; only the full one searches by age.
-        "engine": "google_news_light" if query.is_news else "google" if query.freshness else "google_light",
-        "q": with_operators(query, max_chars=1_000),
-        "tbs": _SERPAPI_FRESHNESS.get(query.freshness or ""),
-        "hl": query.language,
-        "api_key": key and key.get_secret_value(),
-    }
-
-
-def _perplexity_params(query: Query, _: SearchOptions) -> Mapping[str, Any]:
-    return {
-        "query": trim_query(query.text, max_chars=400),
-        "max_results": query.count,
-        "max_tokens_per_page": 512,
-        "search_domain_filter": [*query.sites, *(f"-{site}" for site in query.without_sites)][:20],
-        "search_recency_filter": query.freshness,
-        "search_language_filter": [query.language] if query.language else None,
-    }
-
-
-def _searxng_params(query: Query, _: SearchOptions) -> Mapping[str, Any]:
-    return {
-        "q": with_operators(query, max_chars=500),
-        "format": "json",
-        "safesearch": "1",
-        "categories": "news" if query.is_news else None,
-        "time_range": query.freshness,
-        "language": query.language,
-    }
-
-
-def _wikipedia_params(query: Query, _: SearchOptions) -> Mapping[str, Any]:
-    return {
-        "action": "query",
-        "format": "json",
-        "formatversion": "2",
-        "generator": "search",
-        # The limit of MediaWiki's search (CirrusSearch, $wgCirrusSearchMaxFullTextQueryLength).
-        "gsrsearch": trim_query(query.text, max_chars=300),
-        "gsrlimit": str(query.count),
-        "prop": "extracts|info",
-        "exintro": "1",
-        "explaintext": "1",
-        "exlimit": "max",
-        "inprop": "url",
-        "redirects": "1",
-    }
 
 
 SERVICES: Mapping[Provider, SearchForm] = {
@@ -119,7 +40,14 @@ SERVICES: Mapping[Provider, SearchForm] = {
         name="SearXNG",
         summary="Searches through your own SearXNG.",
         url=lambda _, options: f"{options.searxng_base_url}/search",
-        params=_searxng_params,
+        params=lambda query, _: {
+            "q": with_operators(query, max_chars=500),
+            "format": "json",
+            "safesearch": "1",
+            "categories": "news" if query.is_news else None,
+            "time_range": query.freshness,
+            "language": query.language,
+        },
     ),
     "brave": SearchForm(
         name="Brave Search",
@@ -127,7 +55,14 @@ SERVICES: Mapping[Provider, SearchForm] = {
         key_variable="API_KEY",
         price_usd=lambda _, __: Decimal("0.005"),  # $5 for 1,000, of which $5 a month are free (dashboard, 2026-09)
         url=lambda query, options: f"{options.base_url}/{'news' if query.is_news else 'web'}/search",
-        params=_brave_params,
+        params=lambda query, _: {
+            "q": with_operators(query, max_chars=400, max_words=50),
+            "count": str(query.count),
+            "country": "ALL",
+            "freshness": _BRAVE_FRESHNESS.get(query.freshness or ""),
+            "search_lang": _BRAVE_LANGUAGES.get(query.language or ""),
+            **({} if query.is_news else {"text_decorations": "false", "result_filter": "web"}),
+        },
         headers=lambda options: {"X-Subscription-Token": options.api_key.get_secret_value()} if options.api_key else {},
         interval_seconds=SLOWEST_INTERVAL_SECONDS,
     ),
@@ -138,7 +73,16 @@ SERVICES: Mapping[Provider, SearchForm] = {
         # An advanced search is two credits.
         price_usd=lambda query, options: (1 + query.is_deep) * Decimal("0.008" if options.tavily_api_key else 0),
         url=lambda _, options: f"{options.tavily_base_url}/search",
-        params=_tavily_params,
+        params=lambda query, _: {
+            "query": trim_query(query.text, max_chars=400),
+            "topic": "news" if query.is_news else "general",
+            "search_depth": "advanced" if query.is_deep else "basic",
+            "max_results": query.count,
+            "time_range": query.freshness,
+            "include_domains": list(query.sites),
+            "exclude_domains": list(query.without_sites),
+            "include_answer": query.has_answer,
+        },
         headers=lambda options: bearer(options.tavily_api_key) or {"X-Tavily-Access-Mode": "keyless"},
         is_posted=True,
         max_snippet_chars=600,
@@ -149,7 +93,14 @@ SERVICES: Mapping[Provider, SearchForm] = {
         key_variable="SERPAPI_API_KEY",
         takes=lambda query: not (query.is_news and query.freshness),
         url=lambda _, options: f"{options.serpapi_base_url}/search.json",
-        params=_serpapi_params,
+        params=lambda query, options: {
+            # The light engines are faster; only the full one searches by age.
+            "engine": "google_news_light" if query.is_news else "google" if query.freshness else "google_light",
+            "q": with_operators(query, max_chars=1_000),
+            "tbs": _SERPAPI_FRESHNESS.get(query.freshness or ""),
+            "hl": query.language,
+            "api_key": options.serpapi_api_key and options.serpapi_api_key.get_secret_value(),
+        },
     ),
     "perplexity": SearchForm(
         name="Perplexity",
@@ -159,7 +110,14 @@ SERVICES: Mapping[Provider, SearchForm] = {
         # Sites can be either required or excluded.
         takes=lambda query: not (query.is_news or (query.sites and query.without_sites)),
         url=lambda _, options: f"{options.perplexity_base_url}/search",
-        params=_perplexity_params,
+        params=lambda query, _: {
+            "query": trim_query(query.text, max_chars=400),
+            "max_results": query.count,
+            "max_tokens_per_page": 512,
+            "search_domain_filter": [*query.sites, *(f"-{site}" for site in query.without_sites)][:20],
+            "search_recency_filter": query.freshness,
+            "search_language_filter": [query.language] if query.language else None,
+        },
         headers=lambda options: bearer(options.perplexity_api_key),
         is_posted=True,
         max_snippet_chars=1_000,
@@ -171,7 +129,21 @@ SERVICES: Mapping[Provider, SearchForm] = {
         url=lambda query, options: (
             f"{options.wikipedia_base_url.replace('{language}', query.language or options.language)}/w/api.php"
         ),
-        params=_wikipedia_params,
+        params=lambda query, _: {
+            "action": "query",
+            "format": "json",
+            "formatversion": "2",
+            "generator": "search",
+            # The limit of MediaWiki's search (CirrusSearch, $wgCirrusSearchMaxFullTextQueryLength).
+            "gsrsearch": trim_query(query.text, max_chars=300),
+            "gsrlimit": str(query.count),
+            "prop": "extracts|info",
+            "exintro": "1",
+            "explaintext": "1",
+            "exlimit": "max",
+            "inprop": "url",
+            "redirects": "1",
+        },
         max_snippet_chars=300,
     ),
 }

@@ -271,14 +271,15 @@ async def test_the_news_are_searched_where_there_are_any(services: Services) -> 
     assert services.searxng.requests[0].query["categories"] == "news"
     assert services.tavily.requests[0].json()["topic"] == "news"
     assert services.serpapi.requests[0].query["engine"] == "google_news_light"
-    for name, query in (
+    untaken: tuple[tuple[Any, Query], ...] = (
         ("wikipedia", news),
         ("wikipedia", asked(freshness="day")),
         ("wikipedia", asked(sites=("lamps.example",))),
         ("perplexity", news),
         ("perplexity", asked(sites=("a.example",), without_sites=("b.example",))),
         ("serpapi", asked(is_news=True, freshness="day")),
-    ):
+    )
+    for name, query in untaken:
         assert not SERVICES[name].takes(query)
 
 
@@ -287,9 +288,9 @@ async def test_each_service_refuses_in_its_own_way(services: Services) -> None:
     errors come with a success.
     """
     for key in KEYS:
-        name = key.removesuffix("api_key").strip("_") or "brave"
+        name, wrong = key.removesuffix("api_key").strip("_") or "brave", dict[str, Any]({key: "wrong-key"})
         with pytest.raises(Disabled, match=f"TOOLS__WEB_SEARCH__{key.upper()}") as caught:
-            await services.hits(name, asked(), **{key: "wrong-key"})
+            await services.hits(name, asked(), **wrong)
         assert "wrong-key" not in repr(caught.value) + repr(caught.value.__cause__)
     failed = {"search_metadata": {"status": "Error"}, "error": "No valid results."}
     answers: tuple[tuple[str, Any, type[ToolError]], ...] = (
