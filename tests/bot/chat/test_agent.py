@@ -4,30 +4,47 @@ import asyncio
 import json
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
 from bot.chat import phrases
-from bot.chat.journal import Turn
 from bot.clock import SetClock
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
 from bot.i18n import phrases as common_phrases
 from bot.messages import CallId, Opaque, Text, ToolCall
 from bot.models.base import Attempt, Completion, Stop
+from bot.models.prices import Price, PricedModel
+from bot.money.ledger import RESERVED
+from bot.settings import BudgetSettings
 from bot.signal.protocol import ModelAnswered, ToolEnded, ToolStarted
 from store import Store
-from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, completion, contents, says, settings_with
+from tests.bot.chat.turn_helpers import (
+    Desk,
+    Echo,
+    Scripted,
+    calls,
+    completion,
+    contents,
+    says,
+    settings_with,
+    turn_settings,
+)
 from tests.invariants import is_sendable
-from tests.ledger_sums import paid_rows
+from tests.ledger_sums import ledger_sum, paid_rows
 from tests.waiting import DEADLINE_SECONDS, let_pass
 from tools import Effects
 
 
 def desk(
-    store: Store, clock: SetClock, *script: Completion | ProviderError, tools: tuple[Echo, ...] = (), **more: Any
+    store: Store,
+    clock: SetClock,
+    *script: Completion | ProviderError,
+    tools: tuple[Echo, ...] = (),
+    within: BudgetSettings | None = None,
+    **bounds: int,
 ) -> Desk:
-    return Desk(store, clock, Scripted(list(script)), tools, **more)
+    settings, limits = turn_settings(**bounds), within or BudgetSettings()
+    return Desk(store, clock, Scripted(list(script)), tools, settings, limits=limits)
 
 
 async def test_calls_of_one_completion_run_side_by_side_and_are_answered_in_order(
@@ -293,34 +310,33 @@ async def test_every_step_is_shown(store: Store, clock: SetClock) -> None:
     assert len(started.arguments) < 130
 
 
-async def killed_in_a_tool(store: Store, clock: SetClock, effects: Effects = "none") -> tuple[Desk, Turn]:
-    """A process that ends while its tool runs."""
-    died = asyncio.Event()
+@pytest.mark.parametrize("effects", ["none", "once"])
+async def test_after_a_crash_no_completion_is_paid_again(store: Store, clock: SetClock, effects: Effects) -> None:
+    """The journal's completion is used, and only the open request is made; the tool that had not ended runs, unless it
+    must not run twice: of that the model reads that nobody knows how it ended.
+    """
+    began = asyncio.Event()
 
-    async def die() -> None:
-        died.set()
+    async def last() -> None:
+        began.set()
         await asyncio.Event().wait()
 
-    tool = Echo(effects=effects, work=lambda _: die())
-    there = desk(store, clock, calls(("echo", {"word": "a"})), tools=(tool,))
+    there = desk(store, clock, calls(("echo", {"word": "a"})), tools=(Echo(effects=effects, work=lambda _: last()),))
     turn = await there.loaded()
     task = asyncio.create_task(there.answer(turn))
-    await died.wait()
+    await began.wait()
     task.cancel()
     await asyncio.wait([task])
-    return there, turn
-
-
-async def test_after_a_crash_no_completion_is_paid_again(store: Store, clock: SetClock) -> None:
-    """The journal's completion is used; the tool that had not ended runs, and only the open request is made."""
-    there, turn = await killed_in_a_tool(store, clock)
     there.clock.move(3600)
-    there.tools = (tool := Echo(),)
+    there.tools = (tool := Echo(effects=effects),)
     there.provider.script = [says("A, at last.")]
     again = await there.again()
     outcome = await there.answer(again)
     assert again.question == turn.question  # with the date it had when the model was first asked
-    assert (tool.ran, len(there.provider.requests), outcome.text) == (["a"], 2, "A, at last.")
+    assert (outcome.text, len(there.provider.requests)) == ("A, at last.", 2)
+    assert tool.ran == ([] if effects == "once" else ["a"])
+    error = json.loads(contents(there.provider.requests[-1])[0]).get("error")
+    assert error == ("unknown_outcome" if effects == "once" else None)
 
 
 async def test_a_tool_that_only_computes_shares_a_commit_with_its_completion(store: Store, clock: SetClock) -> None:
@@ -341,11 +357,92 @@ async def test_a_tool_that_only_computes_shares_a_commit_with_its_completion(sto
     assert steps == ["Asked", "Completed", "ToolRun", "Completed"]
 
 
-async def test_a_tool_that_must_not_run_twice_is_not_run_again(store: Store, clock: SetClock) -> None:
-    """It had started and nobody knows how it ended: the model is told so."""
-    there, _ = await killed_in_a_tool(store, clock, "once")
-    there.tools = (tool := Echo(effects="once"),)
-    there.provider.script = [says("I can't tell.")]
-    await there.answer(await there.again())
-    assert tool.ran == []
-    assert json.loads(contents(there.provider.requests[-1])[0])["error"] == "unknown_outcome"
+# Money: no call that nobody may pay for, every call counted once, and people told in time, once
+
+USED_UP = phrases.budget_used_up("person", "day", renews=True)
+
+GROUP = "group:G"
+CENT = "0.01"
+"""What a completion of the scripted model costs."""
+A_DAY_SECONDS = 24 * 3600
+
+
+def limits(**limit_usd: str) -> BudgetSettings:
+    """The limits by the first part of their names: `person_day="1.50"`."""
+    return BudgetSettings.model_validate({f"{name}_usd": usd for name, usd in limit_usd.items()})
+
+
+@pytest.mark.parametrize("limit", ["person_day", "person_month", "group_day", "all_month"])
+async def test_with_nothing_to_spend_no_model_is_asked(store: Store, clock: SetClock, limit: str) -> None:
+    """0 means 0: not one call, a sentence instead, nothing of it in the history."""
+    there = desk(store, clock, says("Hi."), within=limits(**{limit: "0"}))
+    outcome = await there.kept(chat=GROUP)
+    assert (outcome.text, outcome.ok, outcome.messages) == (phrases.BUDGET_NONE.text, False, ())
+    assert there.provider.requests == []
+
+
+async def test_a_budget_renews(store: Store, clock: SetClock) -> None:
+    """The day's at midnight, the month's on the first, by the calendar of the people."""
+    there = desk(store, clock, *[says("Hi.")] * 9, within=limits(person_day="0.01", person_month="0.02"))
+    there.timezone = "Europe/Berlin"
+    clock.move(11 * 3600 - 2)  # the first is kept two seconds before midnight, the second one
+    assert [(await there.kept()).ok for _ in range(2)] == [True, False]
+    assert [(await there.kept()).ok for _ in range(2)] == [True, False]
+    clock.move(8 * A_DAY_SECONDS)
+    assert (await there.kept()).text == phrases.budget_used_up("person", "month", renews=True)
+    clock.move(A_DAY_SECONDS)
+    assert (await there.kept()).ok
+
+
+async def test_every_call_of_a_turn_is_checked(store: Store, clock: SetClock) -> None:
+    """What the first completion and its tools cost counts before the second; it is in the ledger, tools and all."""
+    tool = Echo()
+    there = desk(
+        store, clock, calls(("echo", {"word": "a"})), says("A."), tools=(tool,), within=limits(person_day="0.012")
+    )
+    outcome = await there.kept()
+    assert (outcome.text, tool.ran, len(there.provider.requests)) == (USED_UP, ["a"], 1)
+    spent = await store.read(ledger_sum)
+    assert spent == (2, Decimal("0.012"), 0)
+
+
+async def test_a_stream_that_broke_costs_what_it_may_have_cost(store: Store, clock: SetClock) -> None:
+    """Of a try that failed in the middle nobody tells the cost; the ledger has an estimate where the price is known."""
+    tries = tuple(
+        Attempt(provider="p", model=model, error="Unavailable", latency_seconds=1.0, cost_usd=None)
+        for model in ("known", "other")
+    )
+    known = PricedModel(provider="p", name="known", price=Price(input=Decimal(2), output=Decimal(10)))
+    there = desk(store, clock, replace(says("Hi."), attempts=tries))
+    there.priced = lambda model: known if model == "p/known" else None
+    told = await there.kept()
+    assert told.ok
+    [estimated, unknown, _] = [cost for *_, cost in await paid_rows(store)]
+    # An answer of the usual length costs 0.01 USD, and the question something besides.
+    assert Decimal(estimated or 0) > Decimal("0.01")
+    assert unknown is None
+
+
+async def test_what_is_stopped_or_killed_costs_its_estimate(store: Store, clock: SetClock) -> None:
+    """A question to a model as well as a tool; where the turn goes on later, the next try is paid, too."""
+    priced = PricedModel(provider="p", name="m", price=Price(input=Decimal(2), output=Decimal(10)))
+    began = asyncio.Event()
+
+    async def last() -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    there = desk(store, clock, calls(("echo", {"word": "a"})), tools=(Echo(work=lambda _: last()),))
+    there.priced = lambda model: priced if model is None else None
+    task = asyncio.create_task(there.answer(await there.loaded()))
+    await began.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    assert await paid_rows(store) == [("model-1", "ok", CENT), ("echo", RESERVED, "0.002")]
+    there.tools = (Echo(),)
+    with pytest.raises(IndexError):  # the script ends here, and with it this attempt
+        await there.answer(await there.again())
+    *_, ran, asked = await paid_rows(store)
+    assert (ran, asked[:2]) == (("echo", "ok", "0.002"), ("m", RESERVED))
+    # A thousand tokens of answer at most.
+    assert Decimal("0.01") < Decimal(asked[2] or 0) < Decimal("0.011")

@@ -1,21 +1,34 @@
 """The pages that an answer cites: those that a search gave, and no others, in this turn and in every later one."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from bot import messages
+from bot.app.wiring import idle_features
 from bot.chat.citations import MAX_NUMBER, CitedPages, cite, in_hosts, number_pages, visible_words
+from bot.chat.journal import Outcome
 from bot.clock import SetClock
+from bot.media.library import Library
+from bot.media.sandbox import Sandbox
 from bot.messages import AssistantMessage, CallId, Message, Page, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from store import Store
-from tests.bot.chat.test_chains import data_of
 from tests.bot.chat.test_sources import GOOD, Words
-from tests.bot.chat.turn_helpers import Desk, Scripted, calls, says
-from tools import Result, ToolContext, ToolSpec
+from tests.bot.chat.turn_helpers import Desk, Scripted, agent_of, calls, says, toolbox, unlimited
+from tests.bot.models import vendors
+from tests.bot.models.vendors import NAMES, Vendor
+from tests.invariants import is_sendable
+from tests.ledger_sums import paid_rows
+from tests.servers.script import Heard, call, say
+from tests.servers.searxng import SearXNG
+from tests.tools.conftest import USER_AGENT
+from tests.tools.sites import HERE, Names, Site, answer_bytes, only_here
+from tools import CATALOG, Fetcher, Http, Result, ToolContext, ToolSpec, build
+from tools.building import alone
 
 LAMPS, FLAGS = "https://www.lamps.example/signals?a=1", "https://flags.example/wiki/Flag_(signal)"
 BELLS = "https://bells.example/"
@@ -80,9 +93,9 @@ def searched(**more: Any) -> Told:
     return told(*EARLIER, asked=asked, finds=[found(LAMPS, FLAGS, snippet="see https://snippet.example/x")], **more)
 
 
-@pytest.mark.parametrize(
-    ("text", "seen"),
-    [
+def test_citations_lead_to_what_was_found() -> None:
+    """Numbered in the order in which they come, each address once; a number of nothing goes, the sentence stays."""
+    for text, seen in (
         ("Lamps flash [101].", f"Lamps flash [1].\n\n[1] {LAMPS}"),
         ("Flags[102], lamps [101][102].", f"Flags[1], lamps [2][1].\n\n[1] {FLAGS}\n[2] {LAMPS}"),
         ("Both [101, 102] and [102;101].", f"Both [1][2] and [2][1].\n\n[1] {LAMPS}\n[2] {FLAGS}"),
@@ -99,26 +112,10 @@ def searched(**more: Any) -> Told:
         (f"Lamps [101].\n\n[101] Lamps: {LAMPS}", f"Lamps [1].\n\n[1] Lamps: {LAMPS}"),
         ("Nothing was found.", "Nothing was found."),
         ("[999]", ""),
-    ],
-)
-def test_citations_lead_to_what_was_found(text: str, seen: str) -> None:
-    """Numbered in the order in which they come, each address once; a number of nothing goes, the sentence stays."""
-    assert searched().shown(text) == seen
-
-
-def test_what_is_kept_has_the_pages_own_numbers() -> None:
-    """And the pages beside it, so that it can be shown again when nothing else is left."""
-    kept = searched().answer("Flags [102], lamps [999, 101].")
-    assert kept == answered("Flags [102], lamps [101].", (102, FLAGS), (101, LAMPS))
-    assert kept is not None
-    assert messages.load_messages(messages.dump_messages((kept,))) == (kept,)
-
-
-def test_a_page_that_two_searches_found_is_one_source() -> None:
-    """It keeps its number, in whatever spelling it comes again."""
-    there = told(finds=[found(LAMPS, FLAGS), found("HTTPS://www.lamps.example:443/signals?a=1#top", BELLS)])
-    rows = [data_of(message.answers[0].content)["results"] for message in there.read[2::2]]  # type: ignore[union-attr]
-    assert [[row["number"] for row in data] for data in rows] == [[101, 102], [101, 103]]
+        # A small model counts by itself: where nothing else can be meant, it is understood.
+        ("Lamps [1], flags [2], bells [3].", f"Lamps [1], flags [2], bells.\n\n[1] {LAMPS}\n[2] {FLAGS}"),
+    ):
+        assert searched().shown(text) == seen
 
 
 def test_a_number_means_the_same_page_in_every_later_turn() -> None:
@@ -142,33 +139,21 @@ def test_a_small_number_is_what_people_were_shown() -> None:
     assert later.shown("Bells [1].") == "Bells."
 
 
-def test_a_model_that_counts_by_itself_is_understood() -> None:
-    """Where nothing else can be meant: small models know no numbers but their own."""
-    assert (
-        searched().shown("Lamps [1], flags [2], bells [3].")
-        == f"Lamps [1], flags [2], bells.\n\n[1] {LAMPS}\n[2] {FLAGS}"
-    )
-
-
-@pytest.mark.parametrize("text", ["The list [3, 9, 12] has the median 9.", "See [4], [205] and [0]."])
-def test_brackets_that_cite_nothing_stay(text: str) -> None:
-    """Where there are no sources at all."""
-    assert told().shown(text) == text
-    before = (question(), answered("Flags wave [102].", (102, FLAGS)))
-    assert told(*before).shown(text) == text
-
-
-def test_a_number_of_two_pages_leads_to_neither() -> None:
-    """Nobody knows which of them is meant."""
+def test_a_page_has_one_number_and_only_a_search_gives_it() -> None:
+    """In whatever spelling it comes again; a number of two pages leads to neither, and what another tool calls a number
+    is none. Where there are no sources at all, brackets stay.
+    """
+    there = told(finds=[found(LAMPS, FLAGS), found("HTTPS://www.lamps.example:443/signals?a=1#top", BELLS)])
+    rows = [data_of(message.answers[0].content)["results"] for message in there.read[2::2]]  # type: ignore[union-attr]
+    assert [[row["number"] for row in data] for data in rows] == [[101, 102], [101, 103]]
     clash = tools_said({"results": [{"number": 307, "url": LAMPS}, {"number": 307, "url": FLAGS}]})
     assert told(*clash, finds=[found(BELLS)]).shown("See [307], bells [308].") == f"See, bells [1].\n\n[1] {BELLS}"
-
-
-def test_only_a_search_gives_numbers() -> None:
-    """What another tool calls a number is none, whatever it writes into its answer."""
     other = tools_said({"results": [{"number": 101, "url": "https://evil.example/"}]}, "mcp_find")
     there = told(question(), *other, finds=[found(LAMPS)])
     assert there.shown("Lamps [101].") == f"Lamps [1].\n\n[1] {LAMPS}"
+    before = (question(), answered("Flags wave [102].", (102, FLAGS)))
+    for text in ("The list [3, 9, 12] has the median 9.", "See [4], [205] and [0]."):
+        assert told().shown(text) == told(*before).shown(text) == text
 
 
 def test_numbers_go_on_and_are_given_again_when_all_are_used() -> None:
@@ -268,3 +253,59 @@ async def test_an_address_that_the_model_asked_with_is_no_link_by_being_cited(st
     assert (await desk.kept("What of lamps?")).text == f"See or [1].\n\n[1] {GOOD}"
     desk.provider.script = [says("See [101].")]
     assert "evil.example/" not in (await desk.kept("Again?")).text
+
+
+# Real tools, chained: the models are the doubles of the vendors behind the real providers
+
+
+@pytest.fixture(params=NAMES)
+async def vendor(request: pytest.FixtureRequest) -> AsyncGenerator[Vendor]:
+    async with vendors.opened(request.param) as opened:
+        yield opened
+
+
+def data_of(answer: str) -> Any:
+    return json.loads(answer)["untrusted_data"]
+
+
+def thinking(heard: Heard) -> Any:
+    """A model that goes from what it found to what it read to what it reckons, by what the tools told it."""
+    match heard.answers:
+        case ():
+            return say("I look it up.") + call("web_search", {"query": "lamp flashes"})
+        case (found,):
+            return call("web_fetch", {"url": data_of(found)["results"][0]["url"]})
+        case (_, page):
+            flashes = re.findall(r"(\d+) flashes", data_of(page)["text"])
+            return call("calculate", {"expression": f"{flashes[0]} * 60"})
+        case (found, _, reckoned):
+            number = data_of(found)["results"][0]["number"]
+            return say(f"It flashes {data_of(reckoned)['result']} times [{number}].")
+        case _:
+            raise AssertionError(heard.answers)
+
+
+async def test_a_search_a_page_and_a_sum_are_chained(store: Store, clock: SetClock, vendor: Vendor) -> None:
+    """Each step is made of what the one before it brought, over every vendor's wire; the answer names its source."""
+    vendor.server.reply = thinking
+    async with AsyncExitStack() as stack:
+        site, searxng = await stack.enter_async_context(Site()), await stack.enter_async_context(SearXNG())
+        found = site.url_of("/lamp")
+        site.answers["/lamp"] = answer_bytes("<title>Lamp</title><p>The lamp makes 17 flashes a minute.")
+        searxng.results = [{"url": found, "title": "Lamp", "content": "How it flashes."}]
+        http = await stack.enter_async_context(Http(USER_AGENT))
+        fetcher = Fetcher(USER_AGENT, reach=only_here(site.port), resolve=Names({"site.example": [[HERE]]}))
+        around = alone(http, await stack.enter_async_context(fetcher), idle_features())
+        options = {"web_search": CATALOG["web_search"].options.model_validate({"searxng_base_url": searxng.url})}
+        tools = build(options, replace(around, papers=Library(Sandbox())))
+        desk = Desk(store, clock, Scripted([]))
+        agent = agent_of(vendor.provider, toolbox(clock, *tools), unlimited(store, clock))
+        turn = await desk.loaded("How often does the lamp flash in an hour?")
+        outcome = await agent.answer(turn, desk.turns.journal(turn), desk.watch)
+        assert isinstance(outcome, Outcome)
+        await desk.turns.keep(turn, outcome)
+    assert outcome.text == f"It flashes 1020 times [1].\n\n[1] {found}"
+    used = ("web_search", "web_fetch", "calculate")
+    assert [row[:2] for row in await paid_rows(store) if row[0] in used] == [(name, "ok") for name in used]
+    assert is_sendable(outcome.messages)
+    assert len(vendor.server.requests) == 4

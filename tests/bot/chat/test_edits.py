@@ -46,14 +46,12 @@ async def test_the_answer_to_a_command_goes_with_it(store: Store, clock: SetCloc
         [told] = await aldis.answered(1)
         assert "clinic" in told.content.text
         await aldis.quiet()
-        await aldis.deliver(delete(asked))
-        await aldis.quiet()
+        await aldis.process(delete(asked))
         assert [removal.target for removal in aldis.transport.removed] == [FIRST + 1]
         aldis.transport.sends += [NotSent("down", retry_after_seconds=120)]
         asked = await aldis.deliver(message("/remind in 3 hours call the clinic"))
         await aldis.quiet_but(1)
-        await aldis.deliver(delete(asked))
-        await aldis.quiet()
+        await aldis.process(delete(asked))
         assert await open_words(aldis) == 0
 
 
@@ -61,15 +59,10 @@ async def test_a_deleted_message_is_gone_with_what_was_made_of_it(store: Store, 
     """Question, tool arguments and results, answer: nothing is left, and the model does not see them again."""
     async with app_harness(store, clock, tools=(Echo(),)) as aldis:
         aldis.model.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
-        asked = await aldis.deliver(message("How is the tulip?"))
-        await aldis.answered(1)
-        await aldis.quiet()
-        await aldis.deliver(message("And the rose?"))
-        await aldis.answered(2)
-        await aldis.deliver(delete(asked))
-        await aldis.quiet()
-        await aldis.deliver(message("What did I ask?"))
-        await aldis.answered(3)
+        asked = await aldis.process(message("How is the tulip?"))
+        await aldis.process(message("And the rose?"))
+        await aldis.process(delete(asked))
+        await aldis.process(message("What did I ask?"))
         assert "tulip" not in words(aldis.model.requests[-1])
         assert "rose" in words(aldis.model.requests[-1])
         assert is_sendable(aldis.model.requests[-1].messages)
@@ -82,8 +75,7 @@ async def test_the_answer_is_deleted_too_where_the_operator_wants_it(store: Stor
     async with app_harness(store, clock, deletes_answers=True) as aldis:
         aldis.transport.takes_long_texts = False
         aldis.model.script += [says("long. " * 700)]
-        asked = await aldis.deliver(message("Tell me everything."))
-        await aldis.quiet()
+        asked = await aldis.process(message("Tell me everything."))
         parts = len(aldis.transport.sent)
         assert parts > 1
         await aldis.deliver(delete(asked))
@@ -150,13 +142,10 @@ async def test_what_takes_one_message_back_leaves_the_others_their_answer(tmp_pa
 async def test_nobody_deletes_what_another_wrote(store: Store, clock: SetClock) -> None:
     """In a group a member deletes by author and time: the same time of another author is another message."""
     async with app_harness(store, clock) as aldis:
-        asked = await aldis.deliver(message("Aldis, mine", author=ALICE, group=GROUP))
-        await aldis.answered(1)
-        await aldis.deliver(delete(asked, author=BOB, group=GROUP))
-        await aldis.quiet()
+        asked = await aldis.process(message("Aldis, mine", author=ALICE, group=GROUP))
+        await aldis.process(delete(asked, author=BOB, group=GROUP))
         assert await aldis.count("SELECT count(*) FROM history") == 2
-        await aldis.deliver(admin_delete(asked, ALICE, author=BOB))
-        await aldis.quiet()
+        await aldis.process(admin_delete(asked, ALICE, author=BOB))
         assert await aldis.count("SELECT count(*) FROM history") == 0
 
 
@@ -166,12 +155,8 @@ async def test_nobody_deletes_what_another_wrote(store: Store, clock: SetClock) 
 async def test_editing_the_newest_question_edits_the_answer(store: Store, clock: SetClock) -> None:
     """It is asked again in its new words, and the answer takes the place of the old one; again and again."""
     async with app_harness(store, clock) as aldis:
-        asked = await aldis.deliver(message("How is teh rose?"))
-        await aldis.answered(1)
-        await aldis.quiet()
-        first = await aldis.deliver(edit("How is the rose?", asked))
-        await aldis.answered(2)
-        await aldis.quiet()
+        asked = await aldis.process(message("How is teh rose?"))
+        first = await aldis.process(edit("How is the rose?", asked))
         await aldis.deliver(edit("How is the red rose?", first))
         replies = await aldis.answered(3)
         await aldis.quiet()
@@ -181,8 +166,7 @@ async def test_editing_the_newest_question_edits_the_answer(store: Store, clock:
             "re: How is the red rose?",
         ]
         assert [reply.edits for reply in replies] == [None, FIRST + 1, FIRST + 2]
-        await aldis.deliver(message("Thanks"))
-        await aldis.answered(4)
+        await aldis.process(message("Thanks"))
         history = words(aldis.model.requests[-1])
         assert "red rose" in history
         assert "teh" not in history
@@ -192,23 +176,17 @@ async def test_editing_the_newest_question_edits_the_answer(store: Store, clock:
 async def test_editing_an_older_message_corrects_the_history_alone(store: Store, clock: SetClock) -> None:
     """No new answer; what the model reads of it has its new words and its old date."""
     async with app_harness(store, clock) as aldis:
-        asked = await aldis.deliver(message("I have a dgo."))
-        await aldis.answered(1)
-        await aldis.deliver(message("And a cat."))
-        await aldis.answered(2)
-        await aldis.quiet()
+        asked = await aldis.process(message("I have a dgo."))
+        await aldis.process(message("And a cat."))
         clock.move(3600)
-        edited = await aldis.deliver(edit("I have a dog.", asked))
-        await aldis.quiet()
-        await aldis.deliver(message("What do I have?"))
-        await aldis.answered(3)
+        edited = await aldis.process(edit("I have a dog.", asked))
+        await aldis.process(message("What do I have?"))
         history = aldis.model.requests[-1].messages
         assert history[0].role == "user"
         assert history[0].text.endswith("] I have a dog.")
         assert history[0].text.startswith("[Sat 2026-11-21 12:00")
         assert len(aldis.transport.sent) == 3
-        await aldis.deliver(delete(edited))
-        await aldis.quiet()
+        await aldis.process(delete(edited))
         assert await aldis.count("SELECT count(DISTINCT turn_id) FROM history") == 2
 
 
@@ -235,8 +213,7 @@ async def test_of_two_messages_in_one_question_the_edited_one_changes(store: Sto
 async def test_after_ten_edits_or_a_day_the_answer_is_a_new_message(store: Store, clock: SetClock) -> None:
     """Signal's apps would not show the eleventh edit, nor one after a day."""
     async with app_harness(store, clock) as aldis:
-        asked = await aldis.deliver(message("take 0"))
-        await aldis.quiet()
+        asked = await aldis.process(message("take 0"))
         for number in range(1, 13):
             await aldis.deliver(edit(f"take {number}", asked))
             await aldis.answered(number + 1)
@@ -244,8 +221,7 @@ async def test_after_ten_edits_or_a_day_the_answer_is_a_new_message(store: Store
         edits = [reply.edits for reply in aldis.transport.sent]
         assert [target is None for target in edits] == [True, *[False] * 10, True, False]
         clock.move(timedelta(days=1, seconds=1).total_seconds())
-        await aldis.deliver(edit("late take", asked))
-        await aldis.quiet()
+        await aldis.process(edit("late take", asked))
         assert aldis.transport.sent[-1].edits is None
 
 
@@ -266,19 +242,6 @@ async def test_edits_ask_no_more_often_than_messages(store: Store, clock: SetClo
         assert len(aldis.model.asked) == 6
 
 
-async def test_group_talk_that_becomes_a_question_is_answered(store: Store, clock: SetClock) -> None:
-    """A message that nobody meant for Aldis is edited so that it is; one that still is not stays ignored."""
-    async with app_harness(store, clock) as aldis:
-        asked = await aldis.deliver(message("how are the roses?", group=GROUP))
-        await aldis.quiet()
-        await aldis.deliver(edit("how are the red roses?", asked, group=GROUP))
-        await aldis.quiet()
-        assert aldis.model.asked == []
-        await aldis.deliver(edit("Aldis, how are the roses?", asked, group=GROUP))
-        [reply] = await aldis.answered(1)
-        assert reply.content.text == "re: Aldis, how are the roses?"
-
-
 async def test_group_talk_that_becomes_a_command_is_no_talk_any_more(store: Store, clock: SetClock) -> None:
     """Nor is it told to the model with the next question; what else was said is."""
     async with app_harness(store, clock, settings={"groups": {"context_messages": 5}}) as aldis:
@@ -297,17 +260,14 @@ async def test_what_disappears_in_signal_disappears_here(store: Store, clock: Se
     """Question, tool, answer: after the timer nothing is left, in the files neither, and the model never sees them."""
     async with app_harness(store, clock, tools=(Echo(),)) as aldis:
         aldis.model.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
-        await aldis.deliver(message("How is the tulip?", expires_in_seconds=60))
-        await aldis.quiet()
-        await aldis.deliver(message("I like roses."))
-        await aldis.quiet()
+        await aldis.process(message("How is the tulip?", expires_in_seconds=60))
+        await aldis.process(message("I like roses."))
         rows = await aldis.store.read(lambda repos: repos.history.rows("SELECT message FROM history"))
         await aldis.store.checkpoint()
         sealed = [row[0] for row in rows]
         assert sum(value in on_disk(path) for value in sealed) == len(sealed) == 6
         clock.move(61)
-        await aldis.deliver(message("What do I like?"))
-        await aldis.answered(3)
+        await aldis.process(message("What do I like?"))
         assert "tulip" not in words(aldis.model.requests[-1])
         await aldis.maintenance.expire()
         files = on_disk(path)
@@ -348,15 +308,12 @@ async def test_an_answer_that_disappears_before_it_is_sent_becomes_a_notice(stor
 async def test_what_is_older_than_the_retention_goes(store: Store, clock: SetClock) -> None:
     """By age, also without a timer; what is younger stays."""
     async with app_harness(store, clock, settings={"history": {"retention_days": 30}}) as aldis:
-        await aldis.deliver(message("old"))
-        await aldis.quiet()
+        await aldis.process(message("old"))
         clock.move(timedelta(days=20).total_seconds())
-        await aldis.deliver(message("young"))
-        await aldis.quiet()
+        await aldis.process(message("young"))
         clock.move(timedelta(days=11).total_seconds())
         await aldis.maintenance.tidy()
-        await aldis.deliver(message("now"))
-        await aldis.answered(3)
+        await aldis.process(message("now"))
         history = words(aldis.model.requests[-1])
         assert "young" in history
         assert "old" not in history

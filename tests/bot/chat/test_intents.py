@@ -21,22 +21,22 @@ from tools import ToolDeps, ToolSpec
 __all__ = ["tool_deps"]  # a fixture
 
 WEEKLY = {"action": "set", "local_datetime": "2026-12-24T18:00", "repeat": "week", "weekdays": ["mo", "we"]}
-PLANS: Mapping[str, tuple[Mapping[str, Any], str]] = {
-    "once": ({"local_datetime": "2026-12-24T18:00"}, "on Thursday, 24 December 2026 at 18:00"),
-    "delay": ({"delay_seconds": 600}, "in 10 mins"),
-    "weekly": (WEEKLY, "every Monday and Wednesday at 18:00, from 24 December 2026"),
-    "fortnight": (WEEKLY | {"interval": 2}, "every 2 weeks (Mon, Wed) at 18:00, from 24 December 2026"),
-    "nth": (
+PLANS: tuple[tuple[Mapping[str, Any], str], ...] = (
+    ({"local_datetime": "2026-12-24T18:00"}, "on Thursday, 24 December 2026 at 18:00"),
+    ({"delay_seconds": 600}, "in 10 mins"),
+    (WEEKLY, "every Monday and Wednesday at 18:00, from 24 December 2026"),
+    (WEEKLY | {"interval": 2}, "every 2 weeks (Mon, Wed) at 18:00, from 24 December 2026"),
+    (
         WEEKLY | {"repeat": "month", "weekdays": ["fr"], "nth": -1},
         "every month (the last Friday) at 18:00, from 24 December 2026",
     ),
-    "hourly": (WEEKLY | {"repeat": "hour", "weekdays": []}, "every hour, from 24 December 2026 at 18:00"),
-    "bounded": (
+    (WEEKLY | {"repeat": "hour", "weekdays": []}, "every hour, from 24 December 2026 at 18:00"),
+    (
         WEEKLY | {"count": 3, "until": "2027-01-01", "timezone": "Asia/Tokyo"},
         "every Monday and Wednesday at 18:00, from 24 December 2026, 3 times in all, until 1 January 2027 (Asia/Tokyo)",
     ),
-    "delayed": ({"delay_seconds": 60, "repeat": "day"}, "every day, for the first time in 1 min"),
-}
+    ({"delay_seconds": 60, "repeat": "day"}, "every day, for the first time in 1 min"),
+)
 
 
 def asked(spec: ToolSpec, **arguments: Any) -> str:
@@ -45,26 +45,23 @@ def asked(spec: ToolSpec, **arguments: Any) -> str:
     return visible(phrases.may_i([deed(call, spec)], spec.cost_usd)).text.split("\n\nJust say")[0]
 
 
-@pytest.mark.parametrize("plan", PLANS)
-def test_a_reminder_is_asked_about_with_its_time(plan: str) -> None:
+def test_a_reminder_is_asked_about_with_its_time() -> None:
     """All of it: days, time, beginning, end and zone."""
-    arguments, when = PLANS[plan]
-    heard = asked(Remind.spec, **({"action": "set", "text": "buy a lamp"} | dict(arguments)))
-    assert heard == f"May I remind you {when}: “buy a lamp”?"
+    for arguments, when in PLANS:
+        heard = asked(Remind.spec, **({"action": "set", "text": "buy a lamp"} | dict(arguments)))
+        assert heard == f"May I remind you {when}: “buy a lamp”?"
 
 
-@pytest.mark.parametrize(
-    ("language", "heard"),
-    [
+def test_a_question_is_in_the_persons_language() -> None:
+    """With its names of days and months, and its quotation marks."""
+    rows: tuple[tuple[Language, str], ...] = (
         ("de", "Darf ich dich jeden Montag und Mittwoch um 18:00 Uhr, ab 24. Dezember 2026 erinnern: „Lampe“?"),
         ("fr", "Puis-je te rappeler chaque lundi et mercredi à 18:00, à partir du 24 décembre 2026\u00a0: «"),
         ("es", "¿Puedo recordarte cada lunes y miércoles a las 18:00, desde el 24 de diciembre de 2026: «Lampe»?"),
-    ],
-)
-def test_a_question_is_in_the_persons_language(language: Language, heard: str) -> None:
-    """With its names of days and months, and its quotation marks."""
-    with use_language(language):
-        assert asked(Remind.spec, text="Lampe", **WEEKLY).startswith(heard)
+    )
+    for language, heard in rows:
+        with use_language(language):
+            assert asked(Remind.spec, text="Lampe", **WEEKLY).startswith(heard)
 
 
 SAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
@@ -88,7 +85,7 @@ SAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
         {"action": "list"},
         {"action": "cancel", "number": 1},
         {"action": "timezone", "timezone": "Asia/Tokyo"},
-        *({"action": "set", "text": "x"} | dict(plan) for plan, _ in PLANS.values()),
+        *({"action": "set", "text": "x"} | dict(plan) for plan, _ in PLANS),
         {"action": "set", "text": "x", "prompt": "y", "delay_seconds": 1},
     ),
     "remember": ({"action": "remember", "fact": "is tall"}, {"action": "forget", "number": 2}),
@@ -113,8 +110,8 @@ def test_every_tool_of_ours_says_what_it_would_do(language: Language, tool_deps:
             assert bare not in heard
 
 
-def test_other_tools_show_their_arguments_one_by_one() -> None:
-    """With the server as the operator calls it; never as JSON, however deep it is."""
+def test_other_tools_show_their_arguments_one_by_one_and_a_plan_is_a_numbered_list() -> None:
+    """With the server as the operator calls it; never as JSON, however deep it is. One question covers a plan."""
     spec = Echo(name="files_delete").spec
     arguments = {"path": "/srv/old", "also": [{"name": "a"}, "b"], "sure": True, "size": 3, "none": None}
     call = ToolCall(id=CallId("c"), name="files_delete", arguments=arguments)
@@ -122,16 +119,9 @@ def test_other_tools_show_their_arguments_one_by_one() -> None:
         "May I use files_delete?",
         "• path: “/srv/old”\n• also › name: “a”\n• also: “b”\n• sure: ✔\n• size: 3\n• none: –",
     ]
-
-
-def test_a_plan_is_a_numbered_list() -> None:
-    """One question covers it."""
-    calls = [
-        ToolCall(id=CallId("a"), name="remind", arguments={"action": "cancel", "number": 2}),
-        ToolCall(id=CallId("b"), name="remind", arguments={"action": "set", "text": "x", "delay_seconds": 60}),
-    ]
-    heard = visible(phrases.may_i([deed(call, Remind.spec) for call in calls], Echo().spec.cost_usd)).text
-    assert heard.startswith(
+    planned = ({"action": "cancel", "number": 2}, {"action": "set", "text": "x", "delay_seconds": 60})
+    deeds = [deed(ToolCall(id=CallId("a"), name="remind", arguments=given), Remind.spec) for given in planned]
+    assert visible(phrases.may_i(deeds, spec.cost_usd)).text.startswith(
         "May I do this?\n\n1. Cancel your reminder 2 (/remind shows it)\n2. Remind you in 1 min: “x”"
     )
 

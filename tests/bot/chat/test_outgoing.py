@@ -4,8 +4,6 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-import pytest
-
 from bot.chat.journal import Outcome
 from bot.chat.outgoing import MAX_BYTES, MAX_FILES, enclosed_files, files_of, find_mentions, with_enclosures
 from bot.chat.steps import ToolRun
@@ -29,14 +27,10 @@ def made(**changes: Any) -> list[Reply]:
     return with_enclosures(PARTS, Outcome(text="one two", ok=True, **changes))
 
 
-def test_files_are_in_the_last_part() -> None:
-    """After everything that is said about them."""
+def test_files_are_in_the_last_part_and_a_voice_note_in_its_own() -> None:
+    """After everything that is said about them; phones show a voice note with words as a file."""
     assert [part.files for part in made(files=(FILE,))] == [(), (FILE,)]
     assert made() == PARTS
-
-
-def test_a_voice_note_is_alone_in_its_message() -> None:
-    """Otherwise phones show it as a file; it is the end of the answer."""
     parts = made(files=(FILE,), voice=VOICE)
     assert [(part.content.text, part.files, part.is_voice_note, part.last) for part in parts] == [
         ("one", (), False, False),
@@ -58,21 +52,18 @@ def test_too_many_and_too_large_ones_are_left_out_and_told() -> None:
     assert (len(files), len(told)) == (MAX_FILES, MAX_FILES + 2)
 
 
-@pytest.mark.parametrize(
-    ("name", "bare"),
-    [
+def test_a_name_is_a_name_alone() -> None:
+    """No folder, nothing that cannot be seen."""
+    for name, bare in (
         ("../../etc/passwd", "passwd"),
         ("C:\\Users\\a.txt", "a.txt"),
         ("a\u202egnp.exe\n", "agnp.exe"),
         ("..", "file"),
         ("", "file"),
         ("x" * 200, "x" * 80),
-    ],
-)
-def test_a_name_is_a_name_alone(name: str, bare: str) -> None:
-    """No folder, nothing that cannot be seen."""
-    [file], _ = files_of([ResultFile(name=name, content_type="text/plain", data=b"x")])
-    assert file.name == bare
+    ):
+        [file], _ = files_of([ResultFile(name=name, content_type="text/plain", data=b"x")])
+        assert file.name == bare
 
 
 def run_with(*files: File) -> ToolRun:
@@ -105,9 +96,9 @@ def named(text: str, *names: str) -> list[str]:
     return words
 
 
-@pytest.mark.parametrize(
-    ("text", "names", "mentioned"),
-    [
+def test_a_name_is_exact_and_the_longest() -> None:
+    """With the sign before it, as the person chose it; letters around it make it another word."""
+    for text, names, mentioned in (
         ("Ask @Anna.", ["Anna"], ["@Anna"]),
         ("Ask Anna.", ["Anna"], []),
         ("Ask @anna.", ["Anna"], []),
@@ -118,28 +109,19 @@ def named(text: str, *names: str) -> list[str]:
         ("👩‍👩‍👧 @Zoë and @Zoë", ["Zoë"], ["@Zoë", "@Zoë"]),
         ("(@J.R. (Bob))", ["J.R. (Bob)"], ["@J.R. (Bob)"]),
         ("@Anna", [], []),
-    ],
-)
-def test_a_name_is_exact_and_the_longest(text: str, names: list[str], mentioned: list[str]) -> None:
-    """With the sign before it, as the person chose it; letters around it make it another word."""
-    assert named(text, *names) == mentioned
+    ):
+        assert named(text, *names) == mentioned, text
 
 
-def test_a_name_of_two_people_is_nobodys() -> None:
-    """Nobody can tell who is meant; the same person twice is one."""
+def test_whom_a_name_means() -> None:
+    """A name of two people is nobody's, the same person twice is one; in code a name is part of the code. What cannot
+    stand in the bracket is left out there, so the model cannot write it: the name that it is shown counts as well.
+    """
     one, other = NamedPerson(name="Alex", person=PersonId("1")), NamedPerson(name="Alex", person=PersonId("2"))
     assert find_mentions(Styled(text="@Alex"), (one, other)) == ()
     assert len(find_mentions(Styled(text="@Alex"), (one, one))) == 1
-
-
-def test_the_name_that_the_model_is_shown_counts_as_well() -> None:
-    """What cannot stand in the bracket is left out there, so the model cannot write it."""
-    [one] = find_mentions(Styled(text="Hi @Anna x"), (NamedPerson(name="[Anna] x", person=PersonId("1")),))
-    assert (one.start, one.length, one.person) == (3, 7, "1")
-
-
-def test_code_is_left_alone() -> None:
-    """There a name is part of the code."""
     code = StyleRange(start=0, length=5, style=Style.MONOSPACE)
-    [one] = find_mentions(Styled(text="@Anna @Anna", styles=(code,)), people("Anna"))
-    assert one.start == 6
+    [found] = find_mentions(Styled(text="@Anna @Anna", styles=(code,)), people("Anna"))
+    assert found.start == 6
+    [found] = find_mentions(Styled(text="Hi @Anna x"), (NamedPerson(name="[Anna] x", person=PersonId("1")),))
+    assert (found.start, found.length, found.person) == (3, 7, "1")

@@ -18,7 +18,7 @@ from bot.models.base import Provider, ToolOffer
 from bot.models.wire import window_tokens
 from bot.settings import load_settings
 from store import Store
-from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, says, toolbox
+from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, says, toolbox, turn_settings
 from tests.bot.models.vendors import NAMES, provider_of, server_of
 from tests.conftest import NOON
 from tests.servers.anthropic import AnthropicServer
@@ -65,7 +65,7 @@ async def test_earlier_turns_that_only_a_shorter_request_holds_are_known_by_thei
     """Without the tools that no longer fit, a turn is its question and answer, for which there is room."""
     script = [says("A."), says("B."), calls(("echo_0", {"word": "x", "times": 900})), *map(says, ("C.", "D.", "E."))]
     provider = Scripted([*script])
-    there = Desk(store, clock, provider, (_tools()[0],), max_history_tokens=300)
+    there = Desk(store, clock, provider, (_tools()[0],), turn_settings(max_history_tokens=300))
     for _ in range(3):
         await there.kept()
     assert not labels_of((await there.kept()).messages).sources
@@ -144,17 +144,14 @@ def test_a_shortened_answer_is_still_an_answer() -> None:
     assert '"untrusted_data"' in message.answers[0].content[:40]
 
 
-@pytest.mark.parametrize(
-    ("words", "tokens"),
-    [
+def test_how_services_tell_their_window() -> None:
+    """In their own words."""
+    for words, tokens in (
         ("This model's maximum context length is 8192 tokens. However, you requested 9000", 8192),
         ("prompt is too long: 215000 tokens > 200000 maximum", 200_000),
         ("the request exceeds the available context size (9216 tokens), try increasing it", 9216),
         ("input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length", 200_000),
         ("Input is too long.", None),
         ("maximum context length is 3 tokens", None),
-    ],
-)
-def test_how_services_tell_their_window(words: str, tokens: int | None) -> None:
-    """In their own words."""
-    assert window_tokens(words) == tokens
+    ):
+        assert window_tokens(words) == tokens

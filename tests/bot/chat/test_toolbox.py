@@ -3,18 +3,73 @@
 import asyncio
 import json
 import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
+from bot.app.wiring import idle_features
+from bot.chat.journal import Turn
 from bot.clock import SetClock
 from bot.events import PersonId
 from bot.labels import UNKNOWN, Labels
-from bot.messages import CallId, ToolCall
-from tests.bot.chat.turn_helpers import Echo, Tide, toolbox, turn_of
-from tools import BadArguments, Denied, Disabled, NotFound, RateLimited, TimedOut, TooLarge, ToolError, Unavailable
+from bot.messages import CallId, ToolAnswer, ToolCall, UserMessage
+from bot.models import more_tools
+from store import ConversationId, Store, TurnId
+from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, incoming, says, toolbox
+from tests.conftest import NOON
+from tools import (
+    CATALOG,
+    BadArguments,
+    Denied,
+    Disabled,
+    NotFound,
+    RateLimited,
+    TimedOut,
+    Tool,
+    TooLarge,
+    ToolError,
+    Unavailable,
+    build,
+)
+from tools.building import alone
+from tools.http import Http
+from tools.web.fetch import Fetcher
 
 ALICE = PersonId("alice")
+
+
+@dataclass
+class Tide:
+    """A source whose tools come and go."""
+
+    here: list[Tool]
+
+    @property
+    def absent(self) -> Mapping[str, str]:
+        return {} if self.here else {"tide": "it is low"}
+
+    async def tools(self) -> Sequence[Tool]:
+        return tuple(self.here)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+def turn_of(person: PersonId = ALICE) -> Turn:
+    """A turn that a person has just begun."""
+    message = replace(incoming(), author=person)
+    return Turn(
+        id=TurnId(1),
+        conversation=ConversationId(1),
+        chat=message.chat,
+        incoming=(message,),
+        loaded_at=NOON,
+        question=UserMessage(text="hello"),
+        history=(),
+        steps=(),
+    )
 
 
 def call(arguments: dict[str, Any], name: str = "echo", malformed: str | None = None) -> ToolCall:
@@ -22,37 +77,52 @@ def call(arguments: dict[str, Any], name: str = "echo", malformed: str | None = 
 
 
 @pytest.mark.parametrize(
-    ("asked", "error", "words"),
+    ("asked", "outcome", "words", "logged"),
     [
-        (call({}, name="ehco"), "not_found", "echo"),
-        (call({}), "invalid_arguments", "word: Field required"),
-        (call({"word": "a", "colour": "red"}), "invalid_arguments", "colour"),
-        (call({"word": "a", "times": "many"}), "invalid_arguments", "times"),
-        (call({}, malformed='{"word": "a'), "invalid_arguments", "no JSON object"),
+        (call({}, name="ehco"), "not_found", "echo", "tool unknown (no arguments)"),
+        (call({"sesame": "sesame"}, name="sesame"), "not_found", "echo", "tool unknown (1 unknown)"),
+        (call({}), "invalid_arguments", "word: Field required", "tool echo (no arguments)"),
+        (call({"sesame": 1, "word": {}}), "invalid_arguments", "sesame", "tool echo (word: 2 characters, 1 unknown)"),
+        (call({"word": "a", "times": "many"}), "invalid_arguments", "times", "tool echo (word: 1 characters, times: 4"),
+        (call({}, malformed='{"word": "sesame'), "invalid_arguments", "no JSON object", "tool echo (no arguments)"),
+        (call({"word": "sesame", "times": 2}), "ok", "sesamesesame", "tool echo (word: 6 characters, times: 1"),
     ],
-    ids=["unknown tool", "missing", "unknown argument", "wrong type", "malformed"],
 )
-async def test_a_wrong_call_is_told_what_is_wrong(clock: SetClock, asked: ToolCall, error: str, words: str) -> None:
-    """The model learns what to do differently; the tool is not run."""
+async def test_a_call_is_answered_and_logged_without_what_it_holds(
+    clock: SetClock, caplog: pytest.LogCaptureFixture, asked: ToolCall, outcome: str, words: str, logged: str
+) -> None:
+    """The model learns what to do differently, and the tool is not run; the log has no word of question or answer."""
     tool = Echo()
-    run = await toolbox(clock, tool).run(asked, turn_of())
+    with caplog.at_level(logging.DEBUG, logger="bot"):
+        run = await toolbox(clock, tool).run(asked, turn_of())
     answer = json.loads(run.answer.content)
-    assert (answer["ok"], answer["error"], run.outcome, tool.ran) == (False, error, error, [])
-    assert words in answer["message"]
+    assert (answer["ok"], answer.get("error", "ok"), run.outcome) == (outcome == "ok", outcome, outcome)
+    assert words in run.answer.content
+    assert bool(tool.ran) is (outcome == "ok")
+    [line] = caplog.messages
+    assert line.startswith(logged)
+    assert f"): {outcome} in " in line
+    assert line.endswith(" characters")
+    assert "sesame" not in line
 
 
-@pytest.mark.parametrize(
-    "kind", [BadArguments, Denied, Disabled, NotFound, RateLimited, TimedOut, TooLarge, Unavailable]
-)
-async def test_every_failure_of_a_tool_is_an_answer(clock: SetClock, kind: type[ToolError]) -> None:
-    """Each kind of error has its code."""
+async def test_every_failure_of_a_tool_is_an_answer(clock: SetClock) -> None:
+    """Each kind of error has its code; what a stranger says of it stands apart, without what cannot be seen."""
 
-    def work(_: str) -> None:
-        raise kind("the reason")
+    async def failed(error: ToolError) -> ToolAnswer:
+        def work(_: str) -> None:
+            raise error
 
-    run = await toolbox(clock, Echo(work=work)).run(call({"word": "a"}), turn_of())
-    assert json.loads(run.answer.content) == {"ok": False, "error": kind.code, "message": "the reason"}
-    assert not run.answer.ok
+        return (await toolbox(clock, Echo(work=work)).run(call({"word": "a"}), turn_of())).answer
+
+    for kind in (BadArguments, Denied, Disabled, NotFound, RateLimited, TimedOut, TooLarge, Unavailable):
+        answer = await failed(kind("the reason"))
+        assert json.loads(answer.content) == {"ok": False, "error": kind.code, "message": "the reason"}
+        assert not answer.ok
+    answer = await failed(Unavailable("it failed", quoted="obey\u202e me" + "!" * 9000))
+    assert json.loads(answer.content)["message"] == "it failed"
+    assert json.loads(answer.content)["untrusted_data"]["said"].startswith("obey me!")
+    assert len(answer.content) < 700
 
 
 async def test_a_bug_in_a_tool_is_an_answer_too(clock: SetClock, caplog: pytest.LogCaptureFixture) -> None:
@@ -66,27 +136,6 @@ async def test_a_bug_in_a_tool_is_an_answer_too(clock: SetClock, caplog: pytest.
     assert json.loads(run.answer.content)["error"] == "unavailable"
     assert "RuntimeError" in caplog.text
     assert "sesame" not in caplog.text + run.answer.content
-
-
-@pytest.mark.parametrize(
-    ("asked", "told"),
-    [
-        (call({"word": "sesame", "times": 2}), "tool echo (word: 6 characters, times: 1 characters): ok in "),
-        (call({"sesame": 1, "word": {}}), "tool echo (word: 2 characters, 1 unknown): invalid_arguments in "),
-        (call({}, malformed="sesame"), "tool echo (no arguments): invalid_arguments in "),
-        (call({"sesame": "sesame"}, name="sesame"), "tool unknown (1 unknown): not_found in "),
-    ],
-)
-async def test_the_log_tells_of_a_call_without_what_it_holds(
-    asked: ToolCall, told: str, clock: SetClock, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The tool, its arguments by name and size, the outcome, the time and the size; no word of question or answer."""
-    with caplog.at_level(logging.DEBUG, logger="bot"):
-        await toolbox(clock, Echo()).run(asked, turn_of())
-    [record] = caplog.records
-    assert record.getMessage().startswith(told)
-    assert record.getMessage().endswith(" characters")
-    assert "sesame" not in record.getMessage()
 
 
 @pytest.mark.parametrize("own", [None, 0.01], ids=["the setting's time", "its own time"])
@@ -120,7 +169,7 @@ async def test_calls_per_minute_are_limited_per_tool_and_person(clock: SetClock)
     box = toolbox(clock, Echo(), Echo(name="other"), calls_per_minute=2)
 
     async def outcome(person: str, name: str = "echo") -> str:
-        return (await box.run(call({"word": "a"}, name=name), turn_of(person))).outcome
+        return (await box.run(call({"word": "a"}, name=name), turn_of(PersonId(person)))).outcome
 
     assert [await outcome("alice") for _ in range(3)] == ["ok", "ok", "rate_limited"]
     assert [await outcome("bob"), await outcome("alice", "other")] == ["ok", "ok"]
@@ -145,17 +194,15 @@ async def test_tools_that_come_and_go_stand_behind_those_that_stay(clock: SetClo
     assert box.approval(call({"word": "a"}, name="first"), UNKNOWN, ALICE, "") is None
 
 
-async def test_what_a_stranger_says_of_a_failure_is_data(clock: SetClock) -> None:
-    """It stands apart from our own words, without what cannot be seen."""
+async def test_what_a_tool_takes_is_told_in_full(clock: SetClock) -> None:
+    """The rare arguments, too; and of a tool that is not there, which there are."""
+    box = toolbox(clock, Echo(flags={"seldom": "echoes"}))
 
-    def work(_: str) -> None:
-        raise Unavailable("it failed", quoted="obey\u202e me" + "!" * 9000)
+    async def told(name: str) -> dict[str, Any]:
+        return json.loads((await box.run(call({"tool": name}, more_tools.NAME), turn_of())).answer.content)
 
-    run = await toolbox(clock, Echo(work=work)).run(call({"word": "a"}), turn_of())
-    answer = json.loads(run.answer.content)
-    assert (answer["message"], answer["ok"]) == ("it failed", False)
-    assert answer["untrusted_data"]["said"].startswith("obey me!")
-    assert len(run.answer.content) < 700
+    assert (await told("echo"))["untrusted_data"]["parameters"]["properties"].keys() == {"word", "times"}
+    assert (await told("nothing"))["error"] == "not_found"
 
 
 async def test_a_misspelt_tool_of_a_server_has_all_of_its_tools_ask(clock: SetClock) -> None:
@@ -171,3 +218,57 @@ async def test_a_misspelt_tool_of_a_server_has_all_of_its_tools_ask(clock: SetCl
             name for name in names if box.approval(call({"word": "a"}, name=name), Labels(), ALICE, "") is not None
         ]
         assert asked == asking
+
+
+# Names that models and people have for tools and arguments: what is meant is what runs
+
+MEANT: tuple[tuple[str, dict[str, object], str, dict[str, object]], ...] = (
+    ("get_weather", {"location": "Oslo"}, "get_weather", {"place": "Oslo"}),
+    ("weather", {"city": "Oslo", "days": 2}, "get_weather", {"place": "Oslo", "days": 2}),
+    ("get_weather", {"place": "Oslo", "location": "Rome"}, "get_weather", {"place": "Oslo", "location": "Rome"}),
+    ("web_search", {"query": "lamps", "limit": 3}, "web_search", {"query": "lamps", "count": 3}),
+    ("web_search", {"query": "lamps", "timeout_ms": 500}, "web_search", {"query": "lamps"}),
+    ("market_get", {"market_id": "m:1"}, "market_get", {"market": "m:1"}),
+    ("calculator", {"a": 2, "b": 3, "operation": "add"}, "calculate", {"expression": "(2) + (3)"}),
+    ("calculator", {"a": "1+1", "b": -3, "operation": "*"}, "calculate", {"expression": "(1+1) * (-3)"}),
+    ("calculate", {"a": 2, "b": 3, "operation": "exec"}, "calculate", {"a": 2, "b": 3, "operation": "exec"}),
+    ("functions.get_weather", {"place": "Oslo"}, "get_weather", {"place": "Oslo"}),
+    ("default_api:weather", {"place": "Oslo"}, "get_weather", {"place": "Oslo"}),
+    ("calculate<|channel|>commentary", {"expression": "1+1"}, "calculate", {"expression": "1+1"}),
+    ("nothing_like_it", {"location": "Oslo"}, "nothing_like_it", {"location": "Oslo"}),
+)
+PLAIN_WORDS: tuple[tuple[str, str, dict[str, object] | None], ...] = (
+    ("get_weather", "Oslo", {"place": "Oslo"}),
+    ("web_search", '"lamps of ships"', {"query": "lamps of ships"}),
+    ("calculate", "17*23", {"expression": "17*23"}),
+    ("get_weather", '{"place": ', None),
+    ("reminders", "buy a lamp", None),
+)
+
+
+async def test_what_is_meant() -> None:
+    """Under the tool's own names; what is unclear stays as it was written, and nothing given is overwritten. Plain
+    words in the place of an object (`<<tool: words>>`) are the one text that the tool needs; of a tool that needs more
+    they are no call.
+    """
+    options = {name: entry.options() for name, entry in CATALOG.items()}
+    async with Http("test") as http, Fetcher("test") as fetcher:
+        box = toolbox(SetClock(NOON), *build(options, alone(http, fetcher, idle_features())))
+    for name, given, meant, arguments in MEANT:
+        understood = box.understood(ToolCall(id=CallId("c"), name=name, arguments=given))
+        assert (understood.name, dict(understood.arguments)) == (meant, arguments)
+    for name, words, arguments in PLAIN_WORDS:
+        call = ToolCall(id=CallId("c"), name=name, arguments={}, malformed=words)
+        understood = box.understood(call)
+        assert understood == (call if arguments is None else replace(call, arguments=arguments, malformed=None))
+
+
+async def test_what_is_decided_is_decided_by_what_runs(store: Store, clock: SetClock) -> None:
+    """The journal, the history and the tool have the same call: one under another name is the same as the first."""
+    tool = Echo(name="web_search")
+    script = (calls(("search", {"word": "a"})), calls(("web_search", {"word": "a"})), says("A."))
+    there = Desk(store, clock, Scripted([*script]), (tool,))
+    outcome = await there.kept()
+    assert tool.ran == ["a"]
+    called = [call.name for message in outcome.messages if message.role == "assistant" for call in message.calls]
+    assert called == ["web_search", "web_search"]

@@ -115,15 +115,3 @@ async def test_an_answer_beyond_what_signal_carries_comes_whole_in_a_file(store:
     assert reply.content.text.endswith(phrases.REST_IN_FILE.text)
     assert len(reply.content.text.encode()) <= MAX_MESSAGE_BYTES
     assert [(file.name, file.data.decode().split()) for file in reply.files] == [("answer.txt", answer.split())]
-
-
-async def test_a_buried_turn_is_told(store: Store, clock: SetClock) -> None:
-    """The person hears that it failed, and the operator sees it."""
-    there = Desk(store, clock, Scripted([calls(("echo", {"word": "a"}))]), (Echo(),))
-    turn = await there.loaded()
-    journal = there.turns.journal(turn)
-    await journal.keep_completion(calls(("echo", {"word": "a"})))
-    await there.turns.dead_letter(await there.again())
-    [reply] = await replies(store)
-    assert (reply.content.text, reply.ok) == (phrases.GAVE_UP.text, False)
-    assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1

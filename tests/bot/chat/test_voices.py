@@ -12,7 +12,6 @@ from bot.clock import SetClock
 from bot.events import Attachment
 from bot.media.attachments import AttachmentReader
 from bot.media.speech import Speech
-from bot.money.budgets import Budget
 from bot.settings import BudgetSettings
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Scripted, says
@@ -107,8 +106,7 @@ async def test_recordings_are_listened_to_while_there_is_money(
 ) -> None:
     """Several with one question do not use a budget up many times over: what each costs is known before."""
     service.says += ["How cold is it?"] * 3
-    desk = Desk(store, clock, Scripted([says("Cold.")]))
-    desk.budget = Budget(store, clock, BudgetSettings(person_day_usd=Decimal(5)), timezone="UTC")
+    desk = Desk(store, clock, Scripted([says("Cold.")]), limits=BudgetSettings(person_day_usd=Decimal(5)))
     notes = [replace(VOICE, id=f"v{number}") for number in range(4)]
     transport = FakeTransport(files={note.id: adts() for note in notes})
     turn = attaching(await desk.loaded(), *notes)

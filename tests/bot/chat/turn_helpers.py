@@ -16,15 +16,15 @@ from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.errors import ProviderError
 from bot.events import ChatId, Incoming, PersonId, SentId
-from bot.messages import AssistantMessage, AssistantPart, CallId, Text, ToolCall, UserMessage
+from bot.messages import AssistantMessage, AssistantPart, CallId, Text, ToolCall
 from bot.models.base import Completion, Provider, Request, Stop, Usage
+from bot.models.prices import PricedModel
 from bot.money.budgets import Budget
 from bot.settings import BudgetSettings, Settings, load_settings
 from bot.signal.protocol import Progress
 from bot.trust.secrets import Secrets
-from store import Claim, ConversationId, Store, TurnId
+from store import Claim, Store
 from tests.arrivals import arrive
-from tests.conftest import NOON
 from tests.waiting import DEADLINE_SECONDS
 from tools import Arguments, Effects, Label, Result, Tool, ToolContext, ToolSpec
 
@@ -113,25 +113,6 @@ class Echo:
         return Result(data={"word": arguments.word * arguments.times})
 
 
-@dataclass
-class Tide:
-    """A source whose tools come and go."""
-
-    here: list[Tool]
-    asked: int = 0
-
-    @property
-    def absent(self) -> Mapping[str, str]:
-        return {} if self.here else {"tide": "it is low"}
-
-    async def tools(self) -> Sequence[Tool]:
-        self.asked += 1
-        return tuple(self.here)
-
-    async def aclose(self) -> None:
-        """Nothing is open."""
-
-
 def toolbox(clock: SetClock, *tools: Tool, **changes: Any) -> Toolbox:
     limits: dict[str, Any] = {
         "timeout_seconds": DEADLINE_SECONDS,
@@ -187,21 +168,6 @@ def incoming(text: str = "hello", sent_at: int = 1, chat: str = "direct:alice") 
     return Incoming(author=PersonId("alice"), name="Alice", chat=ChatId(chat), sent_at=SentId(sent_at), text=text)
 
 
-def turn_of(person: str = "alice") -> Turn:
-    """A turn that a person has just begun."""
-    message = replace(incoming(), author=PersonId(person))
-    return Turn(
-        id=TurnId(1),
-        conversation=ConversationId(1),
-        chat=message.chat,
-        incoming=(message,),
-        loaded_at=NOON,
-        question=UserMessage(text="hello"),
-        history=(),
-        steps=(),
-    )
-
-
 @dataclass
 class Desk:
     """One conversation in a store, an agent, and what was shown of its progress."""
@@ -210,11 +176,11 @@ class Desk:
     clock: SetClock
     provider: Scripted
     tools: tuple[Tool, ...] = ()
-    max_rounds: int = 5
-    max_calls_per_round: int = 8
+    settings: Settings = field(default_factory=turn_settings)
     room: ContextRoom = field(default_factory=ContextRoom)
-    max_history_tokens: int = 16_000
-    changes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    limits: BudgetSettings = field(default_factory=BudgetSettings)
+    timezone: str = "UTC"
+    priced: Callable[[str | None], PricedModel | None] = lambda _: None
     shown: list[Progress] = field(default_factory=list[Progress])
     arrivals: int = 0
 
@@ -224,26 +190,16 @@ class Desk:
 
     @cached_property
     def budget(self) -> Budget:
-        return unlimited(self.store, self.clock)
+        return Budget(self.store, self.clock, self.limits, timezone=self.timezone, priced=self.priced)
 
     def started_anew(self) -> Turns:
         """The turns as after a restart: everything comes from the store."""
-        return Turns(self.store, self.clock, max_turns=20, timezone="UTC", budget=self.budget)
+        return Turns(self.store, self.clock, max_turns=20, timezone=self.timezone, budget=self.budget)
 
     @property
     def agent(self) -> Agent:
-        settings = turn_settings(
-            max_rounds=self.max_rounds,
-            max_calls_per_round=self.max_calls_per_round,
-            max_history_tokens=self.max_history_tokens,
-        )
-        return agent_of(
-            self.provider,
-            toolbox(self.clock, *self.tools, **self.changes),
-            self.budget,
-            settings=settings,
-            room=self.room,
-        )
+        box = toolbox(self.clock, *self.tools)
+        return agent_of(self.provider, box, self.budget, settings=self.settings, room=self.room)
 
     async def arrive(self, chat: str = "direct:alice") -> None:
         self.arrivals += 1
@@ -253,10 +209,12 @@ class Desk:
         [claim], _ = await self.store.transaction(lambda repos: self.turns.claim(repos, busy=(), seconds=60))
         return claim
 
-    async def loaded(self, text: str = "hello", chat: str = "direct:alice") -> Turn:
+    async def loaded(self, text: str = "hello", chat: str | None = None, person: str = "alice") -> Turn:
         """A new message, claimed and loaded."""
-        await self.arrive(chat)
-        return await self.turns.load(await self.claimed(), (incoming(text, self.arrivals, chat),))
+        place = chat or f"direct:{person}"
+        await self.arrive(place)
+        message = replace(incoming(text, self.arrivals, place), author=PersonId(person))
+        return await self.turns.load(await self.claimed(), (message,))
 
     async def again(self, text: str = "hello") -> Turn:
         """The turn as it is claimed after a crash."""
@@ -271,9 +229,9 @@ class Desk:
         assert isinstance(outcome, Outcome)
         return outcome
 
-    async def kept(self, text: str = "hello") -> Outcome:
+    async def kept(self, text: str = "hello", chat: str | None = None, person: str = "alice") -> Outcome:
         """A whole turn, kept."""
-        turn = await self.loaded(text)
+        turn = await self.loaded(text, chat, person)
         outcome = await self.answer(turn)
         await self.turns.keep(turn, outcome)
         self.clock.move(timedelta(seconds=1).total_seconds())
