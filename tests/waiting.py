@@ -6,8 +6,9 @@ that a slow machine changes nothing.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -56,3 +57,14 @@ async def with_enough_time(attempt: Callable[[float], Awaitable[T]], *, is_enoug
     while not is_enough(found := await attempt(seconds)) and seconds < WAIT_SECONDS:
         seconds *= 2
     return found
+
+
+@asynccontextmanager
+async def running(loop: Coroutine[Any, Any, None]) -> AsyncGenerator[asyncio.Task[None]]:
+    """A loop of the product beside the block, cancelled at its end."""
+    task = asyncio.create_task(loop)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait([task])

@@ -31,7 +31,6 @@ from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.sender import Sender
 from bot.loops.worker import Worker
-from bot.media.speech import Speech
 from bot.models.base import Completion, Request
 from bot.settings import BudgetSettings
 from bot.settings.groups import HistorySettings
@@ -171,7 +170,6 @@ async def app_harness(
     window: HistorySettings | None = None,
     deletes_answers: bool = False,
     admins: frozenset[str] = frozenset(),
-    speech: Speech | None = None,
     live: Mode = "off",
     mark_seconds: float = 3600.0,
     context_messages: int = 0,
@@ -180,8 +178,6 @@ async def app_harness(
     budgets: BudgetSettings = TWO_DOLLARS_A_DAY,
     accepts_identities: bool = False,
     commands: Callable[[CommandContext], Iterable[CommandGroup]] = lambda _: (),
-    greets: bool = False,
-    approval_seconds: float = 600,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     **worker: Any,
 ) -> AsyncGenerator[Harness]:
@@ -194,9 +190,9 @@ async def app_harness(
             "groups": tuple(allowed.groups),
             "admins": tuple(allowed.admins),
             "group_members_may_write": allowed.group_members_may_write,
-            "greeting": greets,
+            "greeting": False,
         },
-        approvals={"timeout": approval_seconds},
+        approvals={"timeout": 600},
         budget={**dict(budgets), "prices": ("model-1=1/1", "model-2=1/1")},
         groups={"context_messages": context_messages},
         history={**dict(window or {}), "summaries": window is not None},
@@ -228,7 +224,6 @@ async def app_harness(
         fake_model,
         (*tools, *own),
         sources,
-        speech=speech,
         commands=commands(shared.command_context),
     )
     running = [asyncio.create_task(loop.run()) for loop in (aldis.worker, aldis.sender)]

@@ -25,6 +25,12 @@ def tools(**more: Any) -> tuple[Echo, Echo]:
     return Echo(name="look"), post
 
 
+@pytest.fixture
+def post() -> Echo:
+    """One that costs nothing, so that it may be allowed for good."""
+    return tools()[1]
+
+
 async def poisoned(aldis: Harness, *script: Any, **more: Any) -> str:
     """A page is read, and wants something done; gives what the person hears."""
     aldis.model.script = [calls(("look", {"word": "page"})), *script, says("Very well.")]
@@ -66,15 +72,13 @@ async def test_it_is_asked_once(store: Store, clock: SetClock, group: str | None
 
 
 @pytest.mark.parametrize("words", ["always", "Ja, immer!", "Oui, toujours.", "Sí, siempre", "✅"])
-async def test_it_can_be_said(store: Store, clock: SetClock, words: str) -> None:
+async def test_it_can_be_said(aldis: Harness, post: Echo, clock: SetClock, words: str) -> None:
     """Plainly, while one question is open, in all languages."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        await poisoned(aldis, POST)
-        clock.move(2)
-        await ask(aldis, words)
-        assert post.ran == ["x"]
-        assert await poisoned(aldis, POST) == "Very well."
+    await poisoned(aldis, POST)
+    clock.move(2)
+    await ask(aldis, words)
+    assert post.ran == ["x"]
+    assert await poisoned(aldis, POST) == "Very well."
 
 
 async def test_it_holds_for_nobody_else_and_nowhere_else(store: Store, clock: SetClock) -> None:
@@ -148,12 +152,10 @@ async def test_where_nobody_is_there_it_does_not_hold(store: Store, clock: SetCl
 
 @pytest.mark.parametrize("command", ["/forget yes", "/forget everything yes"])
 @pytest.mark.parametrize("group", [None, GROUP])
-async def test_it_is_forgotten(store: Store, clock: SetClock, command: str, group: str | None) -> None:
+async def test_it_is_forgotten(aldis: Harness, command: str, group: str | None) -> None:
     """With everything else."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        await poisoned(aldis, POST, group=group)
-        await allow(aldis, group=group)
-        await ask(aldis, command, group=group)
-        assert await aldis.count("SELECT count(*) FROM grants") == 0
-        assert (await poisoned(aldis, POST, group=group)).startswith("May I")
+    await poisoned(aldis, POST, group=group)
+    await allow(aldis, group=group)
+    await ask(aldis, command, group=group)
+    assert await aldis.count("SELECT count(*) FROM grants") == 0
+    assert (await poisoned(aldis, POST, group=group)).startswith("May I")

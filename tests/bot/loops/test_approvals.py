@@ -30,22 +30,20 @@ async def asked_whether(aldis: Harness, *, group: str | None = None) -> None:
     await aldis.answered(1)
 
 
-async def test_after_reading_a_page_a_tool_with_effects_asks(store: Store, clock: SetClock) -> None:
+async def test_after_reading_a_page_a_tool_with_effects_asks(aldis: Harness, look: Echo, post: Echo) -> None:
     """The question shows exactly what would be done; with a thumbs-up it is done, once, and the turn goes on."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        await asked_whether(aldis)
-        question = aldis.transport.sent[0].content.text
-        assert question.startswith("May I use post?\n\n• word: “the family's secrets”")
-        assert "That costs less than a cent." in question
-        assert (look.ran, post.ran) == (["page", "more"], [])
-        await aldis.deliver(reaction("👍🏽", QUESTION))
-        replies = await aldis.answered(2)
-        await aldis.quiet()
-        assert replies[1].content.text == "Done as you wished."
-        assert post.ran == ["the family's secrets"]
-        assert look.ran == ["page", "more"]
-        assert len(aldis.model.asked) == 3
+    await asked_whether(aldis)
+    question = aldis.transport.sent[0].content.text
+    assert question.startswith("May I use post?\n\n• word: “the family's secrets”")
+    assert "That costs less than a cent." in question
+    assert (look.ran, post.ran) == (["page", "more"], [])
+    await aldis.deliver(reaction("👍🏽", QUESTION))
+    replies = await aldis.answered(2)
+    await aldis.quiet()
+    assert replies[1].content.text == "Done as you wished."
+    assert post.ran == ["the family's secrets"]
+    assert look.ran == ["page", "more"]
+    assert len(aldis.model.asked) == 3
 
 
 async def test_a_question_shows_what_is_asked_about_whole(store: Store, clock: SetClock) -> None:
@@ -61,18 +59,16 @@ async def test_a_question_shows_what_is_asked_about_whole(store: Store, clock: S
         await aldis.quiet()
 
 
-async def test_a_no_is_told_to_the_model(store: Store, clock: SetClock) -> None:
+async def test_a_no_is_told_to_the_model(aldis: Harness, post: Echo) -> None:
     """Quoting the question with a word is as good as a thumb."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        await asked_whether(aldis)
-        quote = quote_of(ALDIS, QUESTION, "May I do this?")
-        await aldis.deliver(message("Nein!", quote=quote))
-        await aldis.answered(2)
-        await aldis.quiet()
-        assert post.ran == []
-        assert '"error": "denied"' in str(aldis.model.requests[-1].messages[-1])
-        assert len(aldis.transport.sent) == 2
+    await asked_whether(aldis)
+    quote = quote_of(ALDIS, QUESTION, "May I do this?")
+    await aldis.deliver(message("Nein!", quote=quote))
+    await aldis.answered(2)
+    await aldis.quiet()
+    assert post.ran == []
+    assert '"error": "denied"' in str(aldis.model.requests[-1].messages[-1])
+    assert len(aldis.transport.sent) == 2
 
 
 @pytest.mark.parametrize("words", ["Ja klar!", "ok, do it", "Sí, por favor"])
@@ -93,26 +89,26 @@ async def test_a_plain_yes_is_one(store: Store, clock: SetClock, words: str, gro
     assert (replies[1].content.text, post.ran) == ("Done as you wished.", ["the family's secrets"])
 
 
-async def test_a_yes_to_something_else_is_no_yes(store: Store, clock: SetClock) -> None:
+async def test_a_yes_to_something_else_is_no_yes(aldis: Harness, post: Echo) -> None:
     """It came before the question was there, or nobody asked: a message like any other."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        await aldis.deliver(message("Ok."))
-        assert (await aldis.answered(1))[0].content.text == "re: Ok."
-        aldis.transport.gate = asyncio.Event()
-        aldis.model.script += [calls(("look", {"word": "page"})), calls(("post", {"word": "the family's secrets"}))]
-        await aldis.deliver(message("Aldis, read the page."))
-        await aldis.until(lambda: len(aldis.model.asked) >= 3)
-        await aldis.deliver(message("Ok, thanks."))
-        await aldis.until(lambda: True)
-        aldis.transport.gate.set()
-        await aldis.quiet_but(1)
-        assert post.ran == []
+    await aldis.deliver(message("Ok."))
+    assert (await aldis.answered(1))[0].content.text == "re: Ok."
+    aldis.transport.gate = asyncio.Event()
+    aldis.model.script += [calls(("look", {"word": "page"})), calls(("post", {"word": "the family's secrets"}))]
+    await aldis.deliver(message("Aldis, read the page."))
+    await aldis.until(lambda: len(aldis.model.asked) >= 3)
+    await aldis.deliver(message("Ok, thanks."))
+    await aldis.until(lambda: True)
+    aldis.transport.gate.set()
+    await aldis.quiet_but(1)
+    assert post.ran == []
 
 
 @pytest.mark.parametrize("emoji", ["👍", "👎"])
 async def test_nobody_elses_word_counts(store: Store, clock: SetClock, emoji: str) -> None:
-    """In a group only who asked, or an admin."""
+    """In a group only who asked, or an admin, and to the question: phones choose the times of their messages, and so
+    another can be called as the question is.
+    """
     look, post = tools()
     async with app_harness(store, clock, tools=(look, post), admins=frozenset({CAROL.uuid})) as aldis:
         await asked_whether(aldis, group=GROUP)
@@ -121,7 +117,9 @@ async def test_nobody_elses_word_counts(store: Store, clock: SetClock, emoji: st
         await aldis.deliver(reaction(emoji, QUESTION, author=ALICE, group=GROUP, removed=True))
         await aldis.deliver(reaction(emoji, QUESTION + 7, author=ALICE, group=GROUP))
         await aldis.deliver(reaction(emoji, QUESTION, author=ALICE))
-        await aldis.until(lambda: True)
+        await aldis.deliver(message("Look, kittens!", author=BOB, group=GROUP, sent_at=QUESTION))
+        await aldis.deliver(reaction(emoji, QUESTION, of=BOB, author=ALICE, group=GROUP))
+        await aldis.quiet_but(1)
         assert await aldis.count("SELECT count(*) FROM inbox WHERE put_off_until IS NOT NULL") == 1
         assert post.ran == []
         await aldis.deliver(reaction(emoji, QUESTION, author=CAROL, group=GROUP))
@@ -129,58 +127,24 @@ async def test_nobody_elses_word_counts(store: Store, clock: SetClock, emoji: st
         assert post.ran == (["the family's secrets"] if emoji == "👍" else [])
 
 
-async def test_a_thumb_on_another_message_of_the_same_time_is_no_yes(store: Store, clock: SetClock) -> None:
-    """Phones choose the times of their messages: somebody can write one that is called as the question is."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        await asked_whether(aldis, group=GROUP)
-        await aldis.deliver(message("Look, kittens!", author=BOB, group=GROUP, sent_at=QUESTION))
-        await aldis.deliver(reaction("👍", QUESTION, of=BOB, author=ALICE, group=GROUP))
-        await aldis.quiet_but(1)
-        assert await aldis.count("SELECT count(*) FROM inbox WHERE put_off_until IS NOT NULL") == 1
-        assert post.ran == []
-        await aldis.deliver(reaction("👍", QUESTION, author=ALICE, group=GROUP))
-        await aldis.answered(2)
-        assert post.ran == ["the family's secrets"]
-
-
-async def test_who_asked_for_the_deed_agrees_to_it_even_if_another_wrote_last(store: Store, clock: SetClock) -> None:
+async def test_who_asked_for_the_deed_agrees_to_it_even_if_another_wrote_last(aldis: Harness, post: Echo) -> None:
     """Two people write while an answer is under way: each has an answer, and the deed the word of who asked for it."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        gate = aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("Aldis, slow?", author=CAROL, group=GROUP))
-        await aldis.asked(1)
-        await aldis.deliver(message("Aldis, post what the page says.", author=BOB, group=GROUP))
-        await aldis.deliver(message("Aldis, what time is it?", group=GROUP))
-        wanted = calls(("post", {"word": "the secrets"}))
-        aldis.model.script = [says("No."), calls(("look", {"word": "page"})), wanted, says("It is noon.")]
-        gate.set()
-        sent = await aldis.answered(3)
-        assert [reply.content.text[:5] for reply in sent] == ["No.", "May I", "It is"]
-        await aldis.quiet_but(1)
-        for author, is_done in ((ALICE, False), (BOB, True)):
-            aldis.model.script = [says("Posted.")]
-            await aldis.deliver(reaction("👍", QUESTION + 1, author=author, group=GROUP))
-            await aldis.quiet_but(0 if is_done else 1)
-            assert len(post.ran) == is_done
-
-
-async def test_the_wait_survives_a_restart(store: Store, clock: SetClock) -> None:
-    """The question is not asked again, nothing is paid twice; the word counts afterwards as before."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        await asked_whether(aldis)
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        await aldis.maintenance.recover()
-        aldis.model.script += [says("Done as you wished.")]
-        await aldis.deliver(reaction("👍", QUESTION))
-        [answer] = await aldis.answered(1)
-        await aldis.quiet()
-        assert answer.content.text == "Done as you wished."
-        assert post.ran == ["the family's secrets"]
-        assert look.ran == ["page", "more"]
-        assert len(aldis.model.asked) == 1
+    gate = aldis.model.gates["slow"] = asyncio.Event()
+    await aldis.deliver(message("Aldis, slow?", author=CAROL, group=GROUP))
+    await aldis.asked(1)
+    await aldis.deliver(message("Aldis, post what the page says.", author=BOB, group=GROUP))
+    await aldis.deliver(message("Aldis, what time is it?", group=GROUP))
+    wanted = calls(("post", {"word": "the secrets"}))
+    aldis.model.script = [says("No."), calls(("look", {"word": "page"})), wanted, says("It is noon.")]
+    gate.set()
+    sent = await aldis.answered(3)
+    assert [reply.content.text[:5] for reply in sent] == ["No.", "May I", "It is"]
+    await aldis.quiet_but(1)
+    for author, is_done in ((ALICE, False), (BOB, True)):
+        aldis.model.script = [says("Posted.")]
+        await aldis.deliver(reaction("👍", QUESTION + 1, author=author, group=GROUP))
+        await aldis.quiet_but(0 if is_done else 1)
+        assert len(post.ran) == is_done
 
 
 @pytest.mark.parametrize("said", ["thumb", "quote", "always"])

@@ -1,8 +1,6 @@
 """Check-ups of a running Aldis: rare, bounded, and whatever fails in them ends nothing."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -18,7 +16,7 @@ from store import Store
 from tests.bot.chat.turn_helpers import says
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.servers.envelopes import BOB, message
-from tests.waiting import eventually
+from tests.waiting import eventually, running
 
 NOTICE = Notice(kind="key", subject="Tavily")
 WRONG = problem("search", "Tavily refuses the key", "correct it", notice=NOTICE)
@@ -56,17 +54,6 @@ def looking(store: Store, clock: SetClock, outside: Outside, *, first: float = 0
     return checkups
 
 
-@asynccontextmanager
-async def running(loop: Checkups) -> AsyncGenerator[None]:
-    task = asyncio.create_task(loop.run())
-    try:
-        yield
-    finally:
-        assert not task.done()
-        task.cancel()
-        await asyncio.wait([task])
-
-
 @pytest.fixture
 async def aldis(store: Store, clock: SetClock) -> AsyncGenerator[Harness]:
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
@@ -92,7 +79,7 @@ async def test_what_begins_while_it_runs_is_told_soon(aldis: Harness, store: Sto
     """A model that refused a key need not wait for the next round, and asks no server."""
     outside = Outside()
     loop = looking(store, clock, outside, first=3600)
-    async with running(loop):
+    async with running(loop.run()):
         outside.looked.append(WRONG)
         loop.wake()
         await aldis.answered(2)
@@ -103,7 +90,7 @@ async def test_a_failure_of_the_looking_ends_nothing(aldis: Harness, store: Stor
     """What was found before stands; it is looked at again."""
     outside = Outside(found=(WRONG,))
     loop = looking(store, clock, outside, ask=0.0)
-    async with running(loop):
+    async with running(loop.run()):
         await aldis.answered(2)
         outside.failure = ValueError("a bug")
         asked = outside.asked

@@ -18,7 +18,7 @@ from tests.bot.features.reminders.test_reminders import come, texts
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.loops.test_sender import come_to
 from tests.bot.web.test_health import page_of
-from tests.servers.envelopes import message, receipt
+from tests.servers.envelopes import BOB, message, receipt
 from tests.store.sends import states
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
@@ -45,7 +45,9 @@ async def set_clock(aldis: Harness, seconds: float) -> None:
 
 @pytest.mark.parametrize("seconds", STEPS)
 async def test_what_was_refused_does_not_wait_for_the_old_time(store: Store, clock: SetClock, seconds: float) -> None:
-    """It goes out after its pause, whatever the clock shows by then; also where the process begins anew meanwhile."""
+    """It goes out after its pause, whatever the clock shows by then. A step is followed once: where the process begins
+    anew meanwhile, the next one goes by the new time at once, and moves no deadline a second time.
+    """
     async with app_harness(store, clock) as aldis:
         await aldis.maintenance.recover()
         aldis.transport.sends = [NotSent("busy"), NotSent("busy")]
@@ -57,94 +59,69 @@ async def test_what_was_refused_does_not_wait_for_the_old_time(store: Store, clo
         await aldis.transport.until(lambda: not aldis.transport.sends)
         await come_to(store, "waiting")
         await set_clock(aldis, seconds)
-    clock = clock.another()
-    await resumed_clock(store, clock)
-    async with app_harness(store, clock) as aldis:
-        await aldis.maintenance.recover()
-        await aldis.sender.recover()
-        await passes(aldis, 10)
-        await come_to(store, "sent")
-
-
-@pytest.mark.parametrize("seconds", STEPS)
-async def test_a_send_in_doubt_waits_for_its_proof_as_long_as_ever(
-    store: Store, clock: SetClock, seconds: float
-) -> None:
-    """Not shorter, or people see it twice; not longer, or they wait."""
-    async with app_harness(store, clock) as aldis:
-        aldis.transport.sends = [SendUnknown("silence")]
-        await aldis.deliver(message("hello"))
-        await come_to(store, "unknown")
-        await passes(aldis, 20)
-        await set_clock(aldis, seconds)
-        await passes(aldis, 39)
-        await asyncio.sleep(0.05)
-        assert [state for state, _ in await store.read(states)] == ["unknown"]
-        await passes(aldis, 2)
-        await come_to(store, "sent")
-
-
-@pytest.mark.parametrize("seconds", STEPS)
-async def test_a_step_is_followed_once_whatever_dies(store: Store, clock: SetClock, seconds: float) -> None:
-    """The next process goes by the new time at once, and moves no deadline a second time."""
-    async with app_harness(store, clock) as aldis:
-        aldis.transport.sends = [NotSent("busy")]
-        await aldis.deliver(message("hello"))
-        await aldis.transport.until(lambda: not aldis.transport.sends)
-        await come_to(store, "waiting")
-        await set_clock(aldis, seconds)
         due_at = await aldis.count("SELECT due_at FROM outbox")
     other = clock.another()
     await resumed_clock(store, other)
     assert (other.now(), other.new_step(), other.doubt()) == (clock.now(), timedelta(0), clock.doubt())
     async with app_harness(store, other) as aldis:
-        await aldis.maintenance.expire()
+        await aldis.maintenance.recover()
+        await aldis.sender.recover()
         assert await aldis.count("SELECT due_at FROM outbox") == due_at
-
-
-async def test_a_step_that_cannot_be_stored_is_followed_later(store: Store, clock: SetClock) -> None:
-    """The deadlines and the time move together or not at all."""
-    async with app_harness(store, clock) as aldis:
-        before = clock.now()
-        clock.step(HOUR)
-        await store.transaction(lambda repos: repos.turns.execute("ALTER TABLE last_time RENAME TO gone"))
-        await aldis.maintenance.expire()
-        assert clock.now() == before
-        await store.transaction(lambda repos: repos.turns.execute("ALTER TABLE gone RENAME TO last_time"))
-        await aldis.maintenance.expire()
-        assert clock.now() == before + timedelta(hours=1)
-
-
-async def test_receipts_prove_nothing_until_a_step_is_followed(store: Store, clock: SetClock) -> None:
-    """What is confirmed then may have been named before the step or after."""
-    async with app_harness(store, clock) as aldis:
-        aldis.transport.sends = [SendUnknown("silence")]
-        await aldis.deliver(message("hello"))
-        await come_to(store, "unknown")
-        clock.step(-30)
-        name = millis(clock.now())
-        await aldis.deliver(receipt([name]))
-        await asyncio.sleep(0.05)
-        assert [state for state, _ in await store.read(states)] == ["unknown"]
-        await aldis.maintenance.expire()
-        await aldis.deliver(receipt([name]))
+        await passes(aldis, 10)
         await come_to(store, "sent")
 
 
 @pytest.mark.parametrize("seconds", STEPS)
-async def test_a_question_waits_for_its_yes_as_long_as_ever(store: Store, clock: SetClock, seconds: float) -> None:
-    """After ten minutes no reply counts as a no."""
+async def test_what_waits_for_an_answer_waits_as_long_as_ever(store: Store, clock: SetClock, seconds: float) -> None:
+    """A send in doubt for its proof: not shorter, or people see it twice; not longer, or they wait. A question for its
+    yes: after ten minutes no reply counts as a no.
+    """
     tools = Echo(name="look"), Echo(name="post", effects="once")
     async with app_harness(store, clock, tools=tools) as aldis:
+        aldis.transport.sends = [SendUnknown("silence")]
+        await aldis.deliver(message("hello", author=BOB))
+        await come_to(store, "unknown")
         aldis.model.script = [*(calls((name, {"word": name})) for name in ("look", "post")), says("Not done.")]
         assert (await ask(aldis, "Read the page.")).startswith("May I use post?")
-        await passes(aldis, 200)
+        await passes(aldis, 20)
         await set_clock(aldis, seconds)
-        await passes(aldis, 396)
-        assert len(aldis.transport.sent) == 1
+        await passes(aldis, 39)
+        await asyncio.sleep(0.05)
+        assert [state for state, _ in await store.read(states)] == ["unknown", "sent"]
+        await passes(aldis, 2)
+        await come_to(store, "sent", "sent")
+        await passes(aldis, 535)
+        assert len(aldis.transport.sent) == 2
         await passes(aldis, 8)
-        await aldis.answered(2)
+        await aldis.answered(3)
         assert "did not answer in time" in str(aldis.model.requests[-1].messages[-1])
+
+
+async def test_a_step_that_cannot_be_stored_is_followed_later(aldis: Harness, store: Store, clock: SetClock) -> None:
+    """The deadlines and the time move together or not at all."""
+    before = clock.now()
+    clock.step(HOUR)
+    await store.transaction(lambda repos: repos.turns.execute("ALTER TABLE last_time RENAME TO gone"))
+    await aldis.maintenance.expire()
+    assert clock.now() == before
+    await store.transaction(lambda repos: repos.turns.execute("ALTER TABLE gone RENAME TO last_time"))
+    await aldis.maintenance.expire()
+    assert clock.now() == before + timedelta(hours=1)
+
+
+async def test_receipts_prove_nothing_until_a_step_is_followed(aldis: Harness, store: Store, clock: SetClock) -> None:
+    """What is confirmed then may have been named before the step or after."""
+    aldis.transport.sends = [SendUnknown("silence")]
+    await aldis.deliver(message("hello"))
+    await come_to(store, "unknown")
+    clock.step(-30)
+    name = millis(clock.now())
+    await aldis.deliver(receipt([name]))
+    await asyncio.sleep(0.05)
+    assert [state for state, _ in await store.read(states)] == ["unknown"]
+    await aldis.maintenance.expire()
+    await aldis.deliver(receipt([name]))
+    await come_to(store, "sent")
 
 
 # What disappears
@@ -152,69 +129,65 @@ async def test_a_question_waits_for_its_yes_as_long_as_ever(store: Store, clock:
 
 @pytest.mark.parametrize("seconds", [-3 * DAY, 3 * DAY])
 async def test_nothing_disappears_as_long_as_the_clock_is_in_doubt(
-    store: Store, clock: SetClock, seconds: float
+    aldis: Harness, store: Store, clock: SetClock, seconds: float
 ) -> None:
     """Nor does anything grow too old; the health page says why. What is over by the right time goes once it is set."""
-    async with app_harness(store, clock) as aldis:
-        aldis.maintenance._retention = timedelta(days=1)
-        await aldis.deliver(message("secret", expires_in_seconds=240))
-        await aldis.answered(1)
-        await aldis.quiet()
-        await set_clock(aldis, seconds)
-        await passes(aldis, STOOD - 60)
-        await aldis.maintenance.tidy()
-        assert await aldis.count("SELECT count(*) FROM history")
-        page = page_of(store, clock, Counts())
-        [words] = [one for one in await page.problems() if "clock" in one]
-        assert f"set {'ahead' if seconds > 0 else 'back'} by more than a day" in words
-        await set_clock(aldis, -seconds)
-        assert not [one for one in await page.problems() if "clock" in one]
-        assert not await aldis.count("SELECT count(*) FROM history")
+    aldis.maintenance._retention = timedelta(days=1)
+    await aldis.deliver(message("secret", expires_in_seconds=240))
+    await aldis.answered(1)
+    await aldis.quiet()
+    await set_clock(aldis, seconds)
+    await passes(aldis, STOOD - 60)
+    await aldis.maintenance.tidy()
+    assert await aldis.count("SELECT count(*) FROM history")
+    page = page_of(store, clock, Counts())
+    [words] = [one for one in await page.problems() if "clock" in one]
+    assert f"set {'ahead' if seconds > 0 else 'back'} by more than a day" in words
+    await set_clock(aldis, -seconds)
+    assert not [one for one in await page.problems() if "clock" in one]
+    assert not await aldis.count("SELECT count(*) FROM history")
 
 
-async def test_a_smaller_step_is_believed(store: Store, clock: SetClock) -> None:
+async def test_a_smaller_step_is_believed(aldis: Harness) -> None:
     """What disappears does so by the clock."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.deliver(message("secret", expires_in_seconds=240))
-        await aldis.answered(1)
-        await aldis.quiet()
-        await set_clock(aldis, 239)
-        assert await aldis.count("SELECT count(*) FROM history")
-        await set_clock(aldis, 2)
-        assert not await aldis.count("SELECT count(*) FROM history")
+    await aldis.deliver(message("secret", expires_in_seconds=240))
+    await aldis.answered(1)
+    await aldis.quiet()
+    await set_clock(aldis, 239)
+    assert await aldis.count("SELECT count(*) FROM history")
+    await set_clock(aldis, 2)
+    assert not await aldis.count("SELECT count(*) FROM history")
 
 
-async def test_a_question_from_before_a_jump_of_days_is_answered(store: Store, clock: SetClock) -> None:
+async def test_a_question_from_before_a_jump_of_days_is_answered(aldis: Harness) -> None:
     """It is neither expired nor too old, and it is remembered."""
-    async with app_harness(store, clock) as aldis:
-        aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("slow"))
-        await aldis.asked(1)
-        await aldis.deliver(message("fast", expires_in_seconds=240))
-        await set_clock(aldis, 3 * DAY)
-        aldis.model.gates["slow"].set()
-        await aldis.answered(2)
-        assert [reply.content.text for reply in aldis.transport.sent] == ["re: slow", "re: fast"]
-        assert await aldis.count("SELECT count(DISTINCT turn_id) FROM history") == 2
+    aldis.model.gates["slow"] = asyncio.Event()
+    await aldis.deliver(message("slow"))
+    await aldis.asked(1)
+    await aldis.deliver(message("fast", expires_in_seconds=240))
+    await set_clock(aldis, 3 * DAY)
+    aldis.model.gates["slow"].set()
+    await aldis.answered(2)
+    assert [reply.content.text for reply in aldis.transport.sent] == ["re: slow", "re: fast"]
+    assert await aldis.count("SELECT count(DISTINCT turn_id) FROM history") == 2
 
 
 # Calendars
 
 
-async def test_reminders_wait_until_a_jump_of_days_is_believed(store: Store, clock: SetClock) -> None:
+async def test_reminders_wait_until_a_jump_of_days_is_believed(aldis: Harness) -> None:
     """They would come at once, and never again; a clock that stays ahead is right, and they are late."""
-    async with app_harness(store, clock) as aldis:
-        await ask(aldis, "/remind at 20:00 tea")
-        await set_clock(aldis, 3 * DAY)
-        await passes(aldis, 200)
-        await come(aldis)
-        await set_clock(aldis, -3 * DAY)
-        await come(aldis)
-        assert len(aldis.transport.sent) == 1
-        await set_clock(aldis, 3 * DAY)
-        await passes(aldis, STOOD)
-        await come(aldis)
-        assert "tea" in texts(aldis, 1)[0]
+    await ask(aldis, "/remind at 20:00 tea")
+    await set_clock(aldis, 3 * DAY)
+    await passes(aldis, 200)
+    await come(aldis)
+    await set_clock(aldis, -3 * DAY)
+    await come(aldis)
+    assert len(aldis.transport.sent) == 1
+    await set_clock(aldis, 3 * DAY)
+    await passes(aldis, STOOD)
+    await come(aldis)
+    assert "tea" in texts(aldis, 1)[0]
 
 
 # Too old

@@ -171,35 +171,33 @@ async def test_where_aldis_always_answers_every_message_is_a_question(store: Sto
 # Quotes
 
 
-async def test_a_quoted_message_comes_along(store: Store, clock: SetClock) -> None:
+async def test_a_quoted_message_comes_along(aldis: Harness) -> None:
     """Also when it is long out of the history: its words stand with the question, not more of them than needed."""
     expected = {
         "It was 3 degrees.": (ALDIS, "(in answer to what you said: 'It was 3 degrees.')"),
         "The roses need water.": (BOB, "(in answer to: 'The roses need water.')"),
         "long " * 400: (BOB, "long…')"),
     }
-    async with app_harness(store, clock) as aldis:
-        for text, (author, quoted) in expected.items():
-            words = await asked(aldis, "And why is that? Aldis?", mention=True, quote=quote_of(author, 12345, text))
-            assert "And why is that?" in words
-            assert quoted in words
-            assert len(words) < 800
+    for text, (author, quoted) in expected.items():
+        words = await asked(aldis, "And why is that? Aldis?", mention=True, quote=quote_of(author, 12345, text))
+        assert "And why is that?" in words
+        assert quoted in words
+        assert len(words) < 800
 
 
 # Called without a word
 
 
-async def test_a_bare_mention_is_about_what_was_said_last(store: Store, clock: SetClock) -> None:
+async def test_a_bare_mention_is_about_what_was_said_last(aldis: Harness) -> None:
     """Also where nothing else is listened to: the last message goes along, as words of others, and is kept nowhere."""
-    async with app_harness(store, clock) as aldis:
-        await talked(aldis, "I like roses.", "What is the capital of Peru?")
-        question = await asked(aldis, "", mention=True)
-        assert "- Bob: 'What is the capital of Peru?'" in question
-        assert "roses" not in question
-        assert "answer what was said last" in question
-        assert len(aldis.transport.sent) == 1
-        assert "Peru" not in str(await aldis.store.read(lambda repos: repos.history.last(ConversationId(1), 9)))
-        assert "Peru" not in await asked(aldis, "Aldis?")
+    await talked(aldis, "I like roses.", "What is the capital of Peru?")
+    question = await asked(aldis, "", mention=True)
+    assert "- Bob: 'What is the capital of Peru?'" in question
+    assert "roses" not in question
+    assert "answer what was said last" in question
+    assert len(aldis.transport.sent) == 1
+    assert "Peru" not in str(await aldis.store.read(lambda repos: repos.history.last(ConversationId(1), 9)))
+    assert "Peru" not in await asked(aldis, "Aldis?")
 
 
 # Who may ask

@@ -14,7 +14,7 @@ from bot.loops.maintenance import Maintenance
 from store import Store, StoreError, TurnId
 from tests.arrivals import arrive
 from tests.conftest import NOON
-from tests.waiting import eventually
+from tests.waiting import eventually, running
 
 
 def maintenance_of(store: Store, clock: SetClock, **every: Any) -> Maintenance:
@@ -48,16 +48,12 @@ async def test_it_folds_the_write_ahead_log_again_and_again(store: Store, clock:
     log = path.with_name(path.name + "-wal")
     maintenance = maintenance_of(store, clock)
     maintenance.every_seconds = maintenance.expiry_every_seconds = 0.01
-    task = asyncio.create_task(maintenance.run())
-    try:
+    async with running(maintenance.run()):
         await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
         await asyncio.sleep(0.05)
         await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE away RENAME TO inbox"))
         await arrive(store)
         await eventually(lambda: not log.stat().st_size)
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
 
 
 # Nightly backups

@@ -96,26 +96,6 @@ async def test_a_server_that_is_down_is_named_and_its_tools_stay_switched_off(
         assert await ask(aldis, "/tools on club_post") == "Switched on here: club_post."
 
 
-@pytest.mark.parametrize("effects", ["once", "none"])
-async def test_a_server_that_dies_in_a_call_is_an_answer(
-    store: Store, clock: SetClock, tmp_path: Path, effects: str
-) -> None:
-    """For what must not happen twice the outcome is unknown; anything else may be tried again."""
-    where = tmp_path / "pid"
-    name, error = ("club_hold", "unknown_outcome") if effects == "once" else ("club_die", "unavailable")
-    async with club(where) as source, app_harness(store, clock, sources=(source,)) as aldis:
-        aldis.model.script = [calls((name, {"text": ""})), says("It broke.")]
-        await aldis.deliver(message("Do it."))
-        if effects == "once":
-            await aldis.answered(1)
-            await aldis.deliver(reaction("👍", FIRST + 1))
-            await aldis.until(Path(f"{where}.held").exists)
-            os.kill(int(where.read_text()), 9)
-        await aldis.until(lambda: len(aldis.model.asked) == 2)
-        assert json.loads(contents(aldis.model.requests[-1])[0])["error"] == error
-        await aldis.quiet()
-
-
 async def test_aldis_starts_the_servers_with_the_first_question_and_ends_them_with_itself(tmp_path: Path) -> None:
     """Put together from its settings: no process before it is asked for, none afterwards."""
     where = tmp_path / "pid"

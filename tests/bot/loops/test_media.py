@@ -1,33 +1,16 @@
 """What comes besides words, and what goes out besides them: whole stories, from the frame to the reply."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from decimal import Decimal
 from typing import Any
-
-import pytest
 
 from bot.clock import SetClock
 from bot.i18n import phrases
-from bot.media.speech import Speech
 from bot.messages import Document, Picture, UserMessage
 from bot.models.base import Request
 from store import Store
-from tests.bot.chat.turn_helpers import says
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.bot.media.samples import adts, noise, pdf, picture, slow_pdf
-from tests.bot.media.voices import speech_at
+from tests.bot.media.samples import noise, pdf, picture, slow_pdf
 from tests.servers.envelopes import BOB, GROUP, Frame, attachment, delete, message, quote_of
-from tests.servers.fixtures import fixture_of
-from tests.servers.openai_audio import SOUND, OpenAIAudio
-
-service = fixture_of(OpenAIAudio)
-
-
-@pytest.fixture
-async def speech(service: OpenAIAudio) -> AsyncGenerator[Speech]:
-    async with speech_at(service, minute_usd=Decimal("0.6"), characters_usd=Decimal(15)) as speech:
-        yield speech
 
 
 def file(aldis: Harness, data: bytes, **more: Any) -> Frame:
@@ -35,10 +18,6 @@ def file(aldis: Harness, data: bytes, **more: Any) -> Frame:
     frame = attachment(size_bytes=len(data)) | more
     aldis.transport.files[frame["id"]] = data
     return frame
-
-
-def voice_note(aldis: Harness, data: bytes | None = None) -> Frame:
-    return file(aldis, data or adts(), contentType="audio/aac", filename=None, isVoiceNote=True)
 
 
 def asked(request: Request) -> UserMessage:
@@ -50,67 +29,42 @@ def last(aldis: Harness) -> UserMessage:
     return asked(aldis.model.requests[-1])
 
 
-async def costs(store: Store) -> list[tuple[str, str, Decimal]]:
-    rows = await store.read(lambda repos: repos.ledger.rows("SELECT name, outcome, cost_usd FROM ledger"))
-    return [(name, outcome, Decimal(cost)) for name, outcome, cost in rows]
-
-
-async def test_a_picture_is_seen_and_remembered(store: Store, clock: SetClock) -> None:
-    """The model gets it with the question, and again with the next one; the bridge's copy is gone."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.deliver(message("What is this?", attachments=[file(aldis, picture(), filename="car.jpg")]))
-        await aldis.answered(1)
-        [seen] = last(aldis).media
-        assert isinstance(seen, Picture)
-        assert "📎 a picture named 'car.jpg', which is attached" in last(aldis).text
-        await aldis.quiet()
-        await aldis.until(lambda: not aldis.transport.files)
-        await aldis.deliver(message("What colour is it?"))
-        await aldis.answered(2)
-        [first, *_] = aldis.model.requests[-1].messages
-        assert isinstance(first, UserMessage)
-        assert first.media == (seen,)
-        assert last(aldis).media == ()
-
-
-async def test_somebody_s_slow_files_keep_nobody_else_waiting(store: Store, clock: SetClock) -> None:
+async def test_somebody_s_slow_files_keep_nobody_else_waiting(aldis: Harness) -> None:
     """However many somebody sends, in however many conversations, another one's file is opened at once."""
-    async with app_harness(store, clock) as aldis:
-        for group in (None, GROUP):
-            slow = [file(aldis, slow_pdf()) for _ in range(4)]
-            await aldis.deliver(message("Aldis, well?", group=group, attachments=slow))
-        await aldis.until(lambda: aldis.transport.fetched == 8)
-        await aldis.deliver(message("And mine?", author=BOB, attachments=[file(aldis, pdf("Rent 900"))]))
-        [answer] = await aldis.answered(1)
-        assert answer.chat == BOB.chat
-        assert "Rent 900" in str(last(aldis))
+    for group in (None, GROUP):
+        slow = [file(aldis, slow_pdf()) for _ in range(4)]
+        await aldis.deliver(message("Aldis, well?", group=group, attachments=slow))
+    await aldis.until(lambda: aldis.transport.fetched == 8)
+    await aldis.deliver(message("And mine?", author=BOB, attachments=[file(aldis, pdf("Rent 900"))]))
+    [answer] = await aldis.answered(1)
+    assert answer.chat == BOB.chat
+    assert "Rent 900" in str(last(aldis))
 
 
-async def test_several_files_come_in_their_order(store: Store, clock: SetClock) -> None:
+async def test_several_files_come_in_their_order(aldis: Harness) -> None:
     """However long each takes to open; too many are named."""
-    async with app_harness(store, clock) as aldis:
-        files = [
-            file(aldis, noise(900, 900), filename="a.jpg"),
-            file(aldis, b"name;age\nAnna;7", filename="b.csv"),
-            file(aldis, pdf("Rent 900"), filename="c.pdf"),
-            *(file(aldis, b"hello", filename=f"{letter}.txt") for letter in "defghi"),
-        ]
-        await aldis.deliver(message("Well?", attachments=files))
-        await aldis.answered(1)
-        lines = [line for line in last(aldis).text.splitlines() if line[0] in "📎>"]
-        assert lines == [
-            "📎 a picture named 'a.jpg', which is attached",
-            "📎 a text file named 'b.csv', its text:",
-            "> name;age",
-            "> Anna;7",
-            "📎 a PDF of 1 page named 'c.pdf', which is attached as document-3.pdf",
-            *(line for letter in "defgh" for line in (f"📎 a text file named '{letter}.txt', its text:", "> hello")),
-            "📎 a file named 'i.txt', which was not opened: the limit is 8 per message",
-        ]
-        first, second = last(aldis).media
-        assert isinstance(first, Picture)
-        assert isinstance(second, Document)
-        assert second.text == "Page 1:\nRent 900"
+    files = [
+        file(aldis, noise(900, 900), filename="a.jpg"),
+        file(aldis, b"name;age\nAnna;7", filename="b.csv"),
+        file(aldis, pdf("Rent 900"), filename="c.pdf"),
+        *(file(aldis, b"hello", filename=f"{letter}.txt") for letter in "defghi"),
+    ]
+    await aldis.deliver(message("Well?", attachments=files))
+    await aldis.answered(1)
+    lines = [line for line in last(aldis).text.splitlines() if line[0] in "📎>"]
+    assert lines == [
+        "📎 a picture named 'a.jpg', which is attached",
+        "📎 a text file named 'b.csv', its text:",
+        "> name;age",
+        "> Anna;7",
+        "📎 a PDF of 1 page named 'c.pdf', which is attached as document-3.pdf",
+        *(line for letter in "defgh" for line in (f"📎 a text file named '{letter}.txt', its text:", "> hello")),
+        "📎 a file named 'i.txt', which was not opened: the limit is 8 per message",
+    ]
+    first, second = last(aldis).media
+    assert isinstance(first, Picture)
+    assert isinstance(second, Document)
+    assert second.text == "Page 1:\nRent 900"
 
 
 async def test_a_file_does_not_outlive_the_timer_of_its_message(store: Store, clock: SetClock) -> None:
@@ -128,62 +82,36 @@ async def test_a_file_does_not_outlive_the_timer_of_its_message(store: Store, cl
         assert await aldis.count("SELECT count(*) FROM inbox WHERE envelope IS NOT NULL") == 0
 
 
-async def test_talk_of_others_is_never_opened(store: Store, clock: SetClock) -> None:
+async def test_talk_of_others_is_never_opened(aldis: Harness) -> None:
     """Only what is to be answered is fetched; the bridge throws away the rest."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.deliver(message("Look at this", group=GROUP, attachments=[file(aldis, picture())]))
-        await aldis.quiet()
-        await aldis.until(lambda: not aldis.transport.files)
-        assert aldis.model.requests == []
-        assert len(aldis.transport.discarded) == 1
+    await aldis.deliver(message("Look at this", group=GROUP, attachments=[file(aldis, picture())]))
+    await aldis.quiet()
+    await aldis.until(lambda: not aldis.transport.files)
+    assert aldis.model.requests == []
+    assert len(aldis.transport.discarded) == 1
 
 
-async def test_a_quoted_picture_is_seen_in_small(store: Store, clock: SetClock) -> None:
+async def test_a_quoted_picture_is_seen_in_small(aldis: Harness) -> None:
     """Somebody showed it to the group, and another asks Aldis about it: that phone sends a small one along."""
-    async with app_harness(store, clock) as aldis:
-        thumbnail = file(aldis, picture(), filename=None)
-        shown = {"contentType": "image/png", "filename": "bed.png", "thumbnail": thumbnail}
-        quoted = {"attachments": [shown, {"contentType": "text/plain", "filename": "e.txt"}]}
-        quote = quote_of(BOB, 12345, "My bed") | quoted
-        await aldis.process(message("What is this?", group=GROUP, mention=True, quote=quote))
-        [seen] = last(aldis).media
-        assert isinstance(seen, Picture)
-        assert "in small: a picture named 'bed.png', which is attached" in last(aldis).text
-        assert "with a file that you are not shown)" in last(aldis).text
-        await aldis.until(lambda: not aldis.transport.files)
+    thumbnail = file(aldis, picture(), filename=None)
+    shown = {"contentType": "image/png", "filename": "bed.png", "thumbnail": thumbnail}
+    quoted = {"attachments": [shown, {"contentType": "text/plain", "filename": "e.txt"}]}
+    quote = quote_of(BOB, 12345, "My bed") | quoted
+    await aldis.process(message("What is this?", group=GROUP, mention=True, quote=quote))
+    [seen] = last(aldis).media
+    assert isinstance(seen, Picture)
+    assert "in small: a picture named 'bed.png', which is attached" in last(aldis).text
+    assert "with a file that you are not shown)" in last(aldis).text
+    await aldis.until(lambda: not aldis.transport.files)
 
 
-async def test_a_deleted_message_takes_its_picture_with_it(store: Store, clock: SetClock) -> None:
+async def test_a_deleted_message_takes_its_picture_with_it(aldis: Harness) -> None:
     """Also out of the memory of the process."""
-    async with app_harness(store, clock) as aldis:
-        sent_at = await aldis.deliver(message("Look", attachments=[file(aldis, picture())]))
-        await aldis.answered(1)
-        await aldis.quiet()
-        await aldis.deliver(delete(sent_at))
-        await aldis.quiet()
-        await aldis.deliver(message("What was it?"))
-        await aldis.answered(2)
-        assert [said for said in aldis.model.requests[-1].messages if isinstance(said, UserMessage)] == [last(aldis)]
-
-
-async def test_a_voice_note_is_understood_and_answered_by_one(
-    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
-) -> None:
-    """Its transcript is the question, marked as one; the words come as ever, and then the same spoken, alone in its
-    message; both are paid for. What is written is answered in writing.
-    """
-    service.says = ["How cold is it?"]
-    async with app_harness(store, clock, speech=speech, settings={"audio": {"speak": True}}) as aldis:
-        aldis.model.script = [says("It is **cold**."), says("Yes.")]
-        await aldis.deliver(message(None, attachments=[voice_note(aldis)]))
-        text, sound = await aldis.answered(2)
-        transcript = ["📎 a voice note of 2 seconds, its transcript:", "> How cold is it?"]
-        assert last(aldis).text.splitlines()[1:] == transcript
-        assert (text.content.text, text.files, text.last) == ("It is cold.", (), False)
-        assert ([file.data for file in sound.files], sound.content.text) == ([SOUND], "")
-        assert (sound.is_voice_note, sound.last, sound.files[0].content_type) == (True, True, "audio/aac")
-        assert service.spoken[0]["input"] == "It is cold."
-        await aldis.process(message("Really?"))
-        assert (len(aldis.transport.sent), len(service.spoken)) == (3, 1)
-        paid = {("whisper-1", "ok", Decimal("0.023219955")), ("tts-1", "ok", Decimal("0.000165"))}
-        assert paid <= {*await costs(store)}
+    sent_at = await aldis.deliver(message("Look", attachments=[file(aldis, picture())]))
+    await aldis.answered(1)
+    await aldis.quiet()
+    await aldis.deliver(delete(sent_at))
+    await aldis.quiet()
+    await aldis.deliver(message("What was it?"))
+    await aldis.answered(2)
+    assert [said for said in aldis.model.requests[-1].messages if isinstance(said, UserMessage)] == [last(aldis)]

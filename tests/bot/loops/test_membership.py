@@ -1,10 +1,6 @@
 """Membership: the bridge is asked who is in its groups when something depends on it, and listed groups are joined."""
 
-import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import replace
 
 import pytest
 
@@ -14,79 +10,48 @@ from bot.errors import Disconnected
 from bot.events import ChatId, PersonId
 from bot.loops.maintenance import Membership
 from bot.signal.protocol import Group
-from store import Repositories, Store, TurnId
-from store.repository import millis
+from store import Store
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
-from tests.store.sends import confirm
-from tests.waiting import eventually, eventually_found
+from tests.store.sends import doubted, prove, states
+from tests.waiting import eventually, eventually_found, running
 
 LISTED = AccessList(persons=frozenset(), groups=frozenset({"G"}))
-
-
-@dataclass
-class Asked(FakeTransport):
-    """Counts how often it was asked for its groups."""
-
-    looks: int = 0
-
-    async def groups(self) -> tuple[Group, ...]:
-        self.looks += 1
-        return await super().groups()
 
 
 def group(id_: str, *people: str, is_complete: bool = True) -> Group:
     return Group(id=id_, name="", members=frozenset(map(PersonId, people)), is_complete=is_complete)
 
 
-@asynccontextmanager
-async def running(membership: Membership) -> AsyncGenerator[None]:
-    task = asyncio.create_task(membership.run())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
-
-
-async def doubted(store: Store, clock: SetClock) -> None:
+async def sent_in_doubt(store: Store, clock: SetClock) -> None:
     """It is not known what became of a send to the group G, and Alice confirms what may be that."""
-    conversation = await store.conversation("group:G", now=NOON)
-
-    def doubt(repos: Repositories) -> None:
-        turn = repos.turns.begin(conversation, now=NOON)
-        repos.outbox.put(conversation, TurnId(turn), 0, b"answer", in_group=True, now=NOON)
-        [item] = repos.outbox.begin(now=NOON, limit=1)
-        repos.outbox.mark_unknown(item.id, due_at=NOON + timedelta(seconds=90))
-
-    await store.transaction(doubt)
+    await store.transaction(lambda repos: doubted(repos, "group:G"))
     clock.move(1)
-    now = clock.now()
-    await store.transaction(lambda repos: confirm(repos, "direct:alice", [millis(now)], now))
+    await store.transaction(lambda repos: prove(repos, "direct:alice", clock.now()))
 
 
 async def is_sent(store: Store) -> bool:
-    return await store.read(lambda repos: repos.outbox.rows("SELECT state FROM outbox")) == [("sent",)]
+    return [state for state, _ in await store.read(states)] == ["sent"]
 
 
 async def test_a_receipt_of_a_person_unknown_is_a_reason_to_ask(store: Store, clock: SetClock) -> None:
     """When the bridge has listed the group, the receipt proves the send; the intake learns of every list."""
-    transport, learned = Asked(), list[object]()
+    transport, learned = FakeTransport(), list[object]()
     membership = Membership(transport, store, clock, LISTED)
     membership.pause_seconds = 0.01
     membership.on_groups = learned.append
-    async with running(membership):
-        await eventually(lambda: transport.looks == 1)
+    async with running(membership.run()):
+        await eventually(lambda: learned)
         transport.known_groups = (group("G", "alice"), group("elsewhere", "bob"))
-        await doubted(store, clock)
+        await sent_in_doubt(store, clock)
         await eventually_found(lambda: is_sent(store))
-    assert learned == [(), *[transport.known_groups] * (transport.looks - 1)]
+    assert learned == [(), *[transport.known_groups] * (len(learned) - 1)]
 
 
 async def test_a_list_that_leaves_people_out_counts_for_nothing(store: Store, clock: SetClock) -> None:
     """Who is not named in it may be in the group all the same: it proves nothing, and disproves nothing."""
-    transport = Asked(known_groups=(group("G", "bob", is_complete=False),))
-    await doubted(store, clock)
+    transport = FakeTransport(known_groups=(group("G", "bob", is_complete=False),))
+    await sent_in_doubt(store, clock)
     membership = Membership(transport, store, clock, LISTED)
     await membership.look()
     assert not await is_sent(store)
@@ -130,7 +95,7 @@ async def test_a_bridge_that_lists_nothing_is_asked_again(
     allowed = replace(LISTED, groups=frozenset({"G", "secret"}))
     membership = Membership(transport, store, clock, allowed)
     membership.pause_seconds = 0.01
-    async with running(membership):
+    async with running(membership.run()):
         await eventually(lambda: transport.invitations_asked == 1)
         transport.directory_fails = None
         membership.notice(ChatId("group:G"))

@@ -3,7 +3,6 @@ done without a yes to what was shown.
 """
 
 import asyncio
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,6 @@ from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.servers.envelopes import ALDIS, BOB, GROUP, message, quote_of, reaction
 
 NOTE = "it has asked this person whether these calls of tools may run"
-
-
-def tools() -> tuple[Echo, Echo, Echo]:
-    """One that brings words from outside, and two that do something."""
-    return Echo(name="look"), Echo(name="post", effects="once"), Echo(name="plan", effects="once")
 
 
 def wanted(tool: str, word: str) -> Any:
@@ -52,107 +46,96 @@ async def open_questions(aldis: Harness) -> int:
 
 
 @pytest.mark.parametrize("group", [None, GROUP])
-async def test_unrelated_talk_leaves_it_open(store: Store, clock: SetClock, group: str | None) -> None:
+async def test_unrelated_talk_leaves_it_open(aldis: Harness, post: Echo, group: str | None) -> None:
     """It is answered, and a thumb on the question counts as before; the history is in the order of what was asked."""
-    look, post, plan = tools()
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        question = await asked(aldis, group=group)
-        assert await ask(aldis, "Aldis, how are you?", group=group) == "re: Aldis, how are you?"
-        assert NOTE in str(aldis.model.requests[-1].messages[0])
-        assert (post.ran, await open_questions(aldis)) == ([], 1)
-        aldis.model.script = [says("Done.")]
-        await aldis.deliver(reaction("👍", question, group=group))
-        await aldis.answered(3)
-        await aldis.quiet()
-        assert post.ran == ["at 18:00"]
-        assert "how are you" not in str(aldis.model.requests[-1].messages)
-        for _ in range(2):  # as it was remembered, and as it is read anew
-            await ask(aldis, "Aldis, and now?", group=group)
-            said = [one.text for one in aldis.model.requests[-1].messages if one.role == "user"]
-            assert ["read the page" in text for text in said[:2]] == [True, False]
-            assert "how are you" in said[1]
-            assert NOTE not in said[0]
-            aldis.turns.forget()
+    question = await asked(aldis, group=group)
+    assert await ask(aldis, "Aldis, how are you?", group=group) == "re: Aldis, how are you?"
+    assert NOTE in str(aldis.model.requests[-1].messages[0])
+    assert (post.ran, await open_questions(aldis)) == ([], 1)
+    aldis.model.script = [says("Done.")]
+    await aldis.deliver(reaction("👍", question, group=group))
+    await aldis.answered(3)
+    await aldis.quiet()
+    assert post.ran == ["at 18:00"]
+    assert "how are you" not in str(aldis.model.requests[-1].messages)
+    for _ in range(2):  # as it was remembered, and as it is read anew
+        await ask(aldis, "Aldis, and now?", group=group)
+        said = [one.text for one in aldis.model.requests[-1].messages if one.role == "user"]
+        assert ["read the page" in text for text in said[:2]] == [True, False]
+        assert "how are you" in said[1]
+        assert NOTE not in said[0]
+        aldis.turns.forget()
 
 
 @pytest.mark.parametrize("group", [None, GROUP])
-async def test_it_can_be_amended(store: Store, clock: SetClock, group: str | None) -> None:
+async def test_it_can_be_amended(aldis: Harness, post: Echo, group: str | None) -> None:
     """The person quotes it and wants it otherwise: it is asked once more, the old question is over, and nothing is done
     without a yes to the new one.
     """
-    look, post, plan = tools()
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        first = await asked(aldis, group=group)
-        aldis.model.script = [wanted("post", "at 19:00"), says("Done.")]
-        quote = quote_of(ALDIS, first, "May I use post?")
-        heard = await ask(aldis, "Change it to 19:00", group=group, quote=quote)
-        assert heard.startswith("May I use post?\n\n• word: “at 19:00”")
-        assert phrases.TAKES_PLACE.text in heard
-        assert "what look told me earlier" in heard
-        assert (post.ran, await open_questions(aldis)) == ([], 1)
-        await aldis.deliver(reaction("👍", first, group=group))
-        await aldis.quiet_but(1)
-        assert post.ran == []
-        await agree(aldis, FIRST + 2, group=group)
-        await aldis.answered(3)
-        assert post.ran == ["at 19:00"]
-        assert [reply.content.text for reply in aldis.transport.sent[2:]] == ["Done."]
-        assert await aldis.count("SELECT count(*) FROM ledger WHERE name = 'look'") == 1  # what the first one cost
+    first = await asked(aldis, group=group)
+    aldis.model.script = [wanted("post", "at 19:00"), says("Done.")]
+    quote = quote_of(ALDIS, first, "May I use post?")
+    heard = await ask(aldis, "Change it to 19:00", group=group, quote=quote)
+    assert heard.startswith("May I use post?\n\n• word: “at 19:00”")
+    assert phrases.TAKES_PLACE.text in heard
+    assert "what look told me earlier" in heard
+    assert (post.ran, await open_questions(aldis)) == ([], 1)
+    await aldis.deliver(reaction("👍", first, group=group))
+    await aldis.quiet_but(1)
+    assert post.ran == []
+    await agree(aldis, FIRST + 2, group=group)
+    await aldis.answered(3)
+    assert post.ran == ["at 19:00"]
+    assert [reply.content.text for reply in aldis.transport.sent[2:]] == ["Done."]
+    assert await aldis.count("SELECT count(*) FROM ledger WHERE name = 'look'") == 1  # what the first one cost
 
 
 @pytest.mark.parametrize("group", [None, GROUP])
-async def test_another_wish_of_the_same_kind_leaves_it_open(store: Store, clock: SetClock, group: str | None) -> None:
+async def test_another_wish_of_the_same_kind_leaves_it_open(aldis: Harness, post: Echo, group: str | None) -> None:
     """Of three that one person asks for in a row all are done, each on its own yes."""
-    look, post, plan = tools()
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        questions = [await asked(aldis, word=word, group=group) for word in ("at 18:00", "at 19:00", "at 20:00")]
-        for left, question in zip((2, 1, 0), questions, strict=True):
-            aldis.model.script = [says("Done.")]
-            await agree(aldis, question, still_open=left, group=group)
-        assert post.ran == ["at 18:00", "at 19:00", "at 20:00"]
-        assert [reply.content.text for reply in aldis.transport.sent[3:]] == ["Done."] * 3
+    questions = [await asked(aldis, word=word, group=group) for word in ("at 18:00", "at 19:00", "at 20:00")]
+    for left, question in zip((2, 1, 0), questions, strict=True):
+        aldis.model.script = [says("Done.")]
+        await agree(aldis, question, still_open=left, group=group)
+    assert post.ran == ["at 18:00", "at 19:00", "at 20:00"]
+    assert [reply.content.text for reply in aldis.transport.sent[3:]] == ["Done."] * 3
 
 
-async def test_what_the_persons_own_words_name_takes_its_place(store: Store, clock: SetClock) -> None:
+async def test_what_the_persons_own_words_name_takes_its_place(aldis: Harness, post: Echo) -> None:
     """It is done, and what was asked before is not done as well."""
-    look, _, plan = tools()
-    post = Echo(name="post", effects="once")
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        first = await asked(aldis)
-        aldis.model.script = [wanted("post", "hello"), says("Posted.")]
-        quote = quote_of(ALDIS, first, "May I use post?")
-        assert await ask(aldis, "Rather post hello", quote=quote) == f"Posted.\n\n{phrases.TAKES_PLACE.text}"
-        await agree(aldis, first)
-        assert (post.ran, await open_questions(aldis)) == (["hello"], 0)
+    first = await asked(aldis)
+    aldis.model.script = [wanted("post", "hello"), says("Posted.")]
+    quote = quote_of(ALDIS, first, "May I use post?")
+    assert await ask(aldis, "Rather post hello", quote=quote) == f"Posted.\n\n{phrases.TAKES_PLACE.text}"
+    await agree(aldis, first)
+    assert (post.ran, await open_questions(aldis)) == (["hello"], 0)
 
 
-async def test_what_was_asked_is_still_what_a_page_wants(store: Store, clock: SetClock) -> None:
+async def test_what_was_asked_is_still_what_a_page_wants(aldis: Harness, plan: Echo) -> None:
     """The note on it is made of the page's words: whatever the model makes of it asks as well."""
-    look, post, plan = tools()
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        await asked(aldis)
-        aldis.model.script = [wanted("plan", "x"), says("Done.")]
-        heard = await ask(aldis, "how are you?")
-        assert heard.startswith("May I use plan?")
-        assert "what look told me earlier" in heard
-        assert (plan.ran, await open_questions(aldis)) == ([], 2)
+    await asked(aldis)
+    aldis.model.script = [wanted("plan", "x"), says("Done.")]
+    heard = await ask(aldis, "how are you?")
+    assert heard.startswith("May I use plan?")
+    assert "what look told me earlier" in heard
+    assert (plan.ran, await open_questions(aldis)) == ([], 2)
 
 
-async def test_of_two_open_questions_a_word_alone_means_none(store: Store, clock: SetClock) -> None:
+async def test_of_two_open_questions_a_word_alone_means_none(
+    aldis: Harness, post: Echo, plan: Echo, clock: SetClock
+) -> None:
     """The person is told to show which; a quote or a thumb does."""
-    look, post, plan = tools()
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        first = await asked(aldis)
-        second = await asked(aldis, "plan")
-        clock.move(2)
-        assert await ask(aldis, "yes") == phrases.WHICH_QUESTION.text
-        assert (post.ran, plan.ran, await open_questions(aldis)) == ([], [], 2)
-        await aldis.deliver(message("yes", quote=quote_of(ALDIS, second, "May I use plan?")))
-        await aldis.answered(4)
-        await aldis.quiet_but(1)
-        assert (post.ran, plan.ran) == ([], ["at 18:00"])
-        await agree(aldis, first)
-        assert post.ran == ["at 18:00"]
+    first = await asked(aldis)
+    second = await asked(aldis, "plan")
+    clock.move(2)
+    assert await ask(aldis, "yes") == phrases.WHICH_QUESTION.text
+    assert (post.ran, plan.ran, await open_questions(aldis)) == ([], [], 2)
+    await aldis.deliver(message("yes", quote=quote_of(ALDIS, second, "May I use plan?")))
+    await aldis.answered(4)
+    await aldis.quiet_but(1)
+    assert (post.ran, plan.ran) == ([], ["at 18:00"])
+    await agree(aldis, first)
+    assert post.ran == ["at 18:00"]
 
 
 @pytest.mark.parametrize(
@@ -165,29 +148,27 @@ async def test_of_two_open_questions_a_word_alone_means_none(store: Store, clock
     ],
 )
 async def test_no_yes_to_something_else_is_one_to_what_a_page_wants(
-    store: Store, clock: SetClock, group: str | None, said: str, words: str
+    aldis: Harness, post: Echo, clock: SetClock, group: str | None, said: str, words: str
 ) -> None:
     """A model that obeys the page says something behind the question, whatever it is: the word to that shows what is
     open once more, and only the next one counts. No model is asked what it may mean.
     """
-    look, post, plan = tools()
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        await asked(aldis, group=group)
-        clock.move(2)
-        aldis.model.script = [says(said)]
-        assert await ask(aldis, "Aldis, how are you?", group=group) == said
-        requests = len(aldis.model.requests)
-        clock.move(2)
-        heard = await ask(aldis, words, group=group)
-        assert heard.startswith(f"{phrases.STILL_OPEN.text}\n\nMay I use post?\n\n• word: “at 18:00”")
-        assert "what look told me earlier" in heard
-        await aldis.quiet_but(1)
-        assert (post.ran, await open_questions(aldis), len(aldis.model.requests)) == ([], 1, requests)
-        clock.move(2)
-        aldis.model.script = [says("Done.")]
-        assert await ask(aldis, words, group=group) == "Done."
-        await aldis.quiet()
-        assert post.ran == ([] if words == "no" else ["at 18:00"])
+    await asked(aldis, group=group)
+    clock.move(2)
+    aldis.model.script = [says(said)]
+    assert await ask(aldis, "Aldis, how are you?", group=group) == said
+    requests = len(aldis.model.requests)
+    clock.move(2)
+    heard = await ask(aldis, words, group=group)
+    assert heard.startswith(f"{phrases.STILL_OPEN.text}\n\nMay I use post?\n\n• word: “at 18:00”")
+    assert "what look told me earlier" in heard
+    await aldis.quiet_but(1)
+    assert (post.ran, await open_questions(aldis), len(aldis.model.requests)) == ([], 1, requests)
+    clock.move(2)
+    aldis.model.script = [says("Done.")]
+    assert await ask(aldis, words, group=group) == "Done."
+    await aldis.quiet()
+    assert post.ran == ([] if words == "no" else ["at 18:00"])
 
 
 def asking() -> Echo:
@@ -257,48 +238,35 @@ async def test_a_yes_among_other_messages_is_none_for_the_model(store: Store, cl
         assert NOTE in str(request.messages)
 
 
-async def test_in_a_group_each_has_their_own(store: Store, clock: SetClock) -> None:
+async def test_in_a_group_each_has_their_own(aldis: Harness, post: Echo, clock: SetClock) -> None:
     """Nobody amends what another was asked, and one's plain yes is not made ambiguous by another's question."""
-    look, post, plan = tools()
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        await asked(aldis, group=GROUP, author=BOB)
-        await asked(aldis, word="Alice's", group=GROUP)
-        assert phrases.TAKES_PLACE.text not in aldis.transport.sent[-1].content.text
-        assert NOTE not in str(aldis.model.requests[-1].messages)
-        assert await open_questions(aldis) == 2
-        clock.move(2)
-        await aldis.deliver(message("yes", group=GROUP))
-        await aldis.answered(3)
-        await aldis.quiet_but(1)
-        assert post.ran == ["Alice's"]
+    await asked(aldis, group=GROUP, author=BOB)
+    await asked(aldis, word="Alice's", group=GROUP)
+    assert phrases.TAKES_PLACE.text not in aldis.transport.sent[-1].content.text
+    assert NOTE not in str(aldis.model.requests[-1].messages)
+    assert await open_questions(aldis) == 2
+    clock.move(2)
+    await aldis.deliver(message("yes", group=GROUP))
+    await aldis.answered(3)
+    await aldis.quiet_but(1)
+    assert post.ran == ["Alice's"]
 
 
-async def test_time_and_stop_end_it(store: Store, clock: SetClock) -> None:
+async def test_a_stop_ends_it(aldis: Harness, post: Echo) -> None:
     """Also after something else was said."""
-    look, post, plan = tools()
-    async with app_harness(store, clock, tools=(look, post, plan), approval_seconds=600) as aldis:
-        await asked(aldis)
-        await ask(aldis, "how are you?")
-        clock.move(timedelta(seconds=601).total_seconds())
-        await aldis.maintenance.expire()
-        await aldis.answered(3)
-        await aldis.quiet()
-        assert "did not answer in time" in str(aldis.model.requests[-1].messages[-1])
-        first = await asked(aldis)
-        await ask(aldis, "how are you?")
-        assert await ask(aldis, "/stop") == common_phrases.STOPPED.text
-        await agree(aldis, first)
-        assert (post.ran, await open_questions(aldis)) == ([], 0)
+    first = await asked(aldis)
+    await ask(aldis, "how are you?")
+    assert await ask(aldis, "/stop") == common_phrases.STOPPED.text
+    await agree(aldis, first)
+    assert (post.ran, await open_questions(aldis)) == ([], 0)
 
 
-async def test_what_disappears_is_told_to_no_model(store: Store, clock: SetClock) -> None:
+async def test_what_disappears_is_told_to_no_model(aldis: Harness, clock: SetClock) -> None:
     """The question may still be open then; its words are gone."""
-    look, post, plan = tools()
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        await asked(aldis, expires_in_seconds=60)
-        clock.move(61)
-        await ask(aldis, "how are you?")
-        assert NOTE not in str(aldis.model.requests[-1].messages)
+    await asked(aldis, expires_in_seconds=60)
+    clock.move(61)
+    await ask(aldis, "how are you?")
+    assert NOTE not in str(aldis.model.requests[-1].messages)
 
 
 HOPELESS = (

@@ -1,6 +1,5 @@
 """The watchdog: what it takes for deafness, what it does not, and that problems begin and end in the log once."""
 
-import asyncio
 import logging
 from dataclasses import dataclass, field
 
@@ -19,7 +18,7 @@ from bot.loops.watchdog import (
 )
 from bot.signal.protocol import Release, StreamState
 from tests.bot.loops.fake_transport import FakeTransport
-from tests.waiting import eventually
+from tests.waiting import eventually, running
 
 Problems = tuple[str, ...]
 
@@ -129,11 +128,8 @@ async def test_it_looks_again_and_again_whatever_happens(caplog: pytest.LogCaptu
     transport = FakeTransport(linked=RuntimeError("a secret"))
     watchdog = Watchdog(transport)
     watchdog.look_seconds = 0
-    running = asyncio.create_task(watchdog.run())
-    await eventually(lambda: "the watchdog failed: RuntimeError" in caplog.text)
-    transport.linked = False
-    await eventually(lambda: str(UNLINKED) in caplog.text)
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
+    async with running(watchdog.run()):
+        await eventually(lambda: "the watchdog failed: RuntimeError" in caplog.text)
+        transport.linked = False
+        await eventually(lambda: str(UNLINKED) in caplog.text)
     assert "secret" not in caplog.text

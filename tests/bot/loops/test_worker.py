@@ -32,19 +32,18 @@ async def left_waiting(store: Store, clock: SetClock, *texts: str) -> None:
         await aldis.deliver(message(text))
 
 
-async def test_a_burst_during_a_turn_becomes_the_next_turn(store: Store, clock: SetClock) -> None:
+async def test_a_burst_during_a_turn_becomes_the_next_turn(aldis: Harness) -> None:
     """One turn at a time in a conversation; what came meanwhile is taken together, in order."""
-    async with app_harness(store, clock) as aldis:
-        gate = aldis.model.gates["first"] = asyncio.Event()
-        await aldis.deliver(message("first"))
-        await aldis.asked(1)
-        for text in ("second", "third"):
-            await aldis.deliver(message(text))
-        gate.set()
-        await said(aldis, 2)
-        await aldis.quiet()
-        assert len(aldis.model.asked) == 2
-        assert aldis.model.asked[1].index("second") < aldis.model.asked[1].index("third")
+    gate = aldis.model.gates["first"] = asyncio.Event()
+    await aldis.deliver(message("first"))
+    await aldis.asked(1)
+    for text in ("second", "third"):
+        await aldis.deliver(message(text))
+    gate.set()
+    await said(aldis, 2)
+    await aldis.quiet()
+    assert len(aldis.model.asked) == 2
+    assert aldis.model.asked[1].index("second") < aldis.model.asked[1].index("third")
 
 
 async def test_no_more_run_at_once_than_allowed(store: Store, clock: SetClock) -> None:
@@ -91,18 +90,17 @@ async def test_a_command_that_waits_delays_no_one(store: Store, clock: SetClock)
         assert (await said(aldis, 2))[1] == "re: behind"
 
 
-async def test_people_see_that_aldis_is_writing(store: Store, clock: SetClock) -> None:
+async def test_people_see_that_aldis_is_writing(aldis: Harness) -> None:
     """The indicator is shown while the turn runs and taken away at its end; what needs no answer shows none."""
-    async with app_harness(store, clock) as aldis:
-        gate = aldis.model.gates["hello"] = asyncio.Event()
-        await aldis.process(message("among us", group=GROUP))
-        await aldis.process(message("   "))
-        await aldis.deliver(message("hello"))
-        await eventually(lambda: aldis.transport.typed)
-        gate.set()
-        await aldis.quiet()
-        assert (aldis.transport.typed[0], aldis.transport.typed[-1]) == ((ALICE.chat, True), (ALICE.chat, False))
-        assert len(aldis.model.asked) == 1
+    gate = aldis.model.gates["hello"] = asyncio.Event()
+    await aldis.process(message("among us", group=GROUP))
+    await aldis.process(message("   "))
+    await aldis.deliver(message("hello"))
+    await eventually(lambda: aldis.transport.typed)
+    gate.set()
+    await aldis.quiet()
+    assert (aldis.transport.typed[0], aldis.transport.typed[-1]) == ((ALICE.chat, True), (ALICE.chat, False))
+    assert len(aldis.model.asked) == 1
 
 
 async def test_one_that_fails_while_it_is_read_takes_no_other_along(
@@ -230,15 +228,14 @@ async def test_an_end_finishes_or_hands_back_what_runs(store: Store, clock: SetC
     assert rows == [("waiting", 0)]
 
 
-async def test_a_store_that_fails_for_a_while_is_waited_for(store: Store, clock: SetClock) -> None:
+async def test_a_store_that_fails_for_a_while_is_waited_for(aldis: Harness, store: Store) -> None:
     """The loop goes on when the inbox can be read again."""
-    async with app_harness(store, clock) as aldis:
-        await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
-        store.wakeups["inbox"].set()
-        await asyncio.sleep(0.05)
-        await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE away RENAME TO inbox"))
-        await aldis.deliver(message("hello"))
-        assert await said(aldis, 1) == ["re: hello"]
+    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
+    store.wakeups["inbox"].set()
+    await asyncio.sleep(0.05)
+    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE away RENAME TO inbox"))
+    await aldis.deliver(message("hello"))
+    assert await said(aldis, 1) == ["re: hello"]
 
 
 # Bursts and stops

@@ -1,0 +1,34 @@
+"""An Aldis with three tools, for the stories that want no other."""
+
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from bot.clock import SetClock
+from store import Store
+from tests.bot.chat.turn_helpers import Echo
+from tests.bot.loops.app_harness import Harness, app_harness
+
+
+@pytest.fixture
+def look() -> Echo:
+    """Brings words from outside."""
+    return Echo(name="look")
+
+
+@pytest.fixture
+def post() -> Echo:
+    """Does something."""
+    return Echo(name="post", effects="once")
+
+
+@pytest.fixture
+def plan() -> Echo:
+    """Does something else."""
+    return Echo(name="plan", effects="once")
+
+
+@pytest.fixture
+async def aldis(store: Store, clock: SetClock, look: Echo, post: Echo, plan: Echo) -> AsyncGenerator[Harness]:
+    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
+        yield aldis

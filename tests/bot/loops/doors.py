@@ -1,0 +1,90 @@
+"""An intake in front of a store, and what has become of what it took."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.access.access import AccessList
+from bot.access.limits import Quota
+from bot.access.pairing import Callers, Pairing
+from bot.clock import SetClock
+from bot.event_json import load_envelope
+from bot.events import Envelope
+from bot.loops.intake import Intake
+from bot.metrics import Counts
+from bot.settings import LimitsSettings
+from store import ConversationId, Store
+from tests.bot.loops.fake_transport import FakeTransport
+from tests.conftest import NOON
+from tests.waiting import running
+
+
+def access(*persons: str, groups: tuple[str, ...] = ("G",), admins: tuple[str, ...] = ()) -> AccessList:
+    return AccessList(persons=frozenset(persons), groups=frozenset(groups), admins=frozenset(admins))
+
+
+@dataclass
+class Door:
+    """Alice and the group G may come in, unless it is said otherwise."""
+
+    store: Store
+    clock: SetClock
+    transport: FakeTransport = field(default_factory=FakeTransport)
+    allowed: AccessList = field(default_factory=lambda: access("alice"))
+    quota: Quota = field(default_factory=lambda: Quota(LimitsSettings()))
+    pairing: Pairing | None = None
+    callers: Callers | None = None
+    counts: Counts = field(default_factory=Counts)
+    intake: Intake = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.intake = Intake(
+            self.transport,
+            self.store,
+            self.clock,
+            self.counts,
+            allowed=self.allowed,
+            name="Aldis",
+            quota=self.quota,
+            pairing=self.pairing,
+            callers=self.callers,
+        )
+
+    async def take(self, *envelopes: Envelope) -> None:
+        """Takes these, and waits for what is done aside."""
+        await self.intake.take(*envelopes)
+        await self.finished()
+
+    async def finished(self) -> None:
+        await asyncio.gather(*self.intake._aside.tasks)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[asyncio.Task[None]]:
+        """The loop, until the end of the block."""
+        async with running(self.intake.run()) as task:
+            yield task
+        await self.intake.aclose()
+
+    async def rows(self, columns: str) -> list[tuple[Any, ...]]:
+        """These columns of every row of the inbox."""
+        query = f"SELECT {columns} FROM inbox ORDER BY id"
+        return await self.store.read(lambda repos: repos.inbox.rows(query))
+
+    async def count(self) -> int:
+        return len(await self.rows("id"))
+
+    async def kept(self) -> list[Envelope]:
+        """The envelopes in the inbox, conversation by conversation; afterwards they are claimed."""
+        found, busy = list[Envelope](), list[ConversationId]()
+        while claim := await self.store.transaction(
+            lambda repos: repos.inbox.claim(now=NOON, until=NOON, busy=busy, limit=1000)
+        ):
+            busy.append(claim.conversation)
+            found += [load_envelope(item.envelope) for item in claim.items]
+        return found
+
+    async def rename(self, one: str, other: str) -> None:
+        """Another name for a table: while the inbox has one, it cannot be written."""
+        await self.store.transaction(lambda repos: repos.inbox.execute(f"ALTER TABLE {one} RENAME TO {other}"))
