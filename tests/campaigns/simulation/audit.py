@@ -27,10 +27,9 @@ _ONCE = {spec.name for spec in SPECS if spec.effects == "once"}
 
 @dataclass
 class Findings:
-    """How often each promise was looked at, where it was broken, and figures that are neither good nor bad."""
+    """How often each promise was looked at, and where it was broken."""
 
     checked: Counter[str] = field(default_factory=Counter[str])
-    figures: Counter[str] = field(default_factory=Counter[str])
     broken: list[str] = field(default_factory=list[str])
 
     def check(self, promise: str, holds: bool, details: object) -> None:
@@ -44,7 +43,6 @@ def audited(played: Played) -> Findings:
     audit = _Audit(played)
     for promise in _PROMISES:
         promise(audit)
-    audit.findings.figures.update(played.record.figures)
     return audit.findings
 
 
@@ -101,7 +99,6 @@ def _nothing_lost(audit: _Audit) -> None:
     for said in audit.taken:
         state, turn = audit.inbox.get(said.number, ("missing", None))
         end = _end(audit, said, turn)
-        audit.findings.figures[f"messages {end}"] += 1
         reached = state in {"done", "dead"} and end != "lost"
         audit.check("every message that was taken in reaches an end", reached, (said.number, state, end))
 
@@ -130,18 +127,15 @@ def _nothing_answered_twice(audit: _Audit) -> None:
         ends = audit.answers_to(said.number)
         if said.number in audit.disturbed and len(ends) == 2:
             # The first was in doubt when a message that it answers, too, was deleted.
-            audit.findings.figures["answered once more without a deleted message"] += 1
             ends = [one for one in ends if audit.deleted.isdisjoint(one.answers)]
         audit.check("no message gets two answers", len(ends) <= 1, (said.number, ends))
 
 
 def _no_status_left(audit: _Audit) -> None:
-    standing: Counter[int] = Counter()
     for visible in audit.record.visible:
         said = visible.said
         if said.role != "status":
             continue
-        audit.findings.figures["statuses"] += 1
         ends = [other for other in audit.copies if other.answers == said.answers and other.role != "status"]
         refused = any(one.fate == "undeliverable" and one.said.answers == said.answers for one in audit.record.attempts)
         is_sure = all(_is_sure(audit, one) for one in audit.record.attempts if one.said.answers == said.answers)
@@ -149,7 +143,6 @@ def _no_status_left(audit: _Audit) -> None:
         is_unnamed = not is_sure and not audit.disturbed.isdisjoint(said.answers)
         is_excused = refused or is_unnamed or _is_doubted_to_the_end(audit, said)
         audit.check("no status stays without an answer", visible.is_gone or bool(ends) or is_excused, said)
-        standing[said.answers[0]] += not visible.is_gone
         # One whose answer was refused, both as its edit and as a new message, stands beside nothing.
         stands_alone = refused and not ends
         audit.check(
@@ -157,7 +150,6 @@ def _no_status_left(audit: _Audit) -> None:
             visible.is_gone or stands_alone or not is_sure,
             said,
         )
-    audit.findings.figures["statuses left beside their answer"] += sum(standing.values())
 
 
 def _is_doubted_to_the_end(audit: _Audit, status: Utterance) -> bool:
@@ -231,7 +223,6 @@ def _nothing_seen_twice(audit: _Audit) -> None:
     """Where a phone has clearly confirmed a message, it is not said again."""
     for said, copies in audit.copies.items():
         standing = sorted((copy for copy in copies if not copy.is_gone), key=lambda copy: copy.at_seconds)
-        audit.findings.figures["messages seen twice in the end"] += len(standing) > 1
         for first, again in pairwise(standing):
             [attempt] = [one for one in audit.record.attempts if one.visible is again]
             if attempt.edits is not None:
@@ -247,7 +238,6 @@ def _nothing_seen_twice(audit: _Audit) -> None:
 
 def _repetitions_noted(audit: _Audit) -> None:
     for said, copies in audit.copies.items():
-        audit.findings.figures["repeated messages"] += len(copies) - 1
         if len(copies) > 1:
             noted = not audit.turns_of(said).isdisjoint(audit.store.resent)
             audit.check("a repetition is noted in the ledger", noted, (said, len(copies)))
@@ -265,7 +255,6 @@ def _sent_is_sent(audit: _Audit) -> None:
     for chat, count in unnamed.items():
         named = {said for of, said in sent if of == chat}
         others = [said for said in audit.copies if said.chat == chat and said not in named]
-        audit.findings.figures["messages proved without a name"] += count
         audit.check("what counts as sent went out, in its chat", count <= len(others), (chat, count, others))
     for chat, said in sent:
         went_out = said is not None and said.chat == chat

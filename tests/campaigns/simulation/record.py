@@ -1,6 +1,5 @@
 """What the outside saw of Aldis in one story: every send, every completion, every run of a tool, over all its lives."""
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 from zlib import crc32
@@ -158,4 +157,5 @@ class Record:
     """When the machine's clock was set, in seconds of the story."""
     troubles: list[str] = field(default_factory=list[str])
     """What a double refused, and errors that a loop met and should not have."""
-    figures: Counter[str] = field(default_factory=Counter[str])
+    kills: int = 0
+    """How many lives have ended by one."""

@@ -331,4 +331,4 @@ SMALL = (
     small("small, with statuses", Odds(slow=1, says_yes=1), shows_status=True),
     _regret(),
 )
-"""The stories in which every step and every pair of steps is tried."""
+"""Short stories, of which steps and pairs of steps are tried."""

@@ -95,7 +95,7 @@ class _World:
         await self._disk.prepare()
         with _errors_on(self._record):
             while (end := await self._life()) != "quiet":
-                self._record.figures[f"lives {end}"] += 1
+                self._record.kills += end == "killed"
                 await asyncio.sleep(next(self._downtimes, self._scenario.down_seconds[-1]))
         assert self._contents is not None
         return Played(scenario=self._scenario, steps=self._steps, record=self._record, store=self._contents)
@@ -155,9 +155,6 @@ class _World:
         """Nothing of the dead moves any more, and nothing of it is left."""
         at = asyncio.get_running_loop().time()
         self._disk.crash()
-        if self._network.in_hand is not None:
-            self._network.in_hand = None
-            self._record.figures["envelopes in hand at a death"] += 1
         for _ in range(_ROUNDS_OF_DYING):
             if not (tasks := asyncio.all_tasks() - {asyncio.current_task()}):
                 break
