@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import logging
+import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from io import StringIO
@@ -88,6 +89,22 @@ def test_an_exception_is_told_without_its_message(form: Form) -> None:
     said = message(form, told)
     assert said.startswith("turn 7 failed (KeyError from ValueError at fail_on_top:")
     assert " < log_failure:" in said
+
+
+def test_a_bug_that_ends_the_process_is_told_without_its_message() -> None:
+    """Each one, where there are several."""
+
+    def end(_: logging.Logger) -> None:
+        try:
+            fail_on_top()
+        except KeyError as error:
+            several = ExceptionGroup(SECRET, [error, ExceptionGroup(SECRET, [ArithmeticError(SECRET)])])
+            sys.excepthook(type(several), several, None)
+
+    told = logged("text", end)
+    assert SECRET not in told
+    assert "a bug ends Aldis: KeyError from ValueError at fail_on_top:" in told
+    assert "a bug ends Aldis: ArithmeticError at " in told
 
 
 def test_whatever_is_said_stays_one_line() -> None:

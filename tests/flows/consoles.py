@@ -1,19 +1,16 @@
-"""Aldis with somebody in front of it: what it says can be waited for while it runs, on pipes or at a terminal."""
+"""Aldis at a terminal of its own, with somebody in front of it."""
 
 import asyncio
-import codecs
 import os
 import pty
-import signal
 import sys
 import termios
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.flows.processes import Ended, environment, started
-from tests.waiting import WAIT_SECONDS
+from tests.flows.processes import Ended, Heard, Process, environment, started
 
 
 async def chatted(*arguments: str, settings: Mapping[str, str], folder: Path) -> Ended:
@@ -22,87 +19,22 @@ async def chatted(*arguments: str, settings: Mapping[str, str], folder: Path) ->
         return await process.ended()
 
 
-class Heard:
-    """A stream of a process, gathered as it comes."""
-
-    def __init__(self, stream: asyncio.StreamReader) -> None:
-        self.text = ""
-        self._is_over = False
-        self._changed = asyncio.Condition()
-        self._gathering = asyncio.create_task(self._gather(stream))
-
-    async def until(self, words: str, count: int = 1) -> None:
-        """Wait until these words were said so often; fails where they cannot come any more."""
-        async with asyncio.timeout(WAIT_SECONDS), self._changed:
-            await self._changed.wait_for(lambda: self.text.count(words) >= count or self._is_over)
-        assert self.text.count(words) >= count, self.text
-
-    async def whole(self) -> str:
-        """All that was said, once no more can come."""
-        await self._gathering
-        return self.text
-
-    async def _gather(self, stream: asyncio.StreamReader) -> None:
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        with suppress(OSError):  # a terminal whose other end is gone reads as an error
-            while chunk := await stream.read(65_536):
-                async with self._changed:
-                    self.text += decoder.decode(chunk)
-                    self._changed.notify_all()
-        async with self._changed:
-            self._is_over = True
-            self._changed.notify_all()
-
-
 @dataclass
-class Console:
-    """A running `python -m bot` and its two ears; at a terminal both are the one screen."""
+class Console(Process):
+    """A running `python -m bot` at a terminal: both ears are the one screen."""
 
-    process: asyncio.subprocess.Process
-    out: Heard
-    err: Heard
-    _keyboard: Callable[[str], None]
-    _leave: Callable[[], None]
+    _keyboard: int = -1
+    _open_ends: list[int] = field(default_factory=list[int])
 
     def type(self, text: str) -> None:
-        """Type at the terminal, or write a line into the pipe."""
-        self._keyboard(text)
+        os.write(self._keyboard, text.encode())
 
-    def send(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
-
-    async def ended(self) -> Ended:
-        async with asyncio.timeout(WAIT_SECONDS):
-            status = await self.process.wait()
-            self._leave()
-            return Ended(status=status, stdout=await self.out.whole(), stderr=await self.err.whole())
-
-    async def kill(self) -> None:
-        if self.process.returncode is None:
-            self.process.kill()
-        await self.ended()
-
-
-@asynccontextmanager
-async def watched(*arguments: str, settings: Mapping[str, str], folder: Path) -> AsyncGenerator[Console]:
-    """`python -m bot ...` on pipes; killed at the end if it still runs."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bot", *arguments),
-        cwd=folder,
-        env=environment(settings, folder),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
-    assert stdin is not None
-    assert stdout is not None
-    assert stderr is not None
-    console = Console(process, Heard(stdout), Heard(stderr), lambda text: stdin.write(text.encode()), stdin.close)
-    try:
-        yield console
-    finally:
-        await console.kill()
+    async def at_its_end(self) -> Ended:
+        """Only when this end lets go of the process's side, too, is the screen over."""
+        await self._process.wait()
+        while self._open_ends:
+            os.close(self._open_ends.pop())
+        return await super().at_its_end()
 
 
 @asynccontextmanager
@@ -122,21 +54,11 @@ async def seated(*arguments: str, settings: Mapping[str, str], folder: Path) -> 
         env=environment({"TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", **settings}, folder),
         start_new_session=True,
     )
-    screen, open_ends = Heard(reader), [slave]
-
-    def leave() -> None:
-        """Only when this end lets go of the process's side, too, is the screen over."""
-        while open_ends:
-            os.close(open_ends.pop())
-
-    console = Console(process, screen, screen, lambda text: _typed(person, text), leave)
+    screen = Heard(reader)
+    console = Console(process, screen, screen, person, [slave])
     try:
         yield console
     finally:
         await console.kill()
         transport.close()
         os.close(person)
-
-
-def _typed(person: int, text: str) -> None:
-    os.write(person, text.encode())

@@ -1,8 +1,8 @@
 """What most flows stand between: a bridge, a model, and the folder of an Aldis that runs as a process of its own."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -18,11 +18,13 @@ ModelT = TypeVar("ModelT", bound=AnthropicServer | OpenAIServer)
 
 @dataclass
 class Outside(Generic[SignalT, ModelT]):
-    """The outside of one test. Each module has a `World` below it, which says what else is set."""
+    """The outside of one test."""
 
     signal: SignalT
     model: ModelT
     folder: Path
+    more: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What else is set."""
 
     @property
     def settings(self) -> dict[str, str]:
@@ -31,7 +33,7 @@ class Outside(Generic[SignalT, ModelT]):
             model = {"ANTHROPIC_API_KEY": self.model.key or "", "LLM__ANTHROPIC__BASE_URL": self.model.url}
         else:
             model = {"OPENAI_BASE_URL": self.model.base_url, "LLM__OPENAI__MODEL": "llama"}
-        return {"SIGNAL__URL": self.signal.url, **model}
+        return {"SIGNAL__URL": self.signal.url, **model, **self.more}
 
     async def verb(self, *arguments: str, module: str = "bot", **settings: str) -> Ended:
         """What a verb of the command line comes to."""

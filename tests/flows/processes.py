@@ -2,6 +2,7 @@
 
 import asyncio
 import atexit
+import codecs
 import json
 import os
 import signal
@@ -10,10 +11,9 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Protocol
 
 from tests.waiting import WAIT_SECONDS
 
@@ -32,40 +32,45 @@ class Ended:
     stderr: str
 
 
-class Child(Protocol):
-    """A process, as asyncio's own is one."""
+class Heard:
+    """A stream of a process, gathered as it comes."""
 
-    @property
-    def pid(self) -> int: ...
+    def __init__(self, stream: asyncio.StreamReader) -> None:
+        self.text = ""
+        self._is_over = False
+        self._changed = asyncio.Condition()
+        self._gathering = asyncio.create_task(self._gather(stream))
 
-    @property
-    def stdin(self) -> asyncio.StreamWriter | None: ...
+    async def until(self, words: str, count: int = 1) -> None:
+        """Wait until these words were said so often; fails where they cannot come any more."""
+        async with asyncio.timeout(WAIT_SECONDS), self._changed:
+            await self._changed.wait_for(lambda: self.text.count(words) >= count or self._is_over)
+        assert self.text.count(words) >= count, self.text
 
-    @property
-    def stdout(self) -> asyncio.StreamReader | None: ...
+    async def whole(self) -> str:
+        """All that was said, once no more can come."""
+        await self._gathering
+        return self.text
 
-    @property
-    def stderr(self) -> asyncio.StreamReader | None: ...
-
-    @property
-    def returncode(self) -> int | None: ...
-
-    def send_signal(self, number: int, /) -> None: ...
-
-    async def wait(self) -> int: ...
+    async def _gather(self, stream: asyncio.StreamReader) -> None:
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        with suppress(OSError):  # a terminal whose other end is gone reads as an error
+            while chunk := await stream.read(65_536):
+                async with self._changed:
+                    self.text += decoder.decode(chunk)
+                    self._changed.notify_all()
+        async with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
 
 
 @dataclass
 class Process:
-    """A running `python -m bot`; what it says is gathered while it runs."""
+    """A running `python -m bot`, and its two ears."""
 
-    _process: Child
-    _said: list[asyncio.Task[bytes]] = field(default_factory=list[asyncio.Task[bytes]])
-
-    def __post_init__(self) -> None:
-        for stream in (self._process.stdout, self._process.stderr):
-            assert stream is not None
-            self._said.append(asyncio.create_task(stream.read()))
+    _process: "Forked | asyncio.subprocess.Process"
+    out: Heard
+    err: Heard
 
     @property
     def process_id(self) -> int:
@@ -75,15 +80,6 @@ class Process:
     def is_running(self) -> bool:
         return self._process.returncode is None
 
-    async def write(self, text: str) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(text.encode())
-        await self._process.stdin.drain()
-
-    def close_input(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-
     async def kill(self) -> Ended:
         """SIGKILL: nothing of the process runs after this."""
         if self.is_running:
@@ -92,15 +88,10 @@ class Process:
 
     async def terminate(self) -> Ended:
         """SIGTERM: what docker stop sends."""
-        self._process.send_signal(signal.SIGTERM)
+        self.signal(signal.SIGTERM)
         return await self.ended()
 
-    def interrupt(self) -> None:
-        """SIGINT: Ctrl-C."""
-        self.signal(signal.SIGINT)
-
     def signal(self, number: signal.Signals) -> None:
-        """Any other signal."""
         self._process.send_signal(number)
 
     async def ended(self) -> Ended:
@@ -110,8 +101,7 @@ class Process:
     async def at_its_end(self) -> Ended:
         """What is left of it, however long it lives."""
         status = await self._process.wait()
-        stdout, stderr = [(await said).decode(errors="replace") for said in self._said]
-        return Ended(status=status, stdout=stdout, stderr=stderr)
+        return Ended(status=status, stdout=await self.out.whole(), stderr=await self.err.whole())
 
 
 @dataclass
@@ -119,9 +109,6 @@ class Forked:
     """A process that `tests.flows.warm` has forked."""
 
     pid: int
-    stdin: asyncio.StreamWriter | None
-    stdout: asyncio.StreamReader | None
-    stderr: asyncio.StreamReader | None
     _ending: asyncio.Task[int]
 
     @property
@@ -160,28 +147,20 @@ def _end_warm(ours: socket.socket, process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-async def _forked(order: Mapping[str, object], *, stdin: bool) -> Forked:
-    """A process by this order; `stdin` tells whether it is written to."""
-    ours: list[int] = []
-    theirs: list[int] = []
-    for place in range(4):
-        reads, writes = os.pipe()
-        ours.append(writes if place == 0 else reads)
-        theirs.append(reads if place == 0 else writes)
-    if not stdin:
-        os.close(ours[0])
-    socket.send_fds(_warm()[0], [json.dumps(order).encode()], theirs)
-    for descriptor in theirs:
-        os.close(descriptor)
-    stdout, stderr, told = [await _reader(descriptor) for descriptor in ours[1:]]
+async def _forked(order: Mapping[str, object]) -> Process:
+    """A process by this order."""
+    ends = [os.pipe() for _ in range(3)]
+    socket.send_fds(_warm()[0], [json.dumps(order).encode()], [writes for _, writes in ends])
+    for _, writes in ends:
+        os.close(writes)
+    stdout, stderr, told = [await _reader(reads) for reads, _ in ends]
     process_id = int(await told.readline())
 
     async def ending() -> int:
         # To the end of the pipe: it is closed by then.
         return int((await told.read()).decode() or -signal.SIGKILL)
 
-    writer = await _writer(ours[0]) if stdin else None
-    return Forked(process_id, writer, stdout, stderr, asyncio.create_task(ending()))
+    return Process(Forked(process_id, asyncio.create_task(ending())), Heard(stdout), Heard(stderr))
 
 
 async def _reader(descriptor: int) -> asyncio.StreamReader:
@@ -189,13 +168,6 @@ async def _reader(descriptor: int) -> asyncio.StreamReader:
     protocol = asyncio.StreamReaderProtocol(reader)
     await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(descriptor, "rb", buffering=0))
     return reader
-
-
-async def _writer(descriptor: int) -> asyncio.StreamWriter:
-    loop = asyncio.get_running_loop()
-    pipe = os.fdopen(descriptor, "wb", buffering=0)
-    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, pipe)
-    return asyncio.StreamWriter(transport, protocol, None, loop)
 
 
 def environment(settings: Mapping[str, str], folder: Path) -> dict[str, str]:
@@ -211,27 +183,23 @@ async def begun(
     settings: Mapping[str, str],
     folder: Path,
     module: str = "bot",
-    stdin: bool = False,
     is_warm: bool = True,
 ) -> Process:
     """As `started`, for who ends it by itself."""
     given = environment(settings, folder)
     if is_warm and sys.platform == "linux":
-        order = {"module": module, "arguments": arguments, "folder": str(folder), "environment": given}
-        return Process(await _forked(order, stdin=stdin))
-    return Process(
-        await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            module,
-            *arguments,
-            cwd=folder,
-            env=given,
-            stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
+        return await _forked({"module": module, "arguments": arguments, "folder": str(folder), "environment": given})
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", module, *arguments),
+        cwd=folder,
+        env=given,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
     )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    return Process(process, Heard(process.stdout), Heard(process.stderr))
 
 
 @asynccontextmanager
@@ -240,7 +208,6 @@ async def started(
     settings: Mapping[str, str],
     folder: Path,
     module: str = "bot",
-    stdin: bool = False,
     is_warm: bool = True,
 ) -> AsyncGenerator[Process]:
     """`python -m bot ...` in an otherwise empty environment; killed at the end if it still runs.
@@ -248,7 +215,7 @@ async def started(
     `folder` holds the store unless the settings say otherwise, and is the working directory, so that no `.env` of the
     repository is read. `is_warm` False: it is started as an operator starts it, and imports everything itself.
     """
-    running = await begun(*arguments, settings=settings, folder=folder, module=module, stdin=stdin, is_warm=is_warm)
+    running = await begun(*arguments, settings=settings, folder=folder, module=module, is_warm=is_warm)
     try:
         yield running
     finally:

@@ -1,12 +1,11 @@
 """An account is known by its id: without a number, when it gets one, and where it was known by its number first."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.flows.consoles import watched
 from tests.flows.outside import Outside
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
@@ -23,32 +22,23 @@ BRIDGES = {
 NUMBERLESS = replace(ALDIS, number=None)
 
 
-@dataclass
-class World(Outside[SignalServer, AnthropicServer]):
-    """The outside of one test: a bridge whose account has no number, and a model."""
-
-    @property
-    def settings(self) -> dict[str, str]:
-        return {
-            **super().settings,
-            "ACCESS__ALLOWED": "*",
-            "ACCESS__GROUPS": GROUP,
-            # signal-cli-rest-api lists an account without a number, and does not name it.
-            **({"SIGNAL__ACCOUNT": ALDIS.uuid} if isinstance(self.signal, SignalRestApi) else {}),
-        }
+World = Outside[SignalServer, AnthropicServer]
 
 
 @pytest.fixture(params=BRIDGES)
 async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[World]:
+    """A bridge whose account has no number, and a model."""
     async with BRIDGES[request.param](accounts=[ALDIS.uuid], own=NUMBERLESS) as signal, AnthropicServer() as model:
-        yield World(signal, model, tmp_path)
+        # signal-cli-rest-api lists an account without a number, and does not name it.
+        named = {"SIGNAL__ACCOUNT": ALDIS.uuid} if isinstance(signal, SignalRestApi) else {}
+        yield Outside(signal, model, tmp_path, {"ACCESS__ALLOWED": "*", "ACCESS__GROUPS": GROUP, **named})
 
 
 async def test_an_account_without_a_number(world: World) -> None:
     """Linked, asked directly and in a group, killed, started again: each question is answered once."""
     signal = world.signal
     signal.accounts.clear()
-    async with watched("link", settings=world.settings, folder=world.folder) as console:
+    async with started("link", settings=world.settings, folder=world.folder) as console:
         await signal.until(lambda: signal.links_begun > 0)
         await signal.scan(ALDIS.uuid)
         linked = await console.ended()

@@ -16,10 +16,9 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 
 from bot.clock import Clock
 from store import ConversationId, LedgerEntry, TurnId, open_store
-from tests.flows.consoles import Console, watched
+from tests.flows.processes import Process, started
 from tests.flows.test_setup import link_in
 from tests.ports import free_port
-from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
@@ -77,7 +76,7 @@ class Visit:
 
     page: Page
     signal: SignalServer
-    console: Console
+    console: Process
     link: str
     problems: list[str]
 
@@ -126,7 +125,7 @@ async def visiting(
     async with AsyncExitStack() as stack:
         server = signal or await stack.enter_async_context(SignalCli(accounts=[], receipts_mode="at_once"))
         given = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port()), **(settings or {})}
-        console = await stack.enter_async_context(watched("setup", settings=given, folder=folder))
+        console = await stack.enter_async_context(started("setup", settings=given, folder=folder))
         found = await stack.enter_async_context(browser())
         page = await (await found.new_context(locale="en-GB", **context)).new_page()  # pyright: ignore[reportArgumentType]
         page.set_default_timeout(WAIT_SECONDS * 1000)
@@ -175,47 +174,6 @@ async def test_from_an_empty_folder_to_the_first_answer(tmp_path: Path) -> None:
         assert "LLM__OPENAI__MODEL=llama-large" in written
         assert "TOOLS__WEATHER__ENABLED=false" in written
         assert "something private" not in (await page.content()) + visit.console.err.text + written
-
-
-async def test_wrong_turns(tmp_path: Path) -> None:
-    """A bad key, a code that ran out: each says what to do."""
-    server = SignalCli(accounts=[], link_seconds=2.5)
-    async with server, AnthropicServer() as claude:
-        settings = {"LLM__ANTHROPIC__BASE_URL": claude.url}
-        async with visiting(tmp_path, signal=server, settings=settings) as visit:
-            page = visit.page
-            await visit.enter()
-            await visit.go("/setup/account")
-            await visit.push("Show the QR code")
-            await expect(page.get_by_text("Code 2.")).to_be_visible()  # the first has run out
-            await visit.push("Stop")
-            await visit.go("/setup/model")
-            await page.get_by_text("Claude, by Anthropic").click()
-            await page.locator("#anthropic").get_by_label("The key").fill("sk-wrong-key")
-            await visit.push("Claude, by Anthropic: Try and save")
-            await expect(page.get_by_text("Nothing was saved: anthropic refuses the key.")).to_be_visible()
-            assert "sk-wrong-key" not in await page.content()
-            assert not (tmp_path / "settings.env").exists()
-            await page.locator("#anthropic").get_by_label("The key").fill(claude.key or "")
-            await visit.push("Claude, by Anthropic: Try and save")
-            await expect(page.get_by_text("The server answers")).to_be_visible()
-            await visit.go("/setup/model")
-            assert (claude.key or "") not in await page.content()
-
-
-async def test_a_bridge_that_is_gone(tmp_path: Path) -> None:
-    """The page says so, and goes on when it is back."""
-    async with SignalCli(accounts=[]) as server:
-        await server.stop()
-        async with visiting(tmp_path, signal=server) as visit:
-            await visit.enter()
-            await visit.go("/setup/account")
-            await expect(visit.page.get_by_text("Nothing answers at")).to_be_visible()
-            await server.start()
-            await visit.page.get_by_role("link", name="The bridge is answering now: continue").click()
-            await visit.link_account()
-            await visit.go("/")
-            await expect(visit.page.get_by_role("heading", name="Today")).to_be_visible()
 
 
 async def test_without_javascript_and_by_keyboard(tmp_path: Path) -> None:
@@ -303,7 +261,7 @@ async def test_a_page_that_stays_open_over_a_restart(tmp_path: Path) -> None:
         await visit.console.kill()
         await expect(lost).to_be_visible()
         settings = {"SIGNAL__URL": visit.signal.url, "WEB__ADMIN_PORT": visit.origin.rpartition(":")[2]}
-        async with watched("setup", settings=settings, folder=tmp_path) as console:
+        async with started("setup", settings=settings, folder=tmp_path) as console:
             link = await link_in(console)
             await other.locator("button[value='retention']").click()
             await expect(other.get_by_text("was not accepted, and nothing has changed")).to_be_visible()
@@ -313,26 +271,3 @@ async def test_a_page_that_stays_open_over_a_restart(tmp_path: Path) -> None:
             await expect(other.get_by_role("heading", name="Overview", level=1)).to_be_visible()
             await expect(lost).to_be_hidden()
             visit.problems.clear()
-
-
-async def test_other_sites_cannot_use_the_pages(tmp_path: Path) -> None:
-    """Real requests of another origin in the same browser: no frame, no form, no reading."""
-    async with visiting(tmp_path) as visit:
-        await visit.enter()
-        other = await visit.page.context.new_page()
-        evil = f"""<!doctype html><title>evil</title><iframe src="{visit.origin}/"></iframe>
-            <img src="{visit.origin}/static/lamp.svg">
-            <form method="post" action="{visit.origin}/setup/account"><input name="do" value="link"></form>"""
-        await other.route("http://evil.example/", lambda route: route.fulfill(body=evil, content_type="text/html"))
-        await other.goto("http://evil.example/")
-        framed = other.frames[1]
-        assert "Overview" not in await framed.content()
-        fetched = f"fetch('{visit.origin}/', {{credentials: 'include'}}).then(a => a.text(), e => 'no')"
-        read = await other.evaluate(fetched)
-        assert read == "no"
-        async with other.expect_navigation():
-            await other.evaluate("document.forms[0].submit()")
-        assert "Sent by another site" in await other.content() or "403" in await other.content()
-        assert visit.signal.links_begun == 0
-        visit.problems.clear()
-        await other.close()

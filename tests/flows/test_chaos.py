@@ -10,9 +10,11 @@ from tests.campaigns.chaos.rounds import played
 from tests.campaigns.chaos.world import Size
 
 
-@pytest.mark.parametrize(("way", "groups"), [("unix", 2), ("websocket", 0)])
-async def test_killed_again_and_again(tmp_path: Path, way: Way, groups: int) -> None:
-    """Two lives end by SIGKILL under load, and every property of the audit holds over what they leave behind.
+@pytest.mark.parametrize(
+    ("way", "groups", "kills", "restarts"), [("unix", 2, 2, 0), ("unix", 0, 1, 3), ("websocket", 0, 2, 0)]
+)
+async def test_killed_again_and_again(tmp_path: Path, way: Way, groups: int, kills: int, restarts: int) -> None:
+    """Lives end by SIGKILL under load, or begin anew; every property of the audit holds over what they leave behind.
 
     Without groups every receipt says which message it proves, so that nobody may see an answer twice for whom one was
     read in time. With them people write in several conversations, whose words and receipts must stay apart.
@@ -20,8 +22,9 @@ async def test_killed_again_and_again(tmp_path: Path, way: Way, groups: int) -> 
     size = Size(
         seed=1,
         way=way,
-        kills=2,
+        kills=kills,
         stops=1,
+        restarts=restarts,
         rate_per_second=20,
         people=12,
         groups=groups,
@@ -32,4 +35,5 @@ async def test_killed_again_and_again(tmp_path: Path, way: Way, groups: int) -> 
     found = audit.findings(here)
     assert not any(finding.violations for finding in found), "\n".join(map(str, found))
     assert sum(life.status == -9 for life in here.lives) == size.kills
+    assert here.restarts == size.stops * size.restarts
     assert all(finding.count for finding in found if "lost" not in finding.property), "\n".join(map(str, found))

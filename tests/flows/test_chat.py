@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from store import open_store
-from tests.flows.consoles import chatted, seated, watched
+from tests.flows.consoles import chatted, seated
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import answer_json, hang
@@ -50,22 +50,6 @@ async def test_without_a_key_a_sum_is_answered(tmp_path: Path) -> None:
     assert ended.stderr == '· calculate {"expression": "17*23"}\n'
 
 
-async def test_piped_lines_are_answered_in_order(tmp_path: Path) -> None:
-    """Each line is a message; -v adds the results, no timings; SIGTERM leaves without losing an answer."""
-    async with watched("chat", "-v", settings={}, folder=tmp_path) as console:
-        console.type("What is 2+3?\n\nWhat is 4*5?\n")
-        console.type("What is 6-1?\n")
-        await console.out.until("6-1 = 5\n")
-        console.send(signal.SIGTERM)
-        ended = await console.ended()
-    assert ended.status == 0
-    assert re.fullmatch(r"2\+3 = 5\n4\*5 = 20\n6-1 = 5\n", ended.stdout)
-    assert re.match(r'· calculate {"expression": "2\+3"}\n  calculate → {"ok": ?true', ended.stderr)
-    assert ended.stderr.count("  calculate → ") == 3
-    assert "tokens" not in ended.stderr
-    assert not re.search(r"\(\d+\.\d\d s\)", ended.stderr)
-
-
 async def test_the_conversation_is_there_again(model: OpenAIServer, tmp_path: Path) -> None:
     """The next process remembers, also with another model; another conversation knows nothing.
 
@@ -103,71 +87,6 @@ async def test_a_model_that_fails_is_a_sentence_and_status_1(model: OpenAIServer
     assert "doctor` looks for what is wrong" in ended.stderr
     assert "sesame" not in ended.stdout + ended.stderr
     assert (model.key or "") not in ended.stdout + ended.stderr
-
-
-async def test_a_second_aldis_on_the_same_store_is_refused(tmp_path: Path) -> None:
-    """One line that says so; the first one is not disturbed."""
-    async with open_store(tmp_path / "aldis.db", realm="terminal") as store:
-        ended = await chatted("--once", "hi", settings={}, folder=tmp_path)
-        assert (await store.read(lambda repos: repos.inbox.backlog())).items == 0
-    assert (ended.status, ended.stdout) == (2, "")
-    assert re.fullmatch(r"aldis: [^\n]*another[^\n]*\n", ended.stderr)
-
-
-async def test_a_newer_store_is_refused_by_its_number(tmp_path: Path) -> None:
-    """One line with both numbers, and the file is left as it is."""
-    async with open_store(tmp_path / "aldis.db", realm="terminal"):
-        pass
-    with sqlite3.connect(tmp_path / "aldis.db") as connection:
-        connection.execute("PRAGMA user_version = 4711")
-    connection.close()
-    ended = await chatted("--once", "hi", settings={}, folder=tmp_path)
-    assert (ended.status, ended.stdout) == (2, "")
-    assert re.fullmatch(r"aldis: the store has schema 4711, [^\n]*start a newer one\n", ended.stderr)
-
-
-async def test_a_wrong_master_key_is_refused(tmp_path: Path) -> None:
-    """One line, which does not show the key."""
-    async with open_store(tmp_path / "aldis.db", realm="terminal", key=b"\x01" * 32):
-        pass
-    wrong = "02" * 32
-    ended = await chatted("--once", "hi", settings={"STORE__KEY": wrong}, folder=tmp_path)
-    assert (ended.status, ended.stdout) == (2, "")
-    assert re.fullmatch(r"aldis: [^\n]*master key[^\n]*\n", ended.stderr)
-    assert wrong not in ended.stderr
-
-
-async def test_ctrl_c_stops_the_answer_and_a_second_one_leaves(model: OpenAIServer, tmp_path: Path) -> None:
-    """The person hears that it stopped, the next line is answered; with nothing under way Ctrl-C ends the process."""
-    model.faults.append(hang)
-    async with watched("chat", settings=key_of(model), folder=tmp_path) as console:
-        console.type("Tell me the whole tale.\n")
-        await eventually(lambda: model.requests)
-        console.send(signal.SIGINT)
-        await console.out.until("Stopped.\n")
-        console.type("Anything?\n")
-        await console.out.until("You said:")
-        console.send(signal.SIGINT)
-        ended = await console.ended()
-    assert ended.status == 1  # something was not answered
-    assert ended.stderr == ""
-    assert len(model.requests) == 2
-    assert "the whole tale" not in model.requests[-1].body.decode()
-
-
-async def test_a_talk_at_the_terminal(tmp_path: Path) -> None:
-    """A prompt, the answer with its styles, the prompt again; Ctrl-D leaves with status 0."""
-    async with seated("chat", settings={}, folder=tmp_path) as console:
-        await console.out.until(PROMPTED)
-        assert "Aldis (offline). /help lists commands, Ctrl-C stops an answer, /quit leaves." in console.out.text
-        console.type("What is 6*7?\r")
-        await console.out.until("6*7 = \x1b[1m42\x1b[0m")
-        await console.out.until(PROMPTED, 2)
-        console.type("\x04")
-        ended = await console.ended()
-    assert ended.status == 0
-    assert '· calculate {"expression": "6*7"}' in ended.stdout
-    assert "Traceback" not in ended.stdout
 
 
 async def test_what_goes_wrong_behind_the_prompt(tmp_path: Path) -> None:

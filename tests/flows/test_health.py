@@ -2,17 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 
 from bot.loops.watchdog import CLOSED
-from bot.signal.directory import NO_ACCOUNT
 from tests.flows.processes import Ended, started
 from tests.ports import free_port
-from tests.servers.envelopes import ACCOUNT, ALICE, MALLORY, message
+from tests.servers.envelopes import ALICE, MALLORY, message
 from tests.servers.signal_cli import SignalCli
 from tests.waiting import WAIT_SECONDS
 
@@ -68,34 +67,3 @@ async def test_well_while_the_stream_is_open_and_ill_while_it_is_not(tmp_path: P
             await page(port, until=200)
             ended = await process.terminate()
     assert ended.status == 0
-
-
-async def test_the_page_is_there_while_nobody_else_is(tmp_path: Path) -> None:
-    """From the start on it says what is waited for: the bridge, then an account; the doctor and the verb repeat it."""
-    port = free_port()
-    async with SignalCli(accounts=[]) as signal:
-        settings = {"SIGNAL__URL": signal.url, "ACCESS__ALLOWED": ALICE.uuid, "WEB__PORT": str(port)}
-        await signal.stop()
-        async with started("run", settings=settings, folder=tmp_path, is_warm=False) as process:
-            waits = "waiting for Signal: nothing answers at SIGNAL__URL yet"
-            unlinked = str(NO_ACCOUNT).partition(":")[0]
-            await until(port, lambda problems: problems[0].startswith(waits))
-            assert "aldis_ready 0.0\n" in await figures(port)
-            await signal.start()
-            await until(port, lambda problems: len(problems) == 1 and problems[0].startswith(unlinked))
-            ill = await asked(settings, tmp_path)
-            assert (ill.status, json.loads(ill.stdout)["problems"]) == (1, (await page(port, until=503))["problems"])
-            async with started("doctor", settings=settings, folder=tmp_path, is_warm=False) as doctor:
-                assert f"problem  running: {unlinked}" in (await doctor.ended()).stdout
-            await signal.note(signal.accounts, ACCOUNT)
-            assert (await page(port, until=200))["ok"]
-            assert "aldis_ready 1.0\n" in await figures(port)
-            ended = await process.terminate()
-    assert ended.status == 0
-
-
-async def until(port: int, holds: Callable[[list[str]], bool]) -> None:
-    """Wait until the problems on the page are so."""
-    async with asyncio.timeout(WAIT_SECONDS):
-        while not holds((await page(port, until=503))["problems"]):
-            await asyncio.sleep(0.05)

@@ -1,7 +1,6 @@
 """Aldis as a further device of a person's own phone: it answers in Note to Self, and nowhere else, by either bridge."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -17,26 +16,21 @@ from tests.servers.signal_server import DEVICE, SignalServer
 BRIDGES = {"signal_cli": signal_cli.SignalCli, "rest_api": signal_rest_api.SignalRestApi}
 
 
-@dataclass
-class World(Outside[SignalServer, AnthropicServer]):
-    """The outside of one test: the bridge of somebody's own account, and a model."""
-
-    @property
-    def settings(self) -> dict[str, str]:
-        return {
-            **super().settings,
-            "SIGNAL__NOTE_TO_SELF": "true",
-            "ACCESS__ALLOWED": "*",
-            "ACCESS__GROUPS": GROUP,
-            "ACCESS__STRANGERS": "pair",
-        }
+World = Outside[SignalServer, AnthropicServer]
 
 
 @pytest.fixture(params=BRIDGES)
 async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[World]:
+    """The bridge of somebody's own account, and a model."""
+    more = {
+        "SIGNAL__NOTE_TO_SELF": "true",
+        "ACCESS__ALLOWED": "*",
+        "ACCESS__GROUPS": GROUP,
+        "ACCESS__STRANGERS": "pair",
+    }
     # Everything that Aldis sends comes back, and the bridge does not tell which device Aldis is.
     async with BRIDGES[request.param](echoes=True, devices=[(1, "phone")]) as signal, AnthropicServer() as model:
-        yield World(signal, model, tmp_path)
+        yield Outside(signal, model, tmp_path, more)
 
 
 async def test_a_person_and_aldis_under_one_account(world: World) -> None:

@@ -4,7 +4,6 @@ Canaries are put wherever words, names, numbers and keys come in (`tests.flows.i
 DEBUG; then everything that it has written is searched for each of them, in every form (`tests.flows.canaries`).
 """
 
-import asyncio
 import base64
 import re
 import sys
@@ -23,7 +22,6 @@ from tests.servers import anthropic, openai
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import answer_json
 from tests.servers.brave import Brave
-from tests.servers.envelopes import message
 from tests.servers.open_meteo import OpenMeteo
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import call, say
@@ -93,42 +91,6 @@ async def _still_there(world: World) -> None:
 
 
 @pytest.mark.parametrize("world", ["signal-cli"], indirect=True)
-async def test_bugs_are_told_without_the_words_in_them(world: World) -> None:
-    """Exceptions in the intake, a turn, a tool and a stray task, each with people's words in its message."""
-    new = world.canaries.word
-    world.model.scripted(call("calculate", {"expression": new("what a tool failed over")}))
-    async with started("run", settings=world.settings, folder=world.folder, module="tests.flows.bursting") as process:
-        await world.signal.connected()
-        await world.answered("a question whose tool fails")
-        await world.signal.deliver(message(f"stumble {new('what the intake failed over')}"))
-        for what in ("fray", "burst"):
-            await world.signal.deliver(message(f"{what} {new('what failed: ' + what)}"))
-            await world.signal.sent_count(len(world.signal.sent) + 1)
-        assert world.signal.streams_opened == 1  # none of it was the stream's fault
-        ended = await process.terminate()
-    for failure in (
-        "tool calculate: RuntimeError",
-        "cannot be read: LookupError",
-        "KeyError from ValueError",
-        "never retrieved",
-    ):
-        assert failure in ended.stderr
-    assert world.leaks({"log": said_by(ended)}) == {}
-
-
-@pytest.mark.parametrize("world", ["signal-cli"], indirect=True)
-async def test_a_bug_that_ends_the_process_is_told_without_words(world: World) -> None:
-    """What nothing catches is shown by the interpreter, unless somebody else shows it first."""
-    async with started("run", settings=world.settings, folder=world.folder, module="tests.flows.bursting") as process:
-        await world.signal.connected()
-        await world.signal.deliver(message(f"collapse {world.canaries.word('what all failed over')}"))
-        ended = await process.ended()
-    assert ended.status != 0
-    assert "ArithmeticError" in ended.stderr
-    assert world.leaks({"log": said_by(ended)}) == {}
-
-
-@pytest.mark.parametrize("world", ["signal-cli"], indirect=True)
 async def test_a_chat_shows_words_to_whoever_sits_there_and_logs_none(world: World) -> None:
     """The answer on standard output, the steps on standard error; nothing of it in a line of the log or in the store.
 
@@ -160,24 +122,6 @@ def _check_made_key(folder: Path) -> None:
     assert re.fullmatch(r"[0-9a-f]{64}\n", made)
     looked_for = Canaries(known={"made": made.strip(), "bytes": bytes.fromhex(made).decode("latin-1")})
     assert looked_for.found_beneath(folder).keys() == {file.name}
-
-
-@pytest.mark.parametrize("world", ["signal-cli"], indirect=True)
-async def test_settings_show_no_value(world: World) -> None:
-    """The list of settings shows no secret, and the complaint about a wrong one nothing of what was entered."""
-    wrong: list[dict[str, str]] = [
-        {"STORE__KEY_FILE": MASTER_KEY, "ANTHROPIC_API_KEY": f"{world.model.key} and a half"},
-        {"SIGNAL__URL": f"http://{world.model.key}@signal-cli:8080/?{world.spare.key}"},
-    ]
-    endings = await asyncio.gather(
-        _verb("settings", settings=world.settings | world.keys, folder=world.folder),
-        *(_verb("run", settings=world.keys | entered, folder=world.folder) for entered in wrong),
-    )
-    assert [ended.status for ended in endings] == [0, 2, 2]
-    found = [world.canaries.found_in(said_by(ended)) for ended in endings]
-    assert [[name for name in names if "key" in name] for names in found] == [[]] * 3
-    assert found[1:] == [[]] * 2
-    assert not any("Traceback" in ended.stderr for ended in endings)
 
 
 @pytest.mark.parametrize(("text", "before"), [("quitte1zaun", b"x"), ("\xc0\xff\xee\x00\x01\x02\x03\x04", b"xy")])

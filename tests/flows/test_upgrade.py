@@ -22,10 +22,6 @@ NEWER = "tests.flows.newer"
 @dataclass
 class World(Outside[SignalCli, OpenAIServer]):
     @property
-    def settings(self) -> dict[str, str]:
-        return {**super().settings, "SIGNAL__LIVE": "off", "ACCESS__ALLOWED": ALICE.uuid}
-
-    @property
     def schema(self) -> int:
         with closing(sqlite3.connect(f"file:{self.folder / 'aldis.db'}?mode=ro", uri=True)) as connection:
             return connection.execute("PRAGMA user_version").fetchone()[0]
@@ -35,9 +31,9 @@ class World(Outside[SignalCli, OpenAIServer]):
 
 
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncGenerator[World]:
-    async with SignalCli() as signal, OpenAIServer(local=True) as model:
-        yield World(signal, model, tmp_path)
+async def world(signal: SignalCli, tmp_path: Path) -> AsyncGenerator[World]:
+    async with OpenAIServer(local=True) as model:
+        yield World(signal, model, tmp_path, {"SIGNAL__LIVE": "off", "ACCESS__ALLOWED": ALICE.uuid})
 
 
 async def test_an_upgrade_is_tried_beside_the_running_one_and_taken_back(world: World) -> None:

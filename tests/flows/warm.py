@@ -4,11 +4,10 @@ To import Aldis and a vendor's SDK takes seconds of CPU, and the flows start hun
 one thread, no event loop and nothing open; from there on it is `python -m MODULE ...` in its own folder and
 environment. Flows about the start itself start as an operator does it (`is_warm=False` in `tests.flows.processes`).
 
-An order comes over the socket FD: a line of JSON with four descriptors, which are standard input, output and error, and
-where the process id and then the exit status are written, each on a line.
+An order comes over the socket FD: a line of JSON with three descriptors, which are standard output and error, and where
+the process id and then the exit status are written, each on a line. There is nothing on standard input.
 """
 
-import array
 import ctypes
 import gc
 import json
@@ -41,33 +40,24 @@ _DIES_WITH_PARENT = 1
 
 _CRASHED = 70
 _MAX_BYTES = 1_000_000
-_DESCRIPTORS = 4
+_DESCRIPTORS = 3
 
 
 def serve(orders: socket.socket) -> None:
     """One process after the other, until nobody is there to order any."""
     die_with_parent()
-    while received := _received(orders):
-        order, descriptors = received
+    while True:
+        data, descriptors, _, _ = socket.recv_fds(orders, _MAX_BYTES, _DESCRIPTORS)
+        if not data:
+            return
         if os.fork() == 0:
             orders.close()
-            _keep(order, descriptors)
+            _keep(json.loads(data), descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-
-
-def _received(orders: socket.socket) -> tuple[dict[str, Any], Sequence[int]] | None:
-    room = socket.CMSG_SPACE(_DESCRIPTORS * array.array("i").itemsize)
-    data, ancillary, _, _ = orders.recvmsg(_MAX_BYTES, room)
-    if not data:
-        return None
-    [(_, _, packed)] = ancillary
-    descriptors = array.array("i")
-    descriptors.frombytes(packed)
-    return json.loads(data), list(descriptors)
 
 
 def _keep(order: dict[str, Any], descriptors: Sequence[int]) -> None:
@@ -95,7 +85,7 @@ def _be(order: dict[str, Any], streams: Sequence[int]) -> None:
         os.environ.clear()
         os.environ.update(order["environment"])
         os.chdir(order["folder"])
-        for place, stream in enumerate(streams):
+        for place, stream in enumerate(streams, 1):
             os.dup2(stream, place)
             os.close(stream)
         random.seed()  # or all would draw the same lots

@@ -18,8 +18,8 @@ from tests.campaigns.bench.blocks import Block, Measured
 from tests.campaigns.bench.figures import Figure
 from tests.campaigns.bench.model import model
 from tests.campaigns.proc import cpu_seconds
-from tests.flows.consoles import seated, watched
-from tests.flows.processes import environment
+from tests.flows.consoles import seated
+from tests.flows.processes import environment, started
 
 MAX_START_SECONDS = 2.0
 MAX_PROMPT_SECONDS = 0.5
@@ -184,9 +184,9 @@ async def start(vendor: str, folder: Path, size: Size) -> list[Figure]:
 async def _start_seconds(folder: Path, settings: Mapping[str, str]) -> tuple[float, float]:
     """How long it takes to the first answer, and of how much CPU."""
     began_at = time.monotonic()
-    async with watched("chat", "--once", "hi", settings=settings, folder=folder) as console:
+    async with started("chat", "--once", "hi", settings=settings, folder=folder, is_warm=False) as console:
         await console.out.until("\n")
-        return time.monotonic() - began_at, cpu_seconds(console.process.pid)
+        return time.monotonic() - began_at, cpu_seconds(console.process_id)
 
 
 async def _prompt_seconds(folder: Path, settings: Mapping[str, str]) -> float:
