@@ -167,7 +167,7 @@ def _exchange(path: Path, draft: Path, former: Path) -> None:
     for suffix in _FILES:
         beside(draft, suffix).rename(beside(path, suffix))
     sync(path.parent)
-    _remove(begun)  # an earlier Aldis had its draft there
+    begun.unlink()
 
 
 def refuse_half_restored(path: Path) -> None:
@@ -176,7 +176,7 @@ def refuse_half_restored(path: Path) -> None:
     One that had exchanged nothing yet only leaves its draft, which is removed.
     """
     _remove(beside(path, ".fetched"))
-    if any(beside(path, f".restoring{suffix}").exists() for suffix in _FILES):
+    if beside(path, ".restoring").exists():
         raise StoreError(f"a restore of {path} was cut off: do it again with `aldis restore FILE`")
 
 
@@ -241,8 +241,7 @@ def _stamps(now: datetime) -> Generator[str]:
 def _mark(connection: sqlite3.Connection, restored_at: datetime | None = None) -> None:
     """Marks a store of any schema as a copy."""
     connection.execute(
-        "CREATE TABLE IF NOT EXISTS restored "
-        "(id INTEGER PRIMARY KEY CHECK (id = 1), copied_at INTEGER, restored_at INTEGER) STRICT"
+        "CREATE TABLE IF NOT EXISTS restored (id INTEGER PRIMARY KEY CHECK (id = 1), restored_at INTEGER) STRICT"
     )
     connection.execute(
         "INSERT INTO restored (id, restored_at) VALUES (1, ?) "

@@ -30,10 +30,8 @@ class LedgerEntry:
     kind: Literal["model", "tool", "send"]
     name: str
     outcome: str
-    latency_seconds: float
     provider: str | None = None
     input_tokens: int = 0
-    cached_input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: Decimal | None = None
     """None when the price is unknown."""
@@ -91,14 +89,13 @@ class Ledger(Repository):
         for entry in entries:
             row = self.value(
                 "INSERT INTO ledger (conversation_id, turn_id, person, at, kind, provider, name, outcome, "
-                "input_tokens, cached_input_tokens, output_tokens, latency_ms, cost_usd) "
+                "input_tokens, output_tokens, cost_usd) "
                 # A conversation or turn that was forgotten meanwhile has its cost recorded all the same.
                 "VALUES ((SELECT id FROM conversations WHERE id = ?), (SELECT id FROM turns WHERE id = ?), "
-                "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+                "?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
                 (
                     *(conversation, turn, handle, millis(now), entry.kind, entry.provider, entry.name, entry.outcome),
-                    *(entry.input_tokens, entry.cached_input_tokens, entry.output_tokens),
-                    round(entry.latency_seconds * 1000),
+                    *(entry.input_tokens, entry.output_tokens),
                     None if entry.cost_usd is None else str(entry.cost_usd),
                 ),
             )
@@ -178,8 +175,8 @@ class Ledger(Repository):
 
     def _sum_up(self, cost_usd: Decimal, unknown_costs: int, person: bytes | None, group: str | None, day: str) -> None:
         self.insert_all(
-            "INSERT INTO spent (scope, period, cost_usd, unknown_costs, calls, input_tokens, output_tokens) VALUES",
-            [(scope, day, str(cost_usd), unknown_costs, 0, 0, 0) for scope in self._scopes(person, group).values()],
+            "INSERT INTO spent (scope, period, cost_usd, unknown_costs) VALUES",
+            [(scope, day, str(cost_usd), unknown_costs) for scope in self._scopes(person, group).values()],
             "ON CONFLICT (scope, period) DO UPDATE SET cost_usd = add_decimals(cost_usd, excluded.cost_usd), "
             "unknown_costs = unknown_costs + excluded.unknown_costs",
         )

@@ -82,10 +82,8 @@ def unlock(connection: sqlite3.Connection, path: Path, given: bytes | None = Non
     try:
         return Keyring(connection, master)
     except WrongKey:
-        place, changed = "STORE__KEY" if given else path, path.with_name(f"{path.name}.next")
-        # An earlier Aldis could change the key, and may have been cut off.
-        advice = f"rename {changed.name} to {path.name}" if not given and changed.exists() else _PUT_BACK
-        raise WrongKey(f"the master key in {place} does not open this store: {advice}") from None
+        place = "STORE__KEY" if given else path
+        raise WrongKey(f"the master key in {place} does not open this store: {_PUT_BACK}") from None
 
 
 def opens(connection: sqlite3.Connection, path: Path, given: bytes | None = None) -> bool:

@@ -270,7 +270,7 @@ class Journal:
     async def start(self, call: ToolCall, cost_usd: Decimal, *, is_once: bool) -> None:
         """Writes that a tool begins which must not run twice, or which costs something."""
         steps = (Started(call_id=call.id),) if is_once else ()
-        entry = LedgerEntry(kind="tool", name=call.name, outcome="ok", latency_seconds=0, cost_usd=cost_usd)
+        entry = LedgerEntry(kind="tool", name=call.name, outcome="ok", cost_usd=cost_usd)
         if steps or cost_usd:
             await self._write(*steps, reserves=(call.id, entry) if cost_usd else None, is_limited=False)
 
@@ -319,9 +319,7 @@ class Journal:
 
     async def keep_run(self, run: ToolRun, *, hold: bool = False) -> None:
         """Writes how a tool call ended; `hold`: with the next commit, which comes within milliseconds."""
-        entry = LedgerEntry(
-            kind="tool", name=run.tool, outcome=run.outcome, latency_seconds=run.latency_seconds, cost_usd=run.cost_usd
-        )
+        entry = LedgerEntry(kind="tool", name=run.tool, outcome=run.outcome, cost_usd=run.cost_usd)
         self._settle(run.answer.call_id, (entry,))
         await self._keep(run, hold=hold)
 

@@ -160,7 +160,7 @@ class Sender:
         items = repos.outbox.begin(now=now, limit=room, unheard=unheard)
         for item in items:
             if item.was_unknown:
-                resent = LedgerEntry(kind="send", name="message", outcome="resent", latency_seconds=0)
+                resent = LedgerEntry(kind="send", name="message", outcome="resent")
                 repos.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
         due_at = repos.outbox.next_due_at()
         if due_at is None:

@@ -12,7 +12,6 @@ speak has at most 4,096 characters. ISO/IEC 14496-3, 1.A.2 (ADTS); ISO/IEC 14496
 and RFC 7845 (Ogg, Opus).
 """
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -60,7 +59,6 @@ class Fee:
     """The model that did it."""
     outcome: str
     """`ok`, or a word for what went wrong."""
-    latency_seconds: float
     cost_usd: Decimal | None
     """None if unknown."""
     provider: str = "audio"
@@ -80,7 +78,7 @@ class Speech:
 
         `ending` names its format, `seconds` is its length, None if unknown.
         """
-        model, began = self._audio.listening_model, time.monotonic()
+        model = self._audio.listening_model
         presumed = self.listening_fee(sound, ending, seconds=seconds).cost_usd
         try:
             sent = await self._http.post(
@@ -93,15 +91,15 @@ class Speech:
             )
             answer = sent.as_json(_SERVICE)
         except ToolError as error:
-            return None, _fee(model, error.code, began, presumed if isinstance(error, TimedOut) else None)
+            return None, _fee(model, error.code, presumed if isinstance(error, TimedOut) else None)
         body = _object(answer.body)
         if not answer.ok or not isinstance(text := body.get("text"), str):
             # A refused request is not charged; one with an unreadable answer may have been.
-            return None, _fee(model, f"status_{answer.status}", began, presumed if answer.ok else Decimal(0))
+            return None, _fee(model, f"status_{answer.status}", presumed if answer.ok else Decimal(0))
         # Whisper reports seconds, other models count tokens.
         billed = _object(body.get("usage")).get("seconds")
         cost = self._minutes_cost(billed) if isinstance(billed, int | float) and billed > 0 else presumed
-        return text.strip(), _fee(model, "ok", began, cost)
+        return text.strip(), _fee(model, "ok", cost)
 
     def listening_fee(self, sound: bytes, ending: str, *, seconds: float | None) -> Fee:
         """Returns the expected fee of transcribing a recording: by what the file claims, which may be made up, or by
@@ -110,19 +108,19 @@ class Speech:
         bits = len(sound) * 8
         fewest = _UNPACKED_BITS.get(ending, _MIN_PACKED_BITS)
         presumed = bits / fewest if seconds is None else max(seconds, bits / _MAX_BITS)
-        return _fee(self._audio.listening_model, "asked", time.monotonic(), self._minutes_cost(presumed))
+        return _fee(self._audio.listening_model, "asked", self._minutes_cost(presumed))
 
     def speaking_fee(self, text: str) -> Fee:
         """Returns the expected fee of speaking a text."""
         price_usd = self._audio.speech_price
         cost = None if price_usd is None else round(price_usd * len(text) / 1_000_000, 9)
-        return _fee(self._audio.speaking_model, "asked", time.monotonic(), cost)
+        return _fee(self._audio.speaking_model, "asked", cost)
 
     async def speak(self, text: str, *, timeout_seconds: float) -> tuple[bytes | None, Fee]:
         """Returns the text, spoken, in raw AAC, as Signal for Android uses it; None if that failed or took longer than
         these seconds; and the fee, whose outcome says why. The service refuses a text that is too long.
         """
-        model, began, cost = self._audio.speaking_model, time.monotonic(), self.speaking_fee(text).cost_usd
+        model, cost = self._audio.speaking_model, self.speaking_fee(text).cost_usd
         try:
             answer = await self._http.post(
                 f"{self._audio.base_url}/audio/speech",
@@ -133,18 +131,18 @@ class Speech:
                 headers=self._headers,
             )
         except ToolError as error:
-            return None, _fee(model, error.code, began, cost if isinstance(error, TimedOut) else None)
+            return None, _fee(model, error.code, cost if isinstance(error, TimedOut) else None)
         if not answer.ok or not answer.body:
-            return None, _fee(model, f"status_{answer.status}", began, Decimal(0))
-        return answer.body, _fee(model, "ok", began, cost)
+            return None, _fee(model, f"status_{answer.status}", Decimal(0))
+        return answer.body, _fee(model, "ok", cost)
 
     def _minutes_cost(self, seconds: float) -> Decimal | None:
         price_usd = self._audio.price
         return None if price_usd is None else round(price_usd * Decimal(seconds) / 60, 9)
 
 
-def _fee(model: str, outcome: str, began: float, cost_usd: Decimal | None) -> Fee:
-    return Fee(name=model, outcome=outcome, latency_seconds=time.monotonic() - began, cost_usd=cost_usd)
+def _fee(model: str, outcome: str, cost_usd: Decimal | None) -> Fee:
+    return Fee(name=model, outcome=outcome, cost_usd=cost_usd)
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -33,7 +33,6 @@ class Attempt:
     model: str
     error: str
     """The name of the error's class."""
-    latency_seconds: float
     cost_usd: Decimal | None = Decimal(0)
     """What it cost although it failed, as far as known; None if the price is unknown."""
 

@@ -134,8 +134,7 @@ class Fallback:
         ready = [seat for seat in run.hopeful if seat.cool_until <= now] or [*run.hopeful]
         pauses: list[float] = []
         for followers, seat in zip(reversed(range(len(ready))), ready, strict=True):
-            began_at = self._monotonic()
-            left_seconds = run.ends_at - began_at
+            left_seconds = run.ends_at - self._monotonic()
             if run.errors and left_seconds <= 0:
                 break
             # One that hangs must leave time for those after it, otherwise they could never make up for a time-out.
@@ -145,7 +144,7 @@ class Fallback:
             try:
                 completion = await seat.provider.complete(request)
             except ProviderError as error:
-                self._note(seat, run, error, latency_seconds=self._monotonic() - began_at)
+                self._note(seat, run, error)
                 pause_seconds = self._pause_seconds(error, run)
                 if pause_seconds is None:
                     run.hopeful.remove(seat)
@@ -157,7 +156,7 @@ class Fallback:
                 return completion
         return min(pauses, default=0.0)  # 0: the next round asks only those that were skipped in this one
 
-    def _note(self, seat: _Seat, run: _Run, error: ProviderError, *, latency_seconds: float) -> None:
+    def _note(self, seat: _Seat, run: _Run, error: ProviderError) -> None:
         """Notes a failed try.
 
         Raises:
@@ -165,8 +164,7 @@ class Fallback:
         """
         kind, model = type(error).__name__, error.model or seat.model
         run.errors.append(error)
-        attempt = Attempt(provider=error.provider, model=model, error=kind, latency_seconds=latency_seconds)
-        run.attempts.append(replace(attempt, cost_usd=error.cost_usd))
+        run.attempts.append(Attempt(provider=error.provider, model=model, error=kind, cost_usd=error.cost_usd))
         if isinstance(error, Rejected):
             seat.refusals += 1
             error.times = seat.refusals

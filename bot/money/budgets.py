@@ -155,7 +155,6 @@ class Budget:
             kind="model",
             name=found.name if found else model or "model",
             outcome=RESERVED,
-            latency_seconds=0,
             provider=found.provider if found else None,
             cost_usd=_estimate(found, input_tokens, max_output_tokens) if found else None,
         )

@@ -76,10 +76,8 @@ def completion_entries(completion: Completion) -> tuple[LedgerEntry, ...]:
         kind="model",
         name=completion.model,
         outcome=ESTIMATED if completion.is_estimated else "ok" if completion.message is not None else "empty",
-        latency_seconds=completion.latency_seconds,
         provider=completion.provider,
         input_tokens=usage.input_tokens,
-        cached_input_tokens=usage.cached_input_tokens,
         output_tokens=usage.output_tokens,
         cost_usd=completion.cost_usd,
     )
@@ -97,14 +95,7 @@ def fee_entry(fee: Fee) -> LedgerEntry:
 
 
 def _model_entry(asked: Attempt | Fee, name: str, outcome: str) -> LedgerEntry:
-    return LedgerEntry(
-        kind="model",
-        name=name,
-        outcome=outcome,
-        latency_seconds=asked.latency_seconds,
-        provider=asked.provider,
-        cost_usd=asked.cost_usd,
-    )
+    return LedgerEntry(kind="model", name=name, outcome=outcome, provider=asked.provider, cost_usd=asked.cost_usd)
 
 
 class Quotas:

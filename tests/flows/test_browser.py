@@ -53,9 +53,7 @@ async def spend(folder: Path) -> None:
 
 
 def _entry(kind: Literal["model", "tool"], name: str, cost_usd: Decimal | None) -> LedgerEntry:
-    return LedgerEntry(
-        kind=kind, name=name, outcome="ok", provider="openai", input_tokens=2400, latency_seconds=1.0, cost_usd=cost_usd
-    )
+    return LedgerEntry(kind=kind, name=name, outcome="ok", provider="openai", input_tokens=2400, cost_usd=cost_usd)
 
 
 @asynccontextmanager

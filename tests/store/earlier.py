@@ -1,4 +1,4 @@
-"""Stores as earlier Aldis made them: empty, with the tables of a schema from 1 to 38.
+"""Stores as earlier Aldis made them: empty, with the tables of a schema from 1 to 39.
 
 Each is made of today's tables by taking away what came later, and putting back what was there then.
 """
@@ -17,8 +17,14 @@ NEWEST_UNSEALED = 35
 """The last schema whose rows that decide access are not sealed."""
 
 _ONE_ROW = "id INTEGER PRIMARY KEY CHECK (id = 1)"
+_TOKENS = ("input_tokens", "output_tokens")
 
 CHANGES = (
+    (1, 39, "ALTER TABLE ledger ADD COLUMN latency_ms INTEGER NOT NULL DEFAULT 0"),
+    (1, 39, "ALTER TABLE ledger ADD COLUMN cached_input_tokens INTEGER NOT NULL DEFAULT 0"),
+    *((4, 39, f"ALTER TABLE spent ADD COLUMN {name} INTEGER DEFAULT 0") for name in ("calls", *_TOKENS)),
+    (15, 39, "ALTER TABLE restored ADD COLUMN copied_at INTEGER"),
+    (35, 39, "ALTER TABLE inbox ADD COLUMN final INTEGER NOT NULL DEFAULT 0"),
     (1, 38, "ALTER TABLE ledger ADD COLUMN details BLOB"),
     (1, 38, "DROP TABLE last_time"),
     (17, 38, f"CREATE TABLE own_time ({_ONE_ROW}, boot TEXT, counted_ns INTEGER, wall_ns INTEGER, own_ns INTEGER)"),
@@ -45,7 +51,6 @@ CHANGES = (
     (28, 35, "CREATE TABLE tool_shapes (tool TEXT PRIMARY KEY, shape TEXT, seen_at INTEGER, mac BLOB)"),
     (28, 35, "ALTER TABLE quotas ADD COLUMN mac BLOB"),
     (31, 35, "CREATE TABLE lessons (subject TEXT PRIMARY KEY, lessons TEXT, learnt_at INTEGER)"),
-    (1, 34, "ALTER TABLE inbox DROP COLUMN final"),
     (1, 33, "ALTER TABLE outbox DROP COLUMN unsent"),
     (1, 32, "ALTER TABLE turns DROP COLUMN origin"),
     (1, 31, "ALTER TABLE receipts DROP COLUMN came_at"),

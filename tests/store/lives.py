@@ -35,7 +35,7 @@ def taken(repos: Repositories) -> tuple[ConversationId, TurnId]:
 
 def answered(repos: Repositories, conversation: ConversationId, turn: TurnId, question: bytes, answer: bytes) -> None:
     """A turn ends with this answer, which is to be sent; it used a tool."""
-    entry = LedgerEntry(kind="tool", name="calculate", outcome="ok", latency_seconds=0.1, cost_usd=Decimal("0.25"))
+    entry = LedgerEntry(kind="tool", name="calculate", outcome="ok", cost_usd=Decimal("0.25"))
     messages = (
         StoredMessage(turn=turn, role="user", call_id=None, message=question),
         StoredMessage(turn=turn, role="assistant", call_id=None, message=answer),

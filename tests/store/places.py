@@ -31,10 +31,6 @@ def contents(path: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in path.parent.iterdir() if file.is_file()}
 
 
-def content(path: Path) -> bytes:
-    return path.read_bytes()
-
-
 def replace(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 

@@ -224,18 +224,6 @@ class TestRestoring:
         assert list(dict.fromkeys(seen)) == ["before", "refused", "after"]
         assert {name for name in files(path.parent) if ".restoring" in name or ".fetched" in name} == set()
 
-    @pytest.mark.parametrize("left", ["", "-keys"])
-    async def test_a_restore_that_an_earlier_aldis_began_is_refused(
-        self, path: Path, tmp_path: Path, left: str
-    ) -> None:
-        """It had its draft where the mark is now, and renamed the database first."""
-        copy = await backed_up(path, tmp_path / "backups")
-        path.with_name(f"{path.name}.restoring{left}").write_bytes(copy.with_name(copy.name + left).read_bytes())
-        with pytest.raises(StoreError, match="was cut off"):
-            await assert_holds(path, [])
-        restore(copy, path, now=NOON)
-        await assert_holds(path, WORDS)
-
 
 class TestClosing:
     async def is_copy(self, path: Path) -> bool:

@@ -12,7 +12,7 @@ import pytest
 
 from store.database import Database, translate_error
 from store.errors import Damaged, StoreError, StoreFull, StoreInUse
-from tests.store.places import content, keys_of
+from tests.store.places import contents, keys_of
 from tests.waiting import WAIT_SECONDS
 
 Work = Callable[[sqlite3.Connection], object]
@@ -216,7 +216,7 @@ async def test_a_log_that_another_program_reads_is_no_empty_log(database: Databa
         other.execute("COMMIT")
     await database.checkpoint()
     assert log.stat().st_size == 0
-    assert secret.encode() not in content(path)
+    assert secret.encode() not in contents(path)[path.name]
 
 
 async def test_closing_finishes_what_waits(database: Database, path: Path) -> None:

@@ -27,7 +27,7 @@ from tests.store.lives import (
     talked,
     waiting,
 )
-from tests.store.places import content, keys_of, replace, wrapped
+from tests.store.places import contents, keys_of, replace, wrapped
 from tests.store.sends import confirm, place
 
 DAY = timedelta(days=1)
@@ -278,7 +278,7 @@ class TestFiles:
         async with open_store(path, realm="signal") as store:
             await talked(store, "direct:a", 1, b"one")
             await talked(store, "direct:b", 2, b"two")
-        kept = content(path)
+        kept = contents(path)[path.name]
         async with open_store(path, realm="signal") as store:
             await forgotten(store, "direct:a", await ordered(store, "direct:a", 3))
         replace(path, kept)

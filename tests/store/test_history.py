@@ -13,22 +13,18 @@ from store import ConversationId, Damaged, Repositories, Role, StepMissing, Stor
 from tests.conftest import NOON
 from tests.store.sends import place
 
-CALLED: tuple[tuple[Role, str | None], ...] = (
-    ("user", None),
-    ("assistant", None),
-    ("tool", "call-1"),
-    ("tool", "call-2"),
-    ("assistant", None),
-)
-"""The roles and call ids of a turn with two tool calls."""
-PLAIN: tuple[tuple[Role, str | None], ...] = (("user", None), ("assistant", None))
+Shape = Sequence[tuple[Role, str | None]]
+"""The roles and call ids of the messages of a turn."""
+
+PLAIN: Shape = (("user", None), ("assistant", None))
+CALLED: Shape = (*PLAIN, ("tool", "call-1"), ("tool", "call-2"), ("assistant", None))
 
 
 def say(
     repos: Repositories,
     conversation: ConversationId,
     words: str,
-    shape: Sequence[tuple[Role, str | None]] = PLAIN,
+    shape: Shape = PLAIN,
     end: TurnEnd = "kept",
 ) -> None:
     """One turn to its end; its messages are `words 0`, `words 1` ..."""
@@ -49,7 +45,7 @@ def words(repos: Repositories, conversation: ConversationId, turns: int) -> list
 def test_the_last_turns_are_whole_and_oldest_first(repos: Repositories) -> None:
     """The window counts kept turns of this conversation, not messages: however long a turn is, all of it comes."""
     conversation, other = place(repos, "direct:a"), place(repos, "group:G")
-    turns: list[tuple[str, Sequence[tuple[Role, str | None]], TurnEnd]] = [
+    turns: list[tuple[str, Shape, TurnEnd]] = [
         *(("one", PLAIN, "kept"), ("gone", PLAIN, "failed"), ("two", CALLED, "kept"), ("gone", PLAIN, "ignored")),
         ("three", PLAIN, "kept"),
     ]

@@ -39,17 +39,6 @@ def test_the_parts_of_an_answer_go_out_one_after_the_other(repos: Repositories) 
     assert words(begin(repos)) == [b"two"]
 
 
-def test_what_surely_did_not_go_out_is_tried_again_in_its_time(repos: Repositories) -> None:
-    """A postponed item is not due before its time, and keeps its place in the conversation."""
-    say(repos, "direct:a", b"one", b"two")
-    [item] = begin(repos)
-    repos.outbox.postpone(item.id, due_at=NOON + GRACE, now=NOON)
-    assert begin(repos) == ()
-    assert repos.outbox.next_due_at() == NOON + GRACE
-    [again] = begin(repos, NOON + GRACE)
-    assert (again.id, again.attempts, again.was_unknown) == (item.id, 1, False)
-
-
 @pytest.mark.parametrize(
     ("address", "seconds", "now", "proves"),
     [
@@ -84,28 +73,26 @@ def test_a_receipt_proves_a_send_that_is_still_under_way(repos: Repositories) ->
     assert kinds(repos) == ["sent"]
 
 
-def doubted_in_two_groups(repos: Repositories) -> None:
-    """Sends to G and to H are in doubt; A is in the one, B in the other, and a third person in both."""
+@pytest.mark.parametrize(
+    ("steps", "proved"),
+    [
+        ([("direct:b", 1, 1), ("direct:a", 2, 1)], [2, 1]),
+        ([("direct:both", 1, 0), ("direct:a", 1, 1), ("direct:both", 2, 1)], [1, 2]),
+    ],
+    ids=["each by its own member", "by a person in both"],
+)
+def test_a_members_receipt_proves_the_send_to_their_group(
+    repos: Repositories, steps: list[tuple[str, int, int]], proved: list[int]
+) -> None:
+    """A receipt names no group. That of a person in both waits for another member to confirm the same message, which
+    shows which group it was in; what is left is the other.
+    """
     for group, member in (("group:G", "direct:a"), ("group:H", "direct:b")):
         doubted(repos, group)
         listed(repos, group, member, "direct:both")
-
-
-def test_a_members_receipt_proves_the_send_to_their_group(repos: Repositories) -> None:
-    """A receipt names no group: it counts for one whose author is in no other that is in doubt."""
-    doubted_in_two_groups(repos)
-    assert prove(repos, "direct:b", at(1)) == 1
-    assert states(repos) == [("unknown", None), ("sent", millis(at(1)))]
-    assert prove(repos, "direct:a", at(2)) == 1
-
-
-def test_a_receipt_of_a_person_in_both_groups_waits_for_others(repos: Repositories) -> None:
-    """Another member who confirms the same message shows which group it was in, and what is left is the other."""
-    doubted_in_two_groups(repos)
-    assert not prove(repos, "direct:both", at(1))
-    assert prove(repos, "direct:a", at(1)) == 1
-    assert states(repos) == [("sent", millis(at(1))), ("unknown", None)]
-    assert prove(repos, "direct:both", at(2)) == 1
+    for person, second, count in steps:
+        assert prove(repos, person, at(second)) == count
+    assert states(repos) == [("sent", millis(at(second))) for second in proved]
 
 
 def test_a_receipt_cannot_mean_what_was_sent_after_it_had_come(repos: Repositories) -> None:
@@ -347,15 +334,19 @@ def test_people_are_owed_a_notice_of_what_is_dead_alone(repos: Repositories) -> 
     assert [repos.outbox.take_owed(where) for where in (other, item, item)] == [False, True, False]
 
 
-def test_what_waits_for_weather_is_due_when_it_is_woken(repos: Repositories) -> None:
-    """What is in doubt waits for its proof as before."""
+def test_what_surely_did_not_go_out_is_tried_again_in_its_time(repos: Repositories) -> None:
+    """Or as soon as it is woken, since the weather is better; what is in doubt waits for its proof as before."""
     doubted(repos, "direct:a")
-    say(repos, "direct:b", b"one")
+    say(repos, "direct:b", b"one", b"two")
     [item] = begin(repos)
-    repos.outbox.postpone(item.id, due_at=NOON + timedelta(hours=1), now=NOON)
-    assert begin(repos) == ()
-    repos.outbox.wake(now=NOON)
-    assert [again.id for again in begin(repos)] == [item.id]
+    for woken in (False, True):
+        repos.outbox.postpone(item.id, due_at=at(60), now=NOON)
+        assert begin(repos) == ()
+        assert repos.outbox.next_due_at() == at(60)
+        if woken:
+            repos.outbox.wake(now=NOON)
+        [again] = begin(repos, NOON if woken else at(60))
+        assert (again.id, again.attempts, again.was_unknown) == (item.id, 1 + woken, False)
 
 
 class TestHolds:

@@ -160,15 +160,6 @@ class TestOpening:
         assert contents(path) == before
         assert await self.conversation(path, KEY) == conversation
 
-    async def test_a_change_of_the_key_that_was_cut_off_is_told(self, path: Path) -> None:
-        """An earlier Aldis wrapped the keys anew before it renamed the new master key."""
-        conversation = await self.conversation(path)
-        changed = master_of(path).rename(f"{master_of(path)}.next")
-        master_of(path).write_text(KEY.hex())
-        assert f"rename {changed.name} to {master_of(path).name}" in str(await self.refused(path))
-        changed.rename(master_of(path))
-        assert await self.conversation(path) == conversation
-
     @pytest.mark.parametrize(
         ("name", "content", "kind", "words"),
         [

@@ -208,7 +208,7 @@ async def test_a_failed_model_is_told_in_a_sentence(
     store: Store, clock: SetClock, error: ProviderError, phrase: str
 ) -> None:
     """Each kind of failure has its words; nothing of it enters the history; the ledger knows the tries."""
-    error.attempts = (Attempt(provider="p", model="m", error=type(error).__name__, latency_seconds=0.1),)
+    error.attempts = (Attempt(provider="p", model="m", error=type(error).__name__),)
     there = desk(store, clock, error, says("Fine again."))
     outcome = await there.kept("first")
     assert (outcome.text, outcome.ok, outcome.messages) == (phrase, False, ())
@@ -409,8 +409,7 @@ async def test_every_call_of_a_turn_is_checked(store: Store, clock: SetClock) ->
 async def test_a_stream_that_broke_costs_what_it_may_have_cost(store: Store, clock: SetClock) -> None:
     """Of a try that failed in the middle nobody tells the cost; the ledger has an estimate where the price is known."""
     tries = tuple(
-        Attempt(provider="p", model=model, error="Unavailable", latency_seconds=1.0, cost_usd=None)
-        for model in ("known", "other")
+        Attempt(provider="p", model=model, error="Unavailable", cost_usd=None) for model in ("known", "other")
     )
     known = PricedModel(provider="p", name="known", price=Price(input=Decimal(2), output=Decimal(10)))
     there = desk(store, clock, replace(says("Hi."), attempts=tries))

@@ -29,7 +29,7 @@ async def test_usage_tells_what_counts_by_an_estimate(store: Store, clock: SetCl
     """So many answers of this conversation: those whose server does not count, and those that broke off."""
     async with app_harness(store, clock) as aldis:
         answer = says("Hello.")
-        failed = Attempt(provider="p", model="m", error="Unavailable", latency_seconds=1.0, cost_usd=Decimal("0.25"))
+        failed = Attempt(provider="p", model="m", error="Unavailable", cost_usd=Decimal("0.25"))
         free = replace(failed, cost_usd=Decimal(0))
         for completion, words in (
             (replace(answer, attempts=(free,)), ""),

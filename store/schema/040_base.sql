@@ -60,7 +60,6 @@ CREATE TABLE inbox (
     refusal TEXT,                           -- why it is refused instead of answered; null: it is not
     revises INTEGER REFERENCES inbox (id) ON DELETE SET NULL,  -- the message that this one edits
     put_off_until INTEGER,                  -- set while its turn waits for a person's word; null: it does not
-    final INTEGER NOT NULL DEFAULT 0,       -- of no use any more
     UNIQUE (account, author, device, sent_at, kind)  -- a redelivery changes nothing
 ) STRICT;
 CREATE INDEX inbox_open ON inbox (conversation_id, id) WHERE state IN ('waiting', 'claimed');
@@ -369,9 +368,7 @@ CREATE TABLE ledger (
     name TEXT NOT NULL,                     -- the model's or the tool's; 'message' for a send
     outcome TEXT NOT NULL,                  -- 'ok', or what went wrong: an error code, never words
     input_tokens INTEGER NOT NULL DEFAULT 0,
-    cached_input_tokens INTEGER NOT NULL DEFAULT 0,
     output_tokens INTEGER NOT NULL DEFAULT 0,
-    latency_ms INTEGER NOT NULL,
     cost_usd TEXT                           -- a decimal number; null when the price is unknown
 ) STRICT;
 CREATE INDEX ledger_by_conversation ON ledger (conversation_id, id);
@@ -383,10 +380,7 @@ CREATE TABLE spent (
     scope BLOB NOT NULL,                    -- handle of a person or of a group's chat; 'all' for everything in here
     period TEXT NOT NULL,                   -- '2026-11-22', by the calendar of the people's time zone; once '2026-11', too
     cost_usd TEXT NOT NULL,                 -- a decimal number: the calls whose price is known
-    calls INTEGER NOT NULL,                 -- no longer counted, nor are the tokens
     unknown_costs INTEGER NOT NULL,         -- how many calls are not in cost_usd
-    input_tokens INTEGER NOT NULL,
-    output_tokens INTEGER NOT NULL,
     PRIMARY KEY (scope, period)
 ) STRICT, WITHOUT ROWID;
 
@@ -440,7 +434,6 @@ CREATE INDEX articles_by_time ON articles (published_at);
 -- Marks a store as a copy until the work that was open in it is closed (store/backup.py).
 CREATE TABLE restored (
     id INTEGER PRIMARY KEY CHECK (id = 1),
-    copied_at INTEGER,                      -- no longer noted
     restored_at INTEGER                     -- when it was restored; null: it is a backup, or was put in place by
                                             -- hand
 ) STRICT;
