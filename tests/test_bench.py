@@ -36,6 +36,7 @@ def test_a_run_prints_its_table(tmp_path: Path) -> None:
     for name in (
         "CPU per turn, openai",
         "resident memory, openai",
+        "CPU per turn, hand-written loop, openai",
         "latency, turn 3 to turn 1",
         "throughput, 3 at once",
         "longest wait beside it (backup)",

@@ -58,13 +58,15 @@ def say(text: str) -> None:
     sys.stderr.flush()
 
 
-async def measured(vendor: str, folder: Path, blocks: Sequence[Block]) -> list[Measured]:
-    """What each of these blocks took, one after the other in one process of Aldis with a store of its own."""
-    place = folder / vendor
+async def measured(vendor: str, folder: Path, blocks: Sequence[Block], subject: str = "subject") -> list[Measured]:
+    """What each of these blocks took, one after the other in one process of Aldis, or of the loop `plain`, with a store
+    of its own.
+    """
+    place = folder / f"{subject}-{vendor}"
     place.mkdir(exist_ok=True)
     async with model(vendor) as server:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.campaigns.bench.subject", vendor, server.base_url),
+            *(sys.executable, "-m", f"tests.campaigns.bench.{subject}", vendor, server.base_url),
             cwd=place,
             env=environment({}, place),
             stdin=asyncio.subprocess.PIPE,
@@ -72,7 +74,7 @@ async def measured(vendor: str, folder: Path, blocks: Sequence[Block]) -> list[M
         )
         out, _ = await process.communicate(json.dumps(list(map(asdict, blocks))).encode())
     if process.returncode:
-        raise RuntimeError("Aldis ended before it answered; what it said stands above")
+        raise RuntimeError(f"the {subject} ended before it answered; what it said stands above")
     found = [Measured(**one) for one in json.loads(out)]
     for block, one in zip(blocks, found, strict=True):
         if one.failures and not block.at_once:  # the time of a wrong answer says nothing
@@ -81,16 +83,19 @@ async def measured(vendor: str, folder: Path, blocks: Sequence[Block]) -> list[M
 
 
 async def cpu(vendor: str, folder: Path, size: Size) -> list[Figure]:
-    """CPU per turn, a median over the blocks, and what the process holds after the last of them."""
-    say(f"{vendor}: {size.blocks} blocks of {size.block_turns} turns")
+    """CPU per turn, a median over the blocks, and what the process holds after the last; below it the floor of both."""
+    say(f"{vendor}: {size.blocks} blocks of {size.block_turns} turns, and as many of the hand-written loop")
     warm_up = Block(conversations=("cpu",), turns_each=size.warm_up_turns)
-    block = Block(conversations=("cpu",), turns_each=size.block_turns)
-    _, *found = await measured(vendor, folder, [warm_up, *[block] * size.blocks])
-    spent = statistics.median(one.cpu_ms_per_turn for one in found)
-    return [
-        Figure(name=f"CPU per turn, {vendor}", value=spent, unit="ms"),
-        Figure(name=f"resident memory, {vendor}", value=found[-1].memory_bytes / 2**20, unit="MB"),
-    ]
+    blocks = [warm_up, *[Block(conversations=("cpu",), turns_each=size.block_turns)] * size.blocks]
+    figures: list[Figure] = []
+    for subject, name in (("subject", vendor), ("plain", f"hand-written loop, {vendor}")):
+        _, *found = await measured(vendor, folder, blocks, subject)
+        spent = statistics.median(one.cpu_ms_per_turn for one in found)
+        figures += [
+            Figure(name=f"CPU per turn, {name}", value=spent, unit="ms"),
+            Figure(name=f"resident memory, {name}", value=found[-1].memory_bytes / 2**20, unit="MB"),
+        ]
+    return figures
 
 
 async def growth(vendor: str, folder: Path, size: Size) -> list[Figure]:
