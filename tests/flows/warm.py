@@ -17,7 +17,6 @@ import runpy
 import signal
 import socket
 import sys
-import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -96,10 +95,7 @@ def _be(order: dict[str, Any], streams: Sequence[int]) -> None:
     except SystemExit as leaving:
         status = 0 if leaving.code is None else leaving.code
     except BaseException as error:  # noqa: BLE001 - as the interpreter does at its end
-        if sys.excepthook is sys.__excepthook__:
-            traceback.print_exc()
-        else:
-            sys.excepthook(type(error), error, error.__traceback__)
+        sys.excepthook(type(error), error, error.__traceback__)
         status = 1
     finally:
         with suppress(OSError, ValueError):

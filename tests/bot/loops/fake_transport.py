@@ -75,7 +75,6 @@ class FakeTransport:
     fetched: int = 0
     """How many of them were fetched, each time counted."""
     discarded: list[str] = field(default_factory=list[str])
-    shown: list[Progress] = field(default_factory=list[Progress])
     opened: int = 0
     closed: int = 0
     account: str = ACCOUNT
@@ -236,7 +235,7 @@ class FakeTransport:
         await self._note()
 
     async def progress(self, chat: ChatId, progress: Progress) -> None:
-        self.shown.append(progress)
+        """Shows it to no one."""
 
     async def aclose(self) -> None:
         """Nothing is open."""
