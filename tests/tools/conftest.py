@@ -60,9 +60,7 @@ class Plenty:
 
 
 class Repository:
-    """Opens pages as Aldis does, but in this process, and PDFs that say what they are: their text in UTF-8 behind the
-    sign, pages parted by a form feed.
-    """
+    """Opens pages in this process, and PDFs that are text behind their sign, pages parted by a form feed."""
 
     async def read(self, data: bytes, *, max_chars: int, person: str = "") -> Paper:
         pages = data.decode().partition("%PDF-")[2].split("\f")

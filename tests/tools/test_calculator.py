@@ -97,9 +97,7 @@ REFUSALS = [
 
 
 async def test_an_expression_comes_to_its_result(context: ToolContext) -> None:
-    """Integers and decimals are exact, rounded numbers readable, and people's ways of writing are understood. A failure
-    is a sentence that says what to write instead.
-    """
+    """Exact, readable, in people's ways of writing; a failure is a sentence that says what to write instead."""
     ask = Asked(Calculator(), context)
     for expression, result in RESULTS:
         assert (await ask(expression))["result"] == result, expression

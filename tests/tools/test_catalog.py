@@ -71,9 +71,7 @@ def _off(*groups: str) -> dict[str, Options]:
 
 
 def test_names_descriptions_and_schemas_are_what_every_model_accepts(tool_deps: ToolDeps) -> None:
-    """Names of the common alphabet, unique; a description of a paragraph; effects where the name says so; schemas that
-    are lean and strict, and say what each argument means or how it is bounded.
-    """
+    """Unique names, a paragraph, effects where the name says so; lean and strict schemas that say what is meant."""
     specs = [tool.spec for tool in all_tools(tool_deps)]
     assert len({spec.name for spec in specs}) == len(specs)
     for spec in specs:
@@ -86,9 +84,7 @@ def test_names_descriptions_and_schemas_are_what_every_model_accepts(tool_deps: 
 
 
 def test_every_option_has_a_default() -> None:
-    """No tool stops a start that sets nothing; what its settings are for is said in one place. What a tool lacks is
-    named by settings that it has, and the page says in a sentence what each tool does.
-    """
+    """No tool stops a start that sets nothing; what is lacking is named by settings that the tool has."""
     for entry in CATALOG.values():
         assert inspect.getdoc(entry.options)
         lacking = entry.options()

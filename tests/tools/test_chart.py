@@ -35,9 +35,7 @@ def test_each_panel_has_its_curve_in_its_colour() -> None:
 
 
 def test_curves_rise_where_values_do_with_gaps_and_dots() -> None:
-    """A line over a missing value would be a guess; a lonely value is a dot. Bars stand on zero, as high as their
-    values.
-    """
+    """A line over a missing value would be a guess; a lonely value is a dot, and bars stand on zero."""
     picture = drawn(Panel(name="A", values=[0, 1, 2]))
     assert marks(picture, FIRST, (780, 95, 880, 130)) > 20
     assert marks(picture, FIRST, (70, 95, 160, 130)) == 0
@@ -53,9 +51,7 @@ def test_curves_rise_where_values_do_with_gaps_and_dots() -> None:
 
 
 def test_any_values_can_be_drawn() -> None:
-    """All equal, tiny differences, nothing but one: always the same picture, or none. Axes have the decimal point of
-    the language, only in their numbers.
-    """
+    """Always the same picture, or none; axes have the decimal point of the language, only in their numbers."""
     point, comma = (drawn(Panel(name="A", values=[0, 1]), decimal_point=sign) for sign in ".,")
     axis, rest = (0, 90, 62, 300), (62, 0, 900, 316)
     assert point.crop(axis).tobytes() != comma.crop(axis).tobytes()

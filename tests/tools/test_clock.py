@@ -59,9 +59,7 @@ UNKNOWN = [
 
 
 async def test_a_zone_is_found_by_what_people_call_it(context: ToolContext) -> None:
-    """IANA names in any case, cities with and without accents and countries, offsets as people mean them. An unknown
-    one is named with what comes close, so that the model can ask again, or ask the person.
-    """
+    """By IANA names, cities with countries, offsets as people mean them; an unknown one by what comes close."""
     for asked, zone, local_time in FOUND:
         data = await Asked(CurrentTime(), context)(asked)
         assert (data["timezone"], data["local_time"]) == (zone, local_time), asked

@@ -133,9 +133,7 @@ async def test_currencies_have_rate_day_and_source(ask: Asked) -> None:
 
 
 async def test_rates_are_asked_for_once_an_hour_and_all_at_once(ask: Asked, frankfurter: Frankfurter) -> None:
-    """So that Frankfurter learns neither sums nor currencies, and changed rates are seen; old rates, whose day says how
-    old they are, are better than none.
-    """
+    """So Frankfurter learns neither sums nor currencies; old rates, which name their day, are better than none."""
     broken = answer_json({"status": 500, "message": "x"}, status=500)
     frankfurter.faults.append(broken)
     with pytest.raises(Unavailable, match="Frankfurter fails"):

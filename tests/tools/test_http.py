@@ -51,9 +51,7 @@ async def ask(http: Http, url: str, **more: Any) -> JsonAnswer:
 
 
 async def test_an_answer_has_status_json_and_headers(http: Http, service: Service) -> None:
-    """The request says who asks and what may come back; the answer is whole. A refusal is handed on with its JSON, as
-    what a status means differs between services; it is asked once, and a redirect is not followed.
-    """
+    """The request says who asks; a refusal is handed on with its JSON, asked once, and a redirect not followed."""
     service.faults.append(answer_json({"ä": [1, 2.5, None]}, headers={"X-Limit": "7"}))
     answer = await ask(http, service.url + "/a/path", headers={"X-Key": SECRET})
     assert (answer.status, answer.body, answer.headers["x-limit"]) == (200, {"ä": [1, 2.5, None]}, "7")
@@ -126,9 +124,7 @@ async def test_a_connection_that_breaks_once_is_no_failure(http: Http, service: 
 
 
 async def test_a_short_wait_is_waited_for(http: Http, service: Service) -> None:
-    """The service says when; one that wants fewer requests is asked once more, one that is unavailable twice. Longer
-    than we wait, or than the deadline leaves, or where no second try is wanted: the refusal is the answer.
-    """
+    """Once after a 429, twice after a 503; a longer one than the deadline leaves makes the refusal the answer."""
     for status, tries in ((429, 2), (503, 3)):
         busy = answer_json({"error": "busy"}, status=status, headers={"Retry-After": "0"})
         service.faults += [busy] * (tries - 1)
@@ -174,9 +170,7 @@ async def test_addresses_and_keys_are_in_no_log_and_no_error(
 
 
 async def test_what_is_posted_is_sent_once_and_whole(http: Http, service: Service) -> None:
-    """Fields and a file with its name and type, whatever bytes it has; it may be paid for, so a server that is busy is
-    not asked again. A file comes back as it is, up to the bound.
-    """
+    """Whatever bytes it has, and however busy the server is, as it may be paid for; a file comes back as it is."""
     data = bytes(range(256)) * 3 + b"\r\n--"
     assert (await post(http, service.url, data)).body == {"fine": True}
     [seen] = service.requests
@@ -243,9 +237,7 @@ CAUSES: list[tuple[Exception, str]] = [
 
 
 def test_the_cause_of_a_failed_connection_is_named() -> None:
-    """Whichever library wrapped it, behind several others or as one of a group, without an address; what is not known
-    is named by its kind alone.
-    """
+    """Behind several errors or as one of a group, without an address; an unknown one by its kind alone."""
     for cause, words in CAUSES:
         behind = OSError("all failed")
         behind.__cause__ = cause

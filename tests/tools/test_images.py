@@ -45,9 +45,7 @@ def draw(opened: Opened) -> Asked:
 
 
 async def test_a_picture_is_a_file_and_the_model_hears_of_it(draw: Asked, service: OpenAIImages) -> None:
-    """One request, for one picture, in words that the real service takes; no format is asked for, as it wants, and what
-    a picture is its bytes say.
-    """
+    """One request, for one picture, in words that the real service takes; what a picture is its bytes say."""
     result = await draw.result("a lamp\u200b in the fog ")
     [file] = result.files
     assert (file.name, file.content_type, file.data) == ("picture.png", "image/png", PNG)
@@ -114,9 +112,7 @@ async def test_a_refusal_is_told_by_its_kind(draw: Asked, service: OpenAIImages)
 
 
 async def test_a_connection_that_breaks_leaves_the_outcome_unknown(opened: Opened, service: OpenAIImages) -> None:
-    """The picture may be made and paid: it is not tried again, and the model reads so, as when time is up, which is
-    that of the call in all. A connection that never stood is none.
-    """
+    """It may be made and paid, so it is not tried again, nor when time is up; one that never stood is none."""
     for talk in (b"", b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"):
         async with line(says(talk)) as site:
             draw = opened(base_url=f"http://127.0.0.1:{site.port}/v1")

@@ -28,9 +28,7 @@ def get(polymarket: Polymarket, http: Http, context: ToolContext) -> Asked:
 async def test_a_market_is_told_with_source_likelihood_and_end(
     search: Asked, get: Asked, polymarket: Polymarket
 ) -> None:
-    """In percent and dollars; what is not known is left out, and little trading is said. A number of results beyond the
-    bounds is fitted, which is said.
-    """
+    """In percent and dollars, without what is not known; little trading, and a count that was fitted, are said."""
     data = await search("lamp", count=50)
     assert data["note"] == "At most 20 markets can be asked for at a time, not 50."
     assert polymarket.requests[-1].query["limit_per_type"] == "20"
@@ -74,9 +72,7 @@ async def test_candidates_of_one_question_are_its_outcomes(get: Asked) -> None:
 
 
 async def test_a_market_is_read_by_id_or_address(get: Asked, polymarket: Polymarket) -> None:
-    """With the rules by which it is decided; a bare number is a market of Polymarket, as other programs name them.
-    Nothing that a model writes becomes a path of its choice.
-    """
+    """With its rules; a bare number is a market of Polymarket, and nothing becomes a path of the model's choice."""
     for given in (
         "polymarket:lamp-2028",
         "https://polymarket.com/event/lamp-2028",
@@ -131,9 +127,7 @@ async def test_lists_inside_texts_are_read_in_every_form(get: Asked, polymarket:
 
 
 async def test_a_failure_is_told(search: Asked, get: Asked, polymarket: Polymarket) -> None:
-    """As one, and not taken for "nothing found". What is too long for several, as an election has a hundred candidates,
-    is asked for one.
-    """
+    """As one, and not taken for "nothing found"; an answer too long for several is asked for one."""
     polymarket.faults.append(answer_json({}, status=429, headers={"Retry-After": "60"}))
     with pytest.raises(RateLimited, match="Polymarket wants fewer requests"):
         await search("lamp")

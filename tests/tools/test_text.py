@@ -60,9 +60,7 @@ CLEANED = [
 
 
 def test_cleaned_drops_what_is_invisible_and_keeps_what_scripts_need() -> None:
-    """Control, zero-width, bidirectional and tag characters go; emoji and Persian keep their joiners. Of all characters
-    no lone surrogate and no control character but tab and line feed is left; a second cleaning changes nothing.
-    """
+    """Control, zero-width, bidirectional and tag characters go; emoji and Persian keep their joiners."""
     for text, left in CLEANED:
         assert clean_text(text) == left
     clean = clean_text(" ".join(map(chr, range(sys.maxunicode + 1))))
@@ -84,9 +82,7 @@ PLAIN = [
 
 
 def test_plain_and_shortened_give_whole_words() -> None:
-    """Tags go without gluing blocks or splitting words, entities are read, what they hide is cleaned. An ellipsis marks
-    a cut, behind a word or a whole character.
-    """
+    """Tags go without gluing blocks or splitting words; an ellipsis marks a cut behind a whole character."""
     for snippet, words in PLAIN:
         assert plain(snippet) == words
     for text, max_chars, short in (
@@ -101,9 +97,7 @@ def test_plain_and_shortened_give_whole_words() -> None:
 
 
 def test_fitted_cuts_the_longest_text_first_and_says_by_how_much() -> None:
-    """Short texts stay whole while a long one can give way; the mark counts what is missing. Of very many items of a
-    list, or entries of an object, the last ones go, and a mark stands for them.
-    """
+    """Then the last of very many items of a list, or entries of an object; marks count what is missing."""
     data = {"b": ["ä", 1, 2.5, None, True], "a": {"x": "\U0001f600"}}
     assert fit_json(data, 200) == '{"b":["ä",1,2.5,null,true],"a":{"x":"\U0001f600"}}'
     text = fit_json({"short": "s" * 60, "long": "l" * 5000, "list": [1, 2, 3]}, 400)

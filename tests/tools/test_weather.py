@@ -95,9 +95,7 @@ async def test_units_come_from_the_argument_else_from_the_setting(opened: Opened
 
 
 async def test_the_place_that_is_clearly_meant_is_taken(opened: Opened, open_meteo: OpenMeteo) -> None:
-    """The much larger one of a name, the qualified one, one that is listed twice, the only one; accents aside. By its
-    name in English first: in another language the same name may be a village elsewhere.
-    """
+    """The much larger one of a name, the qualified, doubled or only one; English first, else a village elsewhere."""
     open_meteo.places.append(place("Kohln", "Erewhon", "West", 3))
     for language, asked, region in (
         ("en", "utopia", "North"),
@@ -129,9 +127,7 @@ async def test_a_place_that_may_be_several_is_asked_back(ask: Asked, open_meteo:
 
 
 async def test_what_makes_no_sense_is_refused(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """Before anything is asked, also a day beyond the forecast (it may be one day off from ours at the place, no more);
-    a place that is not there is said.
-    """
+    """Before anything is asked, also a day beyond the forecast; a place that is not there is said."""
     wrong: tuple[dict[str, Any], ...] = (
         {},
         {"latitude": 1.0},
@@ -213,9 +209,7 @@ async def test_the_customer_host_gets_the_key(opened: Opened) -> None:
 
 
 async def test_the_rain_of_this_afternoon_is_told_by_the_hour(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """What is over at the place (it is 15:45 there) is left out. A night reaches into the next day, and the forecast
-    that is asked for always reaches as far.
-    """
+    """Without what is over at the place (it is 15:45 there); a night reaches into the next day."""
     hours = (await ask("Utopia", hours="afternoon", days=1))["hours"]
     assert (hours["from"], hours["until"]) == ("Saturday 2026-11-21 15:00", "Saturday 2026-11-21 18:00")
     assert hours["columns"] == "hour, weather, temperature °C, chance of rain %, rain mm, wind km/h and from where"
@@ -266,9 +260,7 @@ async def test_where_the_sun_does_not_set_or_rise_it_is_said(ask: Asked, open_me
 
 
 async def test_a_region_or_a_country_behind_a_comma_decides(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """By name, letters or code, as people and models write them; the service takes the best few of the bare name and
-    drops those elsewhere only then. Reports: glanceapp/glance#7, and the kind of home-assistant/core#93411.
-    """
+    """By name, letters or code. Reports: glanceapp/glance#7, and the kind of home-assistant/core#93411."""
     american = {"country_code": "US", "admin2": "Sangamon"}
     states = [("Illinois", 116_565), ("Ohio", 59_357), *((f"State {n}", 9_000) for n in range(12)), ("Vermont", 3_979)]
     open_meteo.places = [place("Springfield", "United States", name, count, **american) for name, count in states]
@@ -310,9 +302,7 @@ async def test_coordinates_are_read_as_people_write_them(ask: Asked, open_meteo:
 
 
 async def test_the_air_is_told_on_request(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """With a word for it, units and the pollen that are measured there; else no request is made. What is missing of it
-    is said, and the weather told all the same.
-    """
+    """In a word, units and pollen, if asked for; the weather comes though the air is not known."""
     assert (await ask("Utopia", air_quality=True))["air_quality"] == {
         "air": "fair",
         "european_index": "35 EAQI",
@@ -338,9 +328,7 @@ async def test_the_air_is_told_on_request(ask: Asked, open_meteo: OpenMeteo) -> 
 
 
 async def test_a_chart_is_a_picture_in_the_language_of_the_person(opened: Opened, open_meteo: OpenMeteo) -> None:
-    """Of the hours that were asked for, else of all days; the same weather gives the same picture. The place is called
-    as it was asked for; a name with nothing that can be drawn is left out; what the model reads stays English.
-    """
+    """The same for the same weather; the place as it was asked for; what the model reads stays English."""
     wishes: tuple[dict[str, Any], ...] = ({}, {"hours": "evening"}, {"days": 7, "units": "imperial"})
     for more in wishes:
         first, again = [await opened().result("Utopia", chart=True, **more) for _ in range(2)]

@@ -20,9 +20,7 @@ def ask(mediawiki: MediaWiki, http: Http, context: ToolContext) -> Asked:
 
 
 async def test_an_article_is_told_by_introduction_and_headings(ask: Asked, mediawiki: MediaWiki) -> None:
-    """By its title, by another that leads there, whatever signs stand in it; with its address and licence. What is
-    empty is said to be.
-    """
+    """By any title that leads there, with its address and licence; what is empty is said to be."""
     for title in ("aldis lamp", "Signal lamp", " Aldis|lamp ", "[[Aldis_lamp]]"):
         mediawiki.requests.clear()
         assert await ask(title) == {
@@ -44,9 +42,7 @@ async def test_an_article_is_told_by_introduction_and_headings(ask: Asked, media
 
 
 async def test_a_section_is_told_with_what_is_below_it(ask: Asked) -> None:
-    """Capitals aside, or by a part of its heading. One that is not there is answered with those that are, so that the
-    model can choose: anybody can write one, so it comes as data, and never in our own words.
-    """
+    """By a part of its heading; one that is not there is answered with those that are, quoted as data."""
     for wanted, heading, text in (
         ("History", "History", "Named after its inventor.\n\n\n=== First use ===\nAt sea."),
         ("first USE", "First use", "At sea."),
@@ -65,9 +61,7 @@ async def test_a_section_is_told_with_what_is_below_it(ask: Asked) -> None:
 
 
 async def test_a_subject_that_is_no_title_is_searched_for(ask: Asked, mediawiki: MediaWiki) -> None:
-    """The best that is found is read, and the others are named. One of several meanings is asked back with the titles
-    to choose from, also where the search leads to it; for one of signs alone no request is made.
-    """
+    """The best that is found is read; a title of several meanings is asked back with those to choose from."""
     for title in ("|", "\u200b", "[]#"):
         with pytest.raises(BadArguments, match="empty"):
             await ask(title)

@@ -43,9 +43,7 @@ def ask(x: X, brave: Brave, http: Http) -> Asked:
 
 
 async def test_posts_come_with_author_time_counts_and_address(ask: Asked, x: X, brave: Brave) -> None:
-    """In the form of all results, so that an answer can cite them; `source` is X itself. Three posts and their two
-    authors cost what was read, nothing found costs nothing; the price of a usual search of ten is known beforehand.
-    """
+    """In the form of all results, so that an answer can cite them; they cost what was read, and nothing else."""
     data = await ask("lamp -fog", count=10)
     assert (data["query"], data["source"], "why_not_x" in data) == ("lamp -fog", "X", False)
     assert data["results"][0] == {
@@ -70,9 +68,7 @@ async def test_posts_come_with_author_time_counts_and_address(ask: Asked, x: X, 
 
 
 async def test_x_is_asked_in_its_own_words(ask: Asked, x: X, brave: Brave) -> None:
-    """With a token in a header, never in the address; X gives 10 to 100 posts at a time, and the answer says so. What X
-    refuses is told in its own words, before it is paid, and the web is not searched for it either.
-    """
+    """With a token in a header, and 10 to 100 posts; what X refuses is quoted, before it is paid."""
     asked: tuple[tuple[dict[str, Any], dict[str, str], str], ...] = (
         ({}, {"max_results": "10", "sort_order": "relevancy"}, ""),
         ({"count": 30, "order": "newest"}, {"max_results": "30", "sort_order": "recency"}, ""),
@@ -100,9 +96,7 @@ async def test_x_is_asked_in_its_own_words(ask: Asked, x: X, brave: Brave) -> No
 
 
 async def test_any_form_of_a_post_is_read(ask: Asked, x: X) -> None:
-    """X is renaming tweets to posts; a long post is whole in its note. Names and words are anybody's: they are cleaned,
-    an author that cannot be one has none, and a post without an id is left out.
-    """
+    """Also one that X names anew, or long; names and words are cleaned, and a post without an id is left out."""
     long = {"note_post": {"text": "lamp " * 300}, "public_metrics": {"repost_count": 3, "like_count": "many"}}
     x.posts = [post("19", "lamp ...", **long), post("18", "lamp", note_tweet={"text": "The whole lamp."})]
     first, second = (await ask("lamp"))["results"]
@@ -122,9 +116,7 @@ def fault(status: int, **headers: str) -> Answer:
 
 
 async def test_the_web_stands_in_for_x(x: X, brave: Brave, http: Http) -> None:
-    """Only what lies at x.com, and it is said who answered, and why not X; X is not asked twice. Without a token X is
-    not asked at all, and the cost is that of the search alone.
-    """
+    """Only what lies at x.com, with why not X, which is not asked twice, and without a token not at all."""
     for answer, why in (
         (fault(401), "TOOLS__TWITTER__BEARER_TOKEN"),
         (fault(503), "status 503"),

@@ -97,9 +97,7 @@ CASES: tuple[tuple[str, str, Any, list[int]], ...] = (
 
 
 async def test_each_operator_finds_its_rows(shop: Shop) -> None:
-    """As with SQLite: case, signs and empty cells mean the same; values take the type of their column. One of the wrong
-    type is the model's to mend: it reads so, without the value and without the server's words.
-    """
+    """As with SQLite; values take the type of their column, and one of a wrong type is the model's to mend."""
     for column, operator, value, ids in CASES:
         condition = {"column": column, "op": operator, "value": value}
         found = await shop.rows("orders", columns=["id"], where=[condition], order_by=["id"])

@@ -36,9 +36,7 @@ def shop(path: Path, *columns: str, table: str = "t", **limits: Any) -> Shop:
 
 
 async def test_a_file_stays_as_it_is(path: Path) -> None:
-    """Byte for byte, and no other file appears beside it, also where a write-ahead log is usual: its owner might not be
-    able to write a log of Aldis's making.
-    """
+    """Byte for byte, and no file appears beside it, also where a write-ahead log is usual."""
     for _ in range(2):
         before = contents(path.parent)
         await shop(path).describe()
@@ -61,10 +59,8 @@ async def test_what_is_no_database_is_told(tmp_path: Path) -> None:
         assert "SECRET" not in str(caught.value)
 
 
-async def test_a_database_that_is_being_written_is_told_or_read_beside_it(path: Path, tmp_path: Path) -> None:
-    """Locked by another program, it is for later, not for waiting. With a write-ahead log, what is committed is seen
-    and nothing else, by whichever name.
-    """
+async def test_a_database_that_another_program_writes_is_left_or_read(path: Path, tmp_path: Path) -> None:
+    """A lock is for later, not for waiting; with a write-ahead log what is committed is seen, by any name."""
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
         with pytest.raises((Unavailable, TimedOut)) as caught:

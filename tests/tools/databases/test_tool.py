@@ -89,9 +89,7 @@ FINDS: tuple[tuple[str, str, Any, list[int]], ...] = (
 
 
 async def test_each_operator_finds_its_rows(shop: Shop) -> None:
-    """Case counts but in `contains` and `starts_with`; signs mean themselves; no value fits nothing but `is_null`. As
-    the founding documents write them, conditions are an object of columns and values, and need no name of a database.
-    """
+    """Signs mean themselves, no value fits `is_null` alone, and an object of columns and values does as well."""
     for column, operator, value, ids in FINDS:
         condition = {"column": column, "op": operator, "value": value}
         found = await shop.rows("orders", columns=["id"], where=[condition], order_by=["id"])
@@ -190,9 +188,7 @@ ADDRESS = "postgresql://keeper:SECRET@db.example/shop"
 
 
 def test_a_list_that_cannot_work_is_refused_without_repeating_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the start, in one line that names the variable; an address holds a password. Where the library of a database
-    is not installed, the line says what to install.
-    """
+    """At the start, in one line that names the variable, and the package to install where one is missing."""
     for document in (
         "SECRET",
         '{"SECRET": {}}',

@@ -42,9 +42,7 @@ KINDS = {
 
 
 def test_a_host_is_told_by_its_name_alone() -> None:
-    """An authority is one by its ending or its entry, never by a part of a name that anyone can register. A publisher
-    is who registered the name, whatever lies below it, and under whichever ending.
-    """
+    """By its ending or its entry, never by a part that anyone can register; a publisher by the registered name."""
     assert {host: kind(host, official_sites=("town.example",)) for host in KINDS} == KINDS
     for host, who in (("A.Lamps.Example.", "lamps"), ("news.lamps.co.uk", "lamps"), ("localhost", "localhost")):
         assert publisher(host) == who

@@ -47,9 +47,7 @@ OTHER = page("Lamps of the harbour", "https://lamps.example/7", "The lamps are l
 
 @dataclass
 class Press(Tavily):
-    """Tavily that finds by what is asked: the pages of the first entry whose words stand in the query, or whose site it
-    is kept to. An empty entry stands for every query; what is in `news` is found in the news only.
-    """
+    """Finds the pages of the first entry whose words stand in the query or its sites; `news` in the news only."""
 
     findings: dict[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
     news: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -148,9 +146,7 @@ async def test_a_claim_that_many_tell(press: Press, newsroom: Newsroom) -> None:
 
 
 async def test_a_claim_that_is_debunked(press: Press, newsroom: Newsroom) -> None:
-    """Denials are looked for although several agree; then the confidence falls, and who contradicts comes first.
-    Without a model there is no evidence: the error says so, and what the searches cost all the same.
-    """
+    """Denials are looked for although several agree, and come first; a check without a model has its price, too."""
     press.findings = {"official statement": [], "fact check": [DENIAL], "": [DAILY, EVENING, ORIGINAL]}
     data: Any = (await newsroom.check()).data
     assert data["evidence"]["several_agree"]
@@ -166,9 +162,7 @@ async def test_a_claim_that_is_debunked(press: Press, newsroom: Newsroom) -> Non
 
 
 async def test_a_model_reads_all_pages_once_and_no_more_than_its_share(press: Press, newsroom: Newsroom) -> None:
-    """After the last round, with the claim as it was given; what is beyond the bound only mentions. No more is searched
-    than the operator wants, neither rounds nor searches, and what they cost is added up.
-    """
+    """After the last round, the claim as it was given; nor is more searched and paid than the operator wants."""
     pages = [page(f"Larkhaven bridge collapse: 43 people dead {n}{n}", f"https://p{n}.example/", "") for n in range(30)]
     press.findings, press.news = {"fact check": pages[20:], "": pages[:10]}, pages[10:20]
     data: Any = (await newsroom.check()).data
@@ -201,9 +195,7 @@ async def test_the_operator_prefers_sites(press: Press, newsroom: Newsroom) -> N
 async def test_with_the_encyclopaedia_alone_the_data_are_incomplete(
     newsroom: Newsroom, press: Press, wikipedia: Wikipedia
 ) -> None:
-    """It has no news, so only what it can search is asked for; an article is no witness. A check whose every search
-    fails is an answer too: nothing is known. No key is in it.
-    """
+    """It has no news, and an article is no witness; where every search fails that is the answer, without a key."""
     newsroom.search = newsroom.opened(None)
     result = await newsroom.check("The Aldis lamp is a signal lamp")
     assert result.data["incomplete_because"] == ["only_the_encyclopaedia_answered", "too_few_sources"]

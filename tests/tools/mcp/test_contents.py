@@ -44,9 +44,7 @@ def test_a_schema_is_shown_without_what_says_nothing_or_is_refused() -> None:
 
 
 def test_a_call_is_checked_by_all_of_the_schema() -> None:
-    """What is wrong is said in short, with its place; what fits is kept as it came. A schema that cannot be made fit is
-    refused: a vendor that refuses one tool refuses the whole question.
-    """
+    """What is wrong is said in short, with its place; a schema that vendors would refuse is refused."""
     given: dict[str, Any]
     for given, problem in (
         ({"kind": "lamp"}, "'title' is a required property"),
@@ -82,9 +80,7 @@ def named(server: str, *tools: str, servers: tuple[str, ...] = (), taken: tuple[
 
 
 def test_what_would_be_called_alike_is_told_apart() -> None:
-    """A name is made of both; a mark of what it stands for follows where another has it: in one listing, beside a tool
-    that is always there, and over all servers.
-    """
+    """In one listing, beside a tool that is always there, and over all servers: by a mark of what it stands for."""
     for server, tool, name in (
         ("My Files!", "Read-File.v2", "my_files_read_file_v2"),
         ("7zip", "list", "mcp_7zip_list"),
@@ -119,9 +115,7 @@ def image(data: bytes, kind: str = "image/png") -> dict[str, Any]:
 
 
 def test_answers_become_data() -> None:
-    """What is data is handed on as such, without the words beside it that say the same; other words are joined. A few
-    pictures are sent on, named after the tool.
-    """
+    """Data without the words that say the same, else the words; and a few pictures, named after the tool."""
     resource = {"type": "resource", "resource": {"uri": "file:///a", "text": "in a file"}}
     link = {"type": "resource_link", "name": "a", "uri": "file:///a"}
     audio = {"type": "audio", "data": "", "mimeType": "audio/wav"}

@@ -21,9 +21,7 @@ def options(servers: Any) -> McpOptions:
 
 
 def test_servers_are_read_from_text_and_from_a_file(tmp_path: Path) -> None:
-    """In their order, alone or under `mcpServers`; keys are shown by nothing. What follows an address may be one: it is
-    sent as it was set.
-    """
+    """In their order, alone or under `mcpServers`; keys, also those in an address, are shown by nothing."""
     servers = {"files": FILES, "crm": CRM | {"timeout": 5, "tools": ["find"], "approve": "all", "private": False}}
     path = tmp_path / "servers.json"
     path.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
@@ -60,9 +58,7 @@ WRONG: list[tuple[Any, str]] = [
 
 
 def test_what_is_wrong_is_said_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In one line that begins with the variable; a key that was pasted is nowhere in it. Without the extra the operator
-    reads what to install, and without servers nothing is missed.
-    """
+    """In one line that begins with the variable, without a pasted key; without the extra it says what to install."""
     for servers, words in WRONG:
         text = servers if isinstance(servers, str) else json.dumps(servers)
         with pytest.raises(ConfigError) as caught:

@@ -57,9 +57,7 @@ async def called(tool: Tool, context: ToolContext, **arguments: Any) -> Result:
 async def test_a_server_of_the_sdk_over_its_input_and_output(
     tmp_path: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Numbers, words and pictures come back; a failure is quoted; a call that is given up is called off; nothing of our
-    settings is in its environment, what it complains of goes nowhere; at the end it is no more.
-    """
+    """Results and failures come back, a call is called off, the environment has no setting, and the end is one."""
     monkeypatch.setenv("LLM__ANTHROPIC__API_KEY", "canary")
     monkeypatch.setenv("TZ", "Europe/Berlin")
     async with running({"The Lamps": command(LAMPS, env={"MODE": "own"})}) as source:
@@ -110,9 +108,7 @@ async def lamps(port: int, *arguments: str) -> AsyncGenerator[None]:
 
 
 async def test_a_server_of_the_sdk_over_http(context: ToolContext) -> None:
-    """One that is not up yet is left out and found later; headers go along; a tool that it gets later is offered,
-    without a restart; when it dies in a call nobody knows whether it happened; then it is absent.
-    """
+    """One that comes up later, or gets a tool later, is found without a restart; one that dies in a call is absent."""
     port, headers = free_port(), {"X-Badge": "keeper 7"}
     far = {"type": "http", "url": f"http://127.0.0.1:{port}/mcp", "headers": headers, "approve": "all"}
     async with running({"far": far}, dataclasses.replace(QUICK, relist_seconds=0.05)) as source:
@@ -186,9 +182,7 @@ async def test_a_silent_server_is_left_out_and_ended_with_all_that_it_started(tm
 
 
 async def test_tools_are_made_fit_or_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Names of the common alphabet, each once; short texts without what cannot be seen; lines that are no messages, or
-    no UTF-8, are passed over, and are in no log.
-    """
+    """Names of the common alphabet, each once, and short texts; lines that are no messages are passed over."""
     caplog.set_level(logging.DEBUG)
     async with running({"h": command(ROUGH, "odd", str(tmp_path / "pid"))}) as source:
         tools = await by_name(source)

@@ -121,9 +121,7 @@ async def test_every_service_fails_in_its_kinds_only(services: Services) -> None
 
 
 async def test_brave_requests_of_one_key_keep_their_distance(services: Services) -> None:
-    """The second waits for its turn, longer than it has time for, and Brave is not asked; what Brave says of the pace
-    replaces the slow one that was assumed.
-    """
+    """The second waits for its turn, or times out unasked; what Brave says of the pace replaces the assumed one."""
     assert SERVICES["brave"].interval_seconds == 1.1
     for limits, seconds, asked_for in (({}, 0.5, 1), ({"X-RateLimit-Limit": "50, 0"}, DEADLINE_SECONDS, 2)):
         services.brave.requests.clear()
@@ -195,9 +193,7 @@ async def test_results_name_their_source(services: Services) -> None:
 async def test_the_next_service_stands_in_for_one_that_fails(
     services: Services, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The answer says who failed and why, the log who and of what kind; neither has the key, the log no query. Tavily
-    without a key is asked only if the operator wants.
-    """
+    """The answer says who failed and why, the log of what kind; Tavily without a key is asked only if wanted."""
     caplog.set_level(logging.DEBUG)
     services.searxng.formats = ("html",)
     data = await services.tool(api_key="wrong-key", searxng_base_url=services.searxng.url)("private matters")
@@ -284,9 +280,7 @@ async def test_the_news_are_searched_where_there_are_any(services: Services) -> 
 
 
 async def test_each_service_refuses_in_its_own_way(services: Services) -> None:
-    """A key is the operator's matter, and named by its setting; a plan that is used up is not asked again for; some
-    errors come with a success.
-    """
+    """A refused key is named by its setting, a plan that is used up is not asked again, a success may be an error."""
     for key in KEYS:
         name, wrong = key.removesuffix("api_key").strip("_") or "brave", dict[str, Any]({key: "wrong-key"})
         with pytest.raises(Disabled, match=f"TOOLS__WEB_SEARCH__{key.upper()}") as caught:
@@ -314,9 +308,7 @@ async def test_each_service_refuses_in_its_own_way(services: Services) -> None:
 
 
 async def test_the_same_search_is_asked_once_in_ten_minutes(services: Services) -> None:
-    """For all conversations; another wish is another search, and later it is asked anew. It costs what the service that
-    answered takes, and nothing if it was found a moment ago.
-    """
+    """For all conversations, and at no cost; another wish is another search, and later it is asked anew."""
     ask = services.tool(api_key=KEY)
 
     async def asks(after: timedelta, **more: Any) -> tuple[int, Decimal | None]:

@@ -54,9 +54,7 @@ LED_INSIDE = {
 
 
 async def test_nothing_inside_is_connected_to_however_it_is_spelled(trap: Line) -> None:
-    """Decimal, octal, hexadecimal, shortened, wrapped in IPv6, full stops of other scripts: it is where it leads. A
-    name is nothing but its addresses, and one bad among them is enough.
-    """
+    """A number is where it leads, a name nothing but its addresses, and one bad among them is enough."""
     names = Names({web_address(f"http://{host}").host: [addresses] for host, addresses in LED_INSIDE.items()})
     async with Fetcher(USER_AGENT, reach=FetchReach(ports=frozenset({trap.port})), resolve=names) as fetcher:
         for number, host in enumerate([*NUMBERS.split(), *LED_INSIDE], start=1):
@@ -125,9 +123,7 @@ REDIRECTS: list[tuple[str | None, type[ToolError]]] = [
 
 
 async def test_a_redirect_passes_the_guard_anew(site: Site) -> None:
-    """A good site leads inside, elsewhere or nowhere: it is asked once, and no request comes inside. A name that
-    changes behind the check reaches nothing new: the address that was judged is used.
-    """
+    """Asked once, it leads nowhere inside; a name that changes behind the check keeps the judged address."""
     names = Names({"site.example": [[HERE]], "inner.example": [[INSIDE]], "both.example": [[HERE, INSIDE]]})
     async with line(SECRET, INSIDE) as inner:
         for location, kind in REDIRECTS:

@@ -94,9 +94,7 @@ async def test_an_address_that_does_not_answer_gives_way_to_the_next(site: Site)
 
 
 async def test_a_redirect_is_followed_by_get(fetcher: Fetcher, site: Site) -> None:
-    """Relative to where it stood or whole, to another host too; cookies are left behind. Of a chain five are followed,
-    the sixth is not.
-    """
+    """Relative to where it stood or whole, to another host too, five times at most; cookies are left behind."""
     for status, location in (
         (301, "c d?e=f"),
         (303, site.url_of("/a/c d?e=f", "www.site.example")),
@@ -141,9 +139,7 @@ async def test_only_the_types_that_were_asked_for_are_read(fetcher: Fetcher, sit
 
 
 async def test_a_body_that_is_too_large_or_packed_unfit_is_left_unread(fetcher: Fetcher, site: Site) -> None:
-    """Endless bodies, bombs and a byte too many, in the memory that the limit allows; compression of a kind whose size
-    is not bounded here, or broken.
-    """
+    """Endless bodies, bombs, a byte too many, and compression without a bound, in the memory that the limit allows."""
     for fault in (
         endless(b"x", b"x" * 65_536),
         endless(GZIP_HEAD, EMPTY_BLOCKS, Content_Encoding="gzip"),
@@ -193,9 +189,7 @@ async def test_an_answer_that_breaks_the_rules_is_a_failure() -> None:
 
 
 async def test_tls_keeps_the_name_of_the_host(site: Site, tmp_path: Path) -> None:
-    """The connection goes to the address that was judged; the certificate must be for the name. No redirect leads from
-    https to http, where others on the way could change the page; from http to https is fine.
-    """
+    """The certificate must be for the name; no redirect leads from https to http, but one to https is fine."""
     known = certified(SITE, tmp_path)
     away = says(f"HTTP/1.1 302 Found\r\nLocation: {site.url_of()}\r\nContent-Length: 0\r\n\r\n")
     async with (

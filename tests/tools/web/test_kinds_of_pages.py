@@ -174,9 +174,7 @@ async def read(row: Row, context: ToolContext) -> str:
 
 @pytest.mark.parametrize("rows", [ENCODINGS, MARKUP, SENT_ON, HEADERS], ids=["encoding", "markup", "moved", "header"])
 async def test_pages_are_read_as_they_are_found(rows: list[Row], context: ToolContext) -> None:
-    """In their encodings by the web's standard, not by Python's. Markup that changes a meaning is kept: 10 to the 5th
-    is not 105. Where browsers are sent on, that is followed or named. What is no text is refused by its bytes.
-    """
+    """By the web's standard, not Python's; with markup that changes a meaning; and where browsers are sent on."""
     for row in rows:
         found = await read(row, context)
         assert row.contains in found, row.why

@@ -103,9 +103,7 @@ async def test_a_pdf_is_known_by_its_bytes(ask: Asked, site: Site) -> None:
 
 
 async def test_a_pdf_is_read_on_by_its_pages(opened: Opened, site: Site) -> None:
-    """Piece by piece under the numbers of its pages; of a scan it is said that it is one, as a model may be sent it. Of
-    one that cannot be opened the model hears why; it is said by what has opened it, so it is quoted.
-    """
+    """Piece by piece under their numbers; of a scan, and of one that cannot be opened, it says so."""
     site.answers["/"] = answer_bytes(
         pdf(*[f"page {number} {'words ' * 20}" for number in range(1, 4)]), "application/pdf"
     )
@@ -129,9 +127,7 @@ async def test_a_pdf_is_read_on_by_its_pages(opened: Opened, site: Site) -> None
 
 
 async def test_what_a_site_closes_to_programs_is_left_alone(ask: Asked, opened: Opened, site: Site) -> None:
-    """Its rules are asked for once, and the closed page never; a file of 1 MB is weighed beside all else. A server that
-    fails has not agreed, and is asked again later; a file that is too long says nothing.
-    """
+    """Its rules are asked for once, beside all else; a server that fails has not agreed, and is asked again."""
     begun: list[str] = []
 
     class Threads(ThreadPoolExecutor):
@@ -189,9 +185,7 @@ ROWS = [
 
 
 def test_the_longest_rule_of_the_own_group_counts() -> None:
-    """As RFC 9309 has it; what cannot be understood forbids nothing. No file takes long: agents times rules, rules
-    without end, stars that may each look at the whole path again.
-    """
+    """As RFC 9309 has it; what cannot be understood forbids nothing, and no file takes long."""
     for text, path, is_allowed in ROWS:
         assert allows(text, path) is is_allowed, (text, path)
     agents = "".join(f"User-agent: {''.join(name)}\n" for name in product("bcdefghijklmnopqrstuvwxyz", repeat=3))
