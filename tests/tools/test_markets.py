@@ -25,9 +25,7 @@ def get(polymarket: Polymarket, http: Http, context: ToolContext) -> Asked:
     return Asked(market_tools(http, base_url=polymarket.url)[1], context)
 
 
-async def test_a_market_is_told_with_source_likelihood_and_end(
-    search: Asked, get: Asked, polymarket: Polymarket
-) -> None:
+async def test_a_market_has_source_likelihood_and_end(search: Asked, get: Asked, polymarket: Polymarket) -> None:
     """In percent and dollars, without what is not known; little trading, and a count that was fitted, are said."""
     data = await search("lamp", count=50)
     assert data["note"] == "At most 20 markets can be asked for at a time, not 50."
@@ -48,7 +46,7 @@ async def test_a_market_is_told_with_source_likelihood_and_end(
                 "volume": "250,000 USD",
                 "volume_last_24_hours": "1,234 USD",
                 "liquidity": "15,000 USD",
-            },
+            }
         ],
     }
     polymarket.events.append(event("odd", "Odd?", endDate=None, volume=999, liquidity=""))

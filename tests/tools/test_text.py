@@ -49,10 +49,7 @@ CLEANED = [
     ("a\u200db\u200cc", "abc"),
     ("漢\u200d字и\u200cк\u03b1\u200d\u03b2", "漢字ик\u03b1\u03b2"),
     ("क\u094d\u200dष", "क\u094d\u200dष"),
-    (
-        "\U0001f9d1\U0001f3fd\u200d\u2695\ufe0f 1\ufe0f\u20e3",
-        "\U0001f9d1\U0001f3fd\u200d\u2695\ufe0f 1\ufe0f\u20e3",
-    ),
+    ("\U0001f9d1\U0001f3fd\u200d\u2695\ufe0f 1\ufe0f\u20e3", "\U0001f9d1\U0001f3fd\u200d\u2695\ufe0f 1\ufe0f\u20e3"),
     ("❤\ufe0f\ufe0e\ufe0f\ufe0e", "❤\ufe0f"),
     (f"\U0001f3f4{TAGS['gbsct']}\U000e007f!", f"\U0001f3f4{TAGS['gbsct']}\U000e007f!"),
     (f"\U0001f3f4{TAGS['gbxxx']}\U000e007f \U0001f3f4{TAGS['gbsct']}{TAGS['gbsct']}", "\U0001f3f4 \U0001f3f4"),

@@ -34,14 +34,8 @@ DAILY = page("Larkhaven bridge collapse: 43 people dead", "https://daily.example
 EVENING = page("43 people died as bridge in Larkhaven collapsed", "https://evening.example/2", "The evening's words.")
 REPRINT = page("Larkhaven: 43 people dead in bridge collapse", "https://reprint.example/3", STORY, "2026-11-18")
 ORIGINAL = page("Bridge in Larkhaven collapses, 43 people dead", "https://www.original.example/4", STORY)
-OFFICIAL = page(
-    "Statement on the Larkhaven bridge",
-    "https://interior.gov.uk/5",
-    "The ministry confirms that the bridge collapsed and 43 people died.",
-)
-DENIAL = page(
-    "Larkhaven bridge collapse is a hoax", "https://snopes.com/6", "No bridge collapsed and no 43 people died."
-)
+OFFICIAL = page("Statement on Larkhaven", "https://interior.gov.uk/5", "The bridge collapsed and 43 people died.")
+DENIAL = page("Larkhaven bridge collapse is a hoax", "https://snopes.com/6", "It stands, and no 43 people died.")
 OTHER = page("Lamps of the harbour", "https://lamps.example/7", "The lamps are lit.")
 
 
@@ -192,9 +186,7 @@ async def test_the_operator_prefers_sites(press: Press, newsroom: Newsroom) -> N
     ]
 
 
-async def test_with_the_encyclopaedia_alone_the_data_are_incomplete(
-    newsroom: Newsroom, press: Press, wikipedia: Wikipedia
-) -> None:
+async def test_the_encyclopaedia_alone_is_incomplete(newsroom: Newsroom, press: Press, wikipedia: Wikipedia) -> None:
     """It has no news, and an article is no witness; where every search fails that is the answer, without a key."""
     newsroom.search = newsroom.opened(None)
     result = await newsroom.check("The Aldis lamp is a signal lamp")

@@ -54,9 +54,7 @@ async def called(tool: Tool, context: ToolContext, **arguments: Any) -> Result:
     return await tool.run(tool.spec.arguments.model_validate(arguments), context)
 
 
-async def test_a_server_of_the_sdk_over_its_input_and_output(
-    tmp_path: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_command_of_the_sdk(tmp_path: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """Results and failures come back, a call is called off, the environment has no setting, and the end is one."""
     monkeypatch.setenv("LLM__ANTHROPIC__API_KEY", "canary")
     monkeypatch.setenv("TZ", "Europe/Berlin")

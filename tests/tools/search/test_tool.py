@@ -190,9 +190,7 @@ async def test_results_name_their_source(services: Services) -> None:
     assert (seen.headers["x-subscription-token"], seen.query["q"]) == (KEY, "signal lamps")
 
 
-async def test_the_next_service_stands_in_for_one_that_fails(
-    services: Services, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_the_next_service_stands_in(services: Services, caplog: pytest.LogCaptureFixture) -> None:
     """The answer says who failed and why, the log of what kind; Tavily without a key is asked only if wanted."""
     caplog.set_level(logging.DEBUG)
     services.searxng.formats = ("html",)

@@ -209,9 +209,7 @@ async def test_tls_keeps_the_name_of_the_host(site: Site, tmp_path: Path) -> Non
     assert len(secure.heard) == 1
 
 
-async def test_addresses_are_in_no_log_and_no_error(
-    fetcher: Fetcher, site: Site, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_addresses_are_in_no_log(fetcher: Fetcher, site: Site, caplog: pytest.LogCaptureFixture) -> None:
     """What people read is theirs, even where everything is logged."""
     caplog.set_level(logging.DEBUG)
     await fetch(fetcher, site.url_of("/private?word=canary"))

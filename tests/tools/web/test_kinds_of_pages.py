@@ -46,11 +46,7 @@ ENCODINGS = [
     Row("EUC-JP with NEC's signs", "<meta charset=euc-jp><p>①㈱東京".encode("euc_jis_2004"), "①㈱東京"),
     Row("no type (lexmount/moli#156)", '<meta http-equiv=Content-Type content="charset=gbk">家'.encode("gbk"), "家"),
     Row("in a title (joshdick/miniProxy#60)", "<title><meta charset=cp1251></title><p>Т".encode("cp1251"), "Т"),
-    Row(
-        "utf-16 in a meta",
-        b'<meta http-equiv="Content-Type" content="text/html; charset=utf-16"><p>Open 9 to 17',
-        "Open 9 to 17",
-    ),
+    Row("utf-16 in a meta", b'<meta http-equiv=Content-Type content="a; charset=utf-16"><p>Open 9 to 17', "9 to 17"),
     Row("a comment names one", "<!-- <meta charset=koi8-r> --><meta charset=utf-8><p>Zürich".encode(), "Zürich"),
     Row("XML names one", '<?xml version="1.0" encoding="iso-8859-1"?><p>Köln</p>'.encode("latin-1"), "Köln", (), XHTML),
     Row("a feed names one", '<?xml version="1.0" encoding="cp1251"?><a>Ту</a>'.encode("cp1251"), "Ту", (), "text/xml"),
@@ -64,11 +60,7 @@ ENCODINGS = [
 ]
 MARKUP = [
     Row("raised (adbar/trafilatura#889)", "<p>10<sup>5</sup> litres; 2<sup>10</sup>", "10^5 litres; 2^10"),
-    Row(
-        "raised further (tc39/ecmarkup#516)",
-        "<p>10<sup>f</sup> 10<sup>-3</sup> x<sup>n+1</sup>",
-        "10^f 10^-3 x^(n+1)",
-    ),
+    Row("raised (tc39/ecmarkup#516)", "<p>10<sup>f</sup> 10<sup>-3</sup> x<sup>n+1</sup>", "10^f 10^-3 x^(n+1)"),
     Row("an ordinal (nlpie/biomedicus2#47)", "<p>the 1<sup>st</sup> of 2<sup>74,207</sup>", "the 1st of 2^74,207"),
     Row("lowered", "<p>H<sub>2</sub>O, 101<sub>2</sub>, x<sub>max</sub>", "H₂O, 101₂, x_max"),
     Row("a fraction", "<p>1<sup>1</sup>/<sub>2</sub> cups, <sup>3</sup>\u2044<sub>4</sub> l", "1 1/2 cups, 3/4 l"),
@@ -79,11 +71,7 @@ MARKUP = [
     Row("steps go on (JohannesKaufmann/html-to-markdown#84)", "<ol start=3><li>a</ol>x<ol start=4><li>b</ol>", "4. b"),
     Row("steps with numbers of their own", "<ol><li value=7>a<li>b<ul><li>c</ul></ol>", "8. b\\n\\n- c"),
     Row("a formula (Stardown-app/Stardown#142)", "<p>So <math><mi>x</mi><mo>=</mo><mn>42</mn></math> m", "So x=42 m"),
-    Row(
-        "a formula of parts",
-        "<math><mfrac><mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow><mn>2</mn></mfrac><msup><mi>x</mi><mn>3</mn></msup></math>",
-        "(a+1)/2x^3",
-    ),
+    Row("a fraction of a sum", "<math><mfrac><mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow><mn>2</mn></mfrac>", "(a+1)/2"),
     Row(
         "a formula with its source",
         "<math><semantics><mi>x</mi><annotation encoding='application/x-tex'>\\sum_i x</annotation></semantics></math>",
@@ -113,9 +101,7 @@ SENT_ON = [
     Row("a named frame", '<frameset><frame name=main src="/target"></frameset>', "[frame: main]"),
     Row("a frame in the page", '<p>See <iframe src="/target" title="Hours"></iframe>', "[frame: Hours]"),
     Row(
-        "no scripts (modelcontextprotocol/servers#3894)",
-        "<noscript><p>It costs 42.</noscript><script></script>",
-        "42",
+        "no scripts (modelcontextprotocol/servers#3894)", "<noscript><p>It costs 42.</noscript><script></script>", "42"
     ),
     Row("a page for scripts alone", "<noscript>Please enable JavaScript.</noscript><script></script>", "does not run"),
     Row("a page that loads", "<div id=app>Loading…</div><script src=app.js></script>", "does not run"),

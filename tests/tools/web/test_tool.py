@@ -116,10 +116,7 @@ async def test_a_pdf_is_read_on_by_its_pages(opened: Opened, site: Site) -> None
     data = await ask(site.url_of())
     assert (data["pages"], data["text"]) == (2, "")
     assert "scan" in data["note"]
-    for body, told in (
-        (locked("key"), "it is locked by a password"),
-        (b"%PDF-1.7 and no more", "it is damaged"),
-    ):
+    for body, told in ((locked("key"), "it is locked by a password"), (b"%PDF-1.7 and no more", "it is damaged")):
         site.answers["/"] = answer_bytes(body, "application/pdf")
         with pytest.raises(BadArguments, match="The PDF cannot be read") as caught:
             await ask(site.url_of())
