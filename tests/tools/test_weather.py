@@ -48,13 +48,8 @@ def ask(opened: Opened) -> Asked:
 async def test_the_weather_of_a_place_has_words_units_and_its_source(ask: Asked) -> None:
     """Now and the coming days, in the units that the answer names; what is null is left out."""
     data = await ask("Utopia", days=2)
-    assert data["place"] == {
-        "name": "Utopia",
-        "region": "North",
-        "country": "Atlantis",
-        "latitude": 52.52437,
-        "longitude": 13.41053,
-    }
+    where = {"latitude": 52.52437, "longitude": 13.41053}
+    assert data["place"] == {"name": "Utopia", "region": "North", "country": "Atlantis", **where}
     assert data["timezone"] == "Europe/Berlin (GMT+1)"
     assert data["current"] == {
         "local_time": "2026-11-21T15:45",
@@ -118,11 +113,7 @@ async def test_a_place_that_may_be_several_is_asked_back(ask: Asked, open_meteo:
     data = await ask("Springwell")
     assert data["ambiguous"] is True
     assert "'Springwell'" in data["message"]
-    assert [(row["region"], row["country"]) for row in data["candidates"]] == [
-        ("East", "Erewhon"),
-        ("West", "Erewhon"),
-        ("Hills", "Lilliput"),
-    ]
+    assert [row["region"] for row in data["candidates"]] == ["East", "West", "Hills"]
     assert [seen.path for seen in open_meteo.requests] == ["/v1/search"]
 
 

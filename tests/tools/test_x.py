@@ -161,11 +161,7 @@ async def test_a_day_s_posts_are_not_overrun(x: X, brave: Brave, http: Http, sto
     assert [await source(), await source()] == ["X", "Brave Search"]
     x.credits, x.posts = 1000, [post(f"{19 + number}", "lamp") for number in range(40)]
     clock.move(timedelta(days=1).total_seconds())
-    assert [await source(count=15), await source(count=14), await source(count=10)] == [
-        "Brave Search",
-        "X",
-        "Brave Search",
-    ]
+    assert [await source(count=count) for count in (15, 14, 10)] == ["Brave Search", "X", "Brave Search"]
     assert len(x.requests) == 2
 
 

@@ -110,9 +110,8 @@ async def test_each_operator_finds_its_rows(shop: Shop) -> None:
 async def test_figures(shop: Shop) -> None:
     """Of numbers alone, with every digit."""
     figures = ["sum(id)", "sum(total)", "average(id)", "sum(share)", "count"]
-    assert await shop.rows("orders", compute=figures, where=where("id", "!=", 9)) == [
-        ["10", "15.50", "2.5", "3.1", "4"]
-    ]
+    [computed] = await shop.rows("orders", compute=figures, where=where("id", "!=", 9))
+    assert computed == ["10", "15.50", "2.5", "3.1", "4"]
     assert await shop.rows("orders", compute=["sum(id)"], where=where("id", ">", 9)) == [[None]]
     with pytest.raises(BadArguments, match="cannot be asked of a column of this type"):
         await shop.query("orders", compute=["sum(customer)"])

@@ -125,9 +125,8 @@ async def test_what_is_more_than_asked_for_is_said_with_the_way_on(path: Path) -
 async def test_a_table_of_large_cells_stays_small(path: Path) -> None:
     """Each cell is cut, then rows are left out; the way on still leads to the first that was left out."""
     with closing(sqlite3.connect(path)) as connection:
-        connection.executemany(
-            "INSERT INTO staff VALUES (?, ?)", [(f"{n:02d} " + "word " * 5000, n) for n in range(40)]
-        )
+        rows = [(f"{n:02d} " + "word " * 5000, n) for n in range(40)]
+        connection.executemany("INSERT INTO staff VALUES (?, ?)", rows)
         connection.commit()
     shop = Shop(f"sqlite://{path}", {"staff": ["name", "salary"]})
     data = await shop.query("staff", order_by=["salary"], limit=40)
