@@ -175,10 +175,11 @@ class Keyring:
             "SELECT handle, key_generation FROM main.conversations WHERE key_generation > 0"
         )
         former = {key_name(handle, earlier) for handle, generation in conversations for earlier in range(generation)}
-        if outlived := former & _names(self.connection):
+        there = self.connection.execute("SELECT name FROM keys.wrapped").fetchall()
+        if outlived := [row for row in there if row[0] in former]:
             self.connection.execute("BEGIN")
             with self.connection:
-                self.connection.executemany("DELETE FROM keys.wrapped WHERE name = ?", [(name,) for name in outlived])
+                self.connection.executemany("DELETE FROM keys.wrapped WHERE name = ?", outlived)
 
     def refresh(self, conversation: ConversationId) -> None:
         """Drops the cached data key: when adding a conversation fails, another one gets the same id."""
@@ -239,17 +240,9 @@ class Keyring:
 
     def _make(self, name: bytes) -> bytes:
         key = secrets.token_bytes(KEY_BYTES)
-        wrapped = _wrap(self._master, name, key)
+        wrapped = _encrypt(self._master, b"key|" + name, key)
         self.connection.execute("INSERT INTO keys.wrapped (name, key) VALUES (?, ?)", (name, wrapped))
         return key
-
-
-def _names(connection: sqlite3.Connection) -> set[bytes]:
-    return {name for (name,) in connection.execute("SELECT name FROM keys.wrapped")}
-
-
-def _wrap(master: AESGCM, name: bytes, key: bytes) -> bytes:
-    return _encrypt(master, b"key|" + name, key)
 
 
 def _encrypt(cipher: AESGCM, place: bytes, value: bytes) -> bytes:

@@ -14,9 +14,9 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
-from store import InboxId, Repositories, open_store, restore
+from store import open_store, restore
 from tests.conftest import NOON
-from tests.store.lives import Answer
+from tests.store.lives import forgotten
 from tests.store.places import contents
 
 _connect = sqlite3.connect
@@ -64,18 +64,13 @@ class _Copies:
             self.step()
 
 
-def _command(repos: Repositories) -> InboxId:
-    [urgent_item] = repos.inbox.urgent_items()
-    return urgent_item.id
-
-
 async def _carry_out(path: Path, verb: str) -> None:
     if verb == "restore":
         restore(path.parent.parent / "copies" / "copy.db", path, now=NOON)
         return
     async with open_store(path, realm="signal") as store:
-        command, person = await store.read(_command), "alice" if verb == "forget-person" else None
-        await store.forget("direct:a", person=person, before=command, now=NOON, then=Answer(command))
+        [command] = await store.read(lambda repos: repos.inbox.urgent_items())
+        await forgotten(store, "direct:a", command.id, "alice" if verb == "forget-person" else None)
 
 
 if __name__ == "__main__":

@@ -11,19 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from store import (
-    Damaged,
-    Repositories,
-    SchemaTooNew,
-    Store,
-    StoreError,
-    StoreInUse,
-    WrongKey,
-    copy_closed,
-    open_store,
-    restore,
-    schema_of,
-)
+from store import Repositories, Store, copy_closed, open_store, restore, schema_of
+from store.errors import Damaged, SchemaTooNew, StoreError, StoreInUse, WrongKey
 from store.migrations import newest
 from store.sealing import KEY_BYTES
 from tests.arrivals import arrival

@@ -30,8 +30,6 @@ from tests.store.lives import (
 from tests.store.places import contents, keys_of, replace, wrapped
 from tests.store.sends import confirm, place
 
-DAY = timedelta(days=1)
-
 
 async def turn_row(store: Store, turn: TurnId) -> tuple[object, ...]:
     [row] = await rows(store, "SELECT state, ended_at IS NOT NULL, expires_at FROM turns WHERE id = ?", turn)
@@ -85,7 +83,7 @@ def test_what_has_expired_or_is_outdated_goes(repos: Repositories) -> None:
     repos.summaries.keep(conversation, Summary(first=turn, last=turn, summary=b"one", expires_at=LATER))
     repos.members.keep("group:g", ["direct:a", "direct:b"], listed_at=NOON)
     repos.members.keep("group:g", ["direct:b"], listed_at=LATER)
-    for now, expired, members in ((NOON, 0, 2), (LATER + DAY, 1, 1)):
+    for now, expired, members in ((NOON, 0, 2), (LATER + timedelta(days=1), 1, 1)):
         repos.forgetting.prune(before=now)
         assert repos.forgetting.expire(now) == expired
         assert repos.forgetting.value("SELECT count(*) FROM members") == members

@@ -1,7 +1,4 @@
-"""The history: whole turns in order, of one conversation. The journal: the steps of a turn, gone when it has ended.
-
-Loading the last turns costs the same whatever there is (`test_store.py`).
-"""
+"""The history: whole turns in order, of one conversation. The journal: the steps of a turn, gone when it has ended."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -114,21 +111,20 @@ class TestJournal:
                 repos.journal.steps(conversation, where)
 
 
-class TestPredictions:
-    def test_one_goes_with_the_first_of_its_messages_that_does(self, repos: Repositories) -> None:
-        """Of the one that made it and the one that said what came of it."""
+def test_a_prediction_goes_with_the_first_of_its_messages_that_does(repos: Repositories) -> None:
+    """Of the one that made it and the one that said what came of it."""
 
-        def after(minutes: int | None) -> datetime | None:
-            return None if minutes is None else NOON + timedelta(minutes=minutes)
+    def after(minutes: int | None) -> datetime | None:
+        return None if minutes is None else NOON + timedelta(minutes=minutes)
 
-        for made, settled, goes in ((None, None, None), (5, None, 5), (None, 5, 5), (5, 9, 5), (9, 5, 5)):
-            here = place(repos, f"direct:{made}-{settled}")
-            first, later = (repos.turns.begin(here, now=NOON, expires_at=after(end)) for end in (made, settled))
-            repos.predictions.put(here, "alice", f"call {here}", b"words", due_at=NOON, turn=first)
-            repos.predictions.settle(here, "alice", 1, b"void", turn=later, now=NOON)
-            for minutes in range(4, 11):
-                now, left = NOON + timedelta(minutes=minutes), int(goes is None or minutes < goes)
-                assert len(repos.predictions.all(here, "alice", now=now)) == left
-                repos.forgetting.expire(now)
-                count = "SELECT count(*) FROM predictions WHERE conversation_id = ?"
-                assert repos.predictions.value(count, (here,)) == left
+    for made, settled, goes in ((None, None, None), (5, None, 5), (None, 5, 5), (5, 9, 5), (9, 5, 5)):
+        here = place(repos, f"direct:{made}-{settled}")
+        first, later = (repos.turns.begin(here, now=NOON, expires_at=after(end)) for end in (made, settled))
+        repos.predictions.put(here, "alice", f"call {here}", b"words", due_at=NOON, turn=first)
+        repos.predictions.settle(here, "alice", 1, b"void", turn=later, now=NOON)
+        for minutes in range(4, 11):
+            now, left = NOON + timedelta(minutes=minutes), int(goes is None or minutes < goes)
+            assert len(repos.predictions.all(here, "alice", now=now)) == left
+            repos.forgetting.expire(now)
+            count = "SELECT count(*) FROM predictions WHERE conversation_id = ?"
+            assert repos.predictions.value(count, (here,)) == left

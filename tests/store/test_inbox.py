@@ -8,9 +8,8 @@ import pytest
 from store import Claim, ConversationId, InboxId, Repositories
 from tests.arrivals import arrival
 from tests.conftest import NOON
+from tests.store.lives import LATER
 from tests.store.sends import place
-
-LATER = NOON + timedelta(minutes=5)
 
 
 def arrive(repos: Repositories, chat: str, sent_at: int, words: bytes = b"hello", **changes: object) -> InboxId | None:
@@ -45,20 +44,16 @@ def test_a_redelivery_changes_nothing(repos: Repositories) -> None:
         assert arrive(repos, "direct:a", 1, b"hello", **part)
 
 
-@pytest.mark.parametrize(
-    ("authors", "turns"),
-    [("aaa", [[b"1", b"2", b"3"]]), ("aaba", [[b"1", b"2"], [b"3"], [b"4"]])],
-    ids=["a burst", "of two people"],
-)
+@pytest.mark.parametrize(("authors", "turns"), [("aaa", [[1, 2, 3]]), ("aaba", [[1, 2], [3], [4]])])
 def test_messages_that_wait_together_are_taken_together_in_order(
-    repos: Repositories, authors: str, turns: list[list[bytes]]
+    repos: Repositories, authors: str, turns: list[list[int]]
 ) -> None:
     """As one turn, in the order of arrival, not of the senders' clocks, up to the first message of another author."""
     for number, author in enumerate(authors, 1):
         arrive(repos, "group:g", 9 - number, b"%d" % number, author=f"direct:{author}")
-    taken: list[list[bytes]] = []
+    taken: list[list[int]] = []
     while (found := claim(repos)) is not None:
-        taken.append(words(found))
+        taken.append(list(map(int, words(found))))
         repos.inbox.done(found.turn)
     assert taken == turns
 

@@ -248,7 +248,7 @@ def test_what_is_known_of_others_leaves_no_doubt_behind(repos: Repositories) -> 
     """A receipt can mean neither what was refused nor what is sent by name: it proves the one that is in doubt."""
     say(repos, "direct:a", b"refused", b"sent", b"answer")
     [refused] = begin(repos)
-    repos.outbox.give_up(refused.id, now=NOON)
+    repos.outbox.give_up(refused.id, now=at(3))
     [known] = begin(repos)
     sent(repos, known, at(1), NOON)
     [item] = begin(repos)

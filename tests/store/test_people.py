@@ -1,7 +1,6 @@
 """The people: let in and put out again, numbers that stay with their account, and a file that names no one.
 
 What the file says without the key lets no one in: the attacker is bare SQLite on the file, while Aldis is stopped.
-Earlier stores are carried over.
 """
 
 import shutil
