@@ -18,7 +18,7 @@ from typing import Any
 
 from tools.errors import BadArguments, Disabled, ToolError
 from tools.http import Http
-from tools.search.base import Hit, Pace, Query, SearchForm, SearchResult, lies_in
+from tools.search.base import Hit, Pace, Query, SearchResult, lies_in
 from tools.search.options import SearchOptions
 from tools.search.services import SERVICES
 from tools.text import clean_line
@@ -84,21 +84,18 @@ class SearchService:
             raise Disabled(
                 f"{names} cannot search like that. Omit topic, freshness and sites, or answer without a search."
             )
-        found = await self._ask(query, able)
-        if not found.failures:  # not cached otherwise, as a better service may be back in a moment
-            self._recent[query] = (now, found)
-        return found
-
-    async def _ask(self, query: Query, able: Sequence[SearchForm]) -> SearchResult:
         failures: list[ToolError] = []
         for service in able:
             try:
-                result = await service.search(query, self._options, self._http, self._paces[service.name])
+                found = await service.search(query, self._options, self._http, self._paces[service.name])
             except ToolError as error:
                 _log.warning("%s failed, kind %s", service.name, error.code)
                 failures.append(error)
                 continue
-            return replace(result, hits=_filter(result.hits, query), failures=tuple(failures))
+            found = replace(found, hits=_filter(found.hits, query), failures=tuple(failures))
+            if not failures:  # not cached otherwise, as a better service may be back in a moment
+                self._recent[query] = (now, found)
+            return found
         last = failures[-1]
         raise type(last)(" ".join(map(str, failures))) from last
 

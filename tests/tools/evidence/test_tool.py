@@ -96,9 +96,8 @@ class Newsroom:
         return SearchService(SearchOptions(**given), self._http)
 
     async def check(self, claim: str = CLAIM, **options: Any) -> Result:
-        return await Asked(VerifyNews(VerifyNewsOptions(**options), self.search, self.reading), self.context).result(
-            claim
-        )
+        tool = VerifyNews(VerifyNewsOptions(**options), self.search, self.reading)
+        return await Asked(tool, self.context).result(claim)
 
 
 @pytest.fixture
@@ -126,17 +125,11 @@ async def test_a_claim_that_many_tell(press: Press, newsroom: Newsroom) -> None:
     }
     assert (data["data_incomplete"], data["rounds"], result.cost_usd) == (False, 2, 4 * PRICE)
     assert "incomplete_because" not in data
-    assert [(row["site"], row["report"], row["stance"]) for row in data["results"]] == [
-        ("interior.gov.uk", 4, "agrees"),
-        ("daily.example", 1, "agrees"),
-        ("evening.example", 2, "agrees"),
-        ("reprint.example", 3, "agrees"),
-        ("original.example", 3, "agrees"),
-    ]
-    row = data["results"][1]
-    assert (row["title"], row["url"], row["age"]) == (DAILY["title"], DAILY["url"], AGO)
-    assert (row["snippet"], row["kind"]) == (DAILY["content"], "site")
-    assert row["tone"] == "neutral"
+    found = [(row["site"].partition(".")[0], row["report"]) for row in data["results"]]
+    assert found == [("interior", 4), ("daily", 1), ("evening", 2), ("reprint", 3), ("original", 3)]
+    row, known = data["results"][1], {"site": "daily.example", "kind": "site", "report": 1}
+    known |= {"title": DAILY["title"], "url": DAILY["url"], "age": AGO, "snippet": DAILY["content"]}
+    assert row == {**known, "stance": "agrees", "tone": "neutral"}
 
 
 async def test_a_claim_that_is_debunked(press: Press, newsroom: Newsroom) -> None:
@@ -175,15 +168,13 @@ async def test_a_model_reads_all_pages_once_and_no_more_than_its_share(press: Pr
 async def test_the_operator_prefers_sites(press: Press, newsroom: Newsroom) -> None:
     """They are searched by themselves and come first; other sites count as authorities because the operator says so."""
     press.findings = {"original.example": [ORIGINAL], "": [DAILY, EVENING]}
-    sites: dict[str, Any] = {"preferred_sites": "https://www.Original.example/, daily2.example"}
-    sites["official_sites"] = "daily.example"
-    data: Any = (await newsroom.check(**sites)).data
+    preferred: Any = "https://www.Original.example/, daily2.example"
+    data: Any = (await newsroom.check(preferred_sites=preferred, official_sites="daily.example")).data
     assert [row["site"] for row in data["results"]][:2] == ["original.example", "daily.example"]
     assert (data["results"][0]["preferred"], "preferred" in data["results"][1]) == (True, False)
     assert data["evidence"]["official_confirms"]
-    assert [body["include_domains"] for body in press.asked if "include_domains" in body] == [
-        ["original.example", "daily2.example"]
-    ]
+    [domains] = [body["include_domains"] for body in press.asked if "include_domains" in body]
+    assert domains == ["original.example", "daily2.example"]
 
 
 async def test_the_encyclopaedia_alone_is_incomplete(newsroom: Newsroom, press: Press, wikipedia: Wikipedia) -> None:
