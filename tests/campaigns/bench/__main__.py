@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.campaigns.bench import runs
+from tests.campaigns.bench import runs, upkeep
 from tests.campaigns.bench.figures import Figure, table
 from tests.campaigns.bench.runs import Size
 from tests.campaigns.proc import PROC
@@ -41,7 +41,7 @@ async def measured(size: Size, folder: Path) -> list[Figure]:
         found += await runs.cpu(vendor, folder, size)
     found += await runs.growth(size.vendors[0], folder, size)
     found += await runs.side_by_side(size.vendors[0], folder, size)
-    found += await runs.store_steps(folder, size)
+    found += await upkeep.measured(folder / "upkeep", size.messages)
     found += await runs.bills(size)
     for vendor in size.started_with:
         found += await runs.start(vendor, folder, size)

@@ -201,14 +201,6 @@ async def _prompt_seconds(folder: Path, settings: Mapping[str, str]) -> float:
         return time.monotonic() - began_at
 
 
-async def store_steps(folder: Path, size: Size) -> list[Figure]:
-    """What is done to a large store, and how long others wait meanwhile."""
-    say(f"the longest steps of a store with {size.messages} messages")
-    place = folder / "upkeep"
-    place.mkdir()
-    return await upkeep.measured(place, size.messages)
-
-
 async def bills(size: Size) -> list[Figure]:
     """What is paid of what sending everything anew would cost, for each wire, number of people and rhythm."""
     say(f"the bill of {size.bill_turns} turns, {len(size.rhythms)} rhythms on {len(bill.WIRES)} wires")

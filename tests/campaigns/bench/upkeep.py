@@ -6,6 +6,7 @@ fifty. Beside each operation an empty read is repeated; the longest of these rea
 """
 
 import asyncio
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -39,6 +40,7 @@ _ANSWER = (
 
 async def measured(folder: Path, size: int = MESSAGES) -> list[Figure]:
     """Each deed on a store with so many messages: how long it takes in all, and the longest wait beside it."""
+    sys.stderr.write(f"the longest steps of a store with {size} messages\n")
     found: list[Figure] = []
     async with open_store(folder / "aldis.db", realm="signal") as store:
         last = await _fill(store, size // 2)
