@@ -150,7 +150,7 @@ class Mutator:
                 "\ufeff" + text,
                 piece,
                 "",
-                _deep(random),
+                random.choice(("[", '{"a":', '{"envelope":')) * random.choice((1_000, 100_000)),
                 text.replace(":1", f":{_TOO_LONG_A_NUMBER}", 1),
             )
         )
@@ -158,11 +158,10 @@ class Mutator:
 
 def places_in(tree: Any) -> Iterator[tuple[Any, Any]]:
     """Every object and array in the tree with every place in it, however deep."""
-    waiting = [tree]
+    waiting = [tree] if isinstance(tree, dict | list) else []
     while waiting:
         container = waiting.pop()
-        keys = list(container) if isinstance(container, dict) else range(len(container) if _is_list(container) else 0)
-        for key in keys:
+        for key in container if isinstance(container, dict) else range(len(container)):
             yield container, key
             if isinstance(container[key], dict | list):
                 waiting.append(container[key])
@@ -177,12 +176,3 @@ def as_text(tree: Any, *, ascii_only: bool) -> str:
 def _nest(depth: int) -> str:
     opening, closing = ("[", "]") if depth % 400 else ('{"a":', "}")
     return opening * depth + "1" + closing * depth
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
-
-
-def _deep(random: Random) -> str:
-    opening = random.choice(("[", '{"a":', '{"envelope":'))
-    return opening * random.choice((1_000, 100_000))

@@ -87,7 +87,7 @@ async def _pass(
     for raw in batch:
         await server.deliver_data(raw)
     await server.deliver(message(words, author=BYSTANDER))
-    expected = [envelope for raw in batch if (envelope := _peeked(_wired(raw))) is not None]
+    expected = [envelope for raw in batch if (envelope := _peeked(raw)) is not None]
     found: list[Envelope] = []
     async with asyncio.timeout(_WAIT_SECONDS):
         async for envelope in arriving:
@@ -138,14 +138,10 @@ def _may_come(raw: str) -> bool:
     return len(raw.encode("utf-8", "surrogatepass")) < MAX_FRAME_BYTES
 
 
-def _wired(raw: str) -> str:
-    """The text as it comes out of UTF-8, which has no half surrogate pairs."""
-    return raw.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-
-
 def _peeked(raw: str) -> Envelope | None:
-    reader = FrameReader(OWN_ACCOUNT, "Aldis")
-    return reader.envelope(raw)
+    """The envelope of the text as it comes out of UTF-8, which has no half surrogate pairs."""
+    wired = raw.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return FrameReader(OWN_ACCOUNT, "Aldis").envelope(wired)
 
 
 # The intake
