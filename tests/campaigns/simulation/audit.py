@@ -143,8 +143,8 @@ def _no_status_left(audit: _Audit) -> None:
         is_unnamed = not is_sure and not audit.disturbed.isdisjoint(said.answers)
         is_excused = refused or is_unnamed or _is_doubted_to_the_end(audit, said)
         audit.check("no status stays without an answer", visible.is_gone or bool(ends) or is_excused, said)
-        # One whose answer was refused, both as its edit and as a new message, stands beside nothing.
-        stands_alone = refused and not ends
+        # One whose answer was refused, both as its edit and as a new message, stands beside nothing but a question.
+        stands_alone = refused and not any(one.role == "answer" for one in ends)
         audit.check(
             "no status stays beside its answer, unless a send was in doubt",
             visible.is_gone or stands_alone or not is_sure,

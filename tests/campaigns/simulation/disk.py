@@ -190,15 +190,16 @@ class Disk:
     def open_sends(self, address: str) -> int:
         """How many sends to groups or to this address are begun, and nobody knows their names.
 
-        A status that was in doubt, and is over, is one of them, and so is a reaction, which the store soon forgets; and
-        so is what was begun before the clock was set, for as long after its item's end as the clock was set by: within
-        that time the names of before come once more.
+        What was in doubt and is over is one of them, and so is a reaction, which the store soon forgets; and so is what
+        was begun before the clock was set, for as long after its item's end as the clock was set by: within that time
+        the names of before come once more.
         """
         assert self._store is not None
         handle = self._store._repos.conversations.chat_handle(address)
         counts = self.rows(
             "SELECT count(*) FROM outbox JOIN conversations ON conversations.id = conversation_id "
-            "WHERE (state IN ('sending', 'unknown') OR state = 'dead' AND position < 0) AND (in_group OR handle = ?1) "
+            "WHERE (state IN ('sending', 'unknown') OR state = 'dead' AND outbox.id IN "
+            "(SELECT outbox_id FROM attempts WHERE attempts.sent_at IS NULL)) AND (in_group OR handle = ?1) "
             "UNION ALL SELECT count(*) FROM reactions WHERE name IS NULL AND (in_group OR chat = ?1) "
             "UNION ALL SELECT count(*) FROM attempts JOIN outbox ON outbox.id = outbox_id "
             "JOIN conversations ON conversations.id = conversation_id "
