@@ -1,7 +1,9 @@
 """Aldis put together, and its end: whatever hangs is waited for no longer than it is worth."""
 
 import asyncio
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,3 +64,31 @@ async def test_whatever_hangs_holds_no_end_up(
     assert transport.typed[-1][1] is False
     async with open_store(path, realm="signal") as store:
         assert await store.read(lambda repos: repos.inbox.backlog().items) == 1
+
+
+@dataclass
+class Loop:
+    """Stands in for a loop of the service."""
+
+    runs: int = 0
+
+    async def run(self) -> None:
+        self.runs += 1
+        await asyncio.Event().wait()
+
+    async def recover(self) -> None:
+        """Nothing is left from before."""
+
+
+async def test_every_loop_runs(path: Path) -> None:
+    """Without one of them Aldis looks well, and does nothing of what that is for."""
+    stop, names = asyncio.Event(), ("watchdog", "checkups", "reminder_scheduler", "summaries", "feed_poller")
+    loops: dict[str, Any] = {name: Loop() for name in (*names, "maintenance", "membership")}
+    identities: Any = Loop()
+    settings = load_settings({"STORE__PATH": str(path), "LLM__PROVIDERS": "offline"}, None)
+    async with asyncio.timeout(WAIT_SECONDS), app.build_service(settings, FakeTransport(), realm="signal") as aldis:
+        stubbed = replace(aldis, running=replace(aldis.running, identities=identities), **loops)
+        running = asyncio.create_task(stubbed.run(stop))
+        await eventually(lambda: all(loop.runs for loop in (*loops.values(), identities)))
+        stop.set()
+        await running

@@ -13,7 +13,7 @@ from tests.flows.processes import Ended, started
 from tests.ports import free_port
 from tests.servers.envelopes import ALICE, MALLORY, message
 from tests.servers.signal_cli import SignalCli
-from tests.waiting import WAIT_SECONDS
+from tests.waiting import WAIT_SECONDS, eventually_found
 
 
 async def page(port: int, *, until: int) -> dict[str, Any]:
@@ -41,11 +41,21 @@ async def asked(settings: Mapping[str, str], folder: Path) -> Ended:
 
 
 async def test_well_while_the_stream_is_open_and_ill_while_it_is_not(tmp_path: Path) -> None:
-    """200 and status 0 when connected; 503 with the reason and status 1 while signal-cli is down; well again after."""
+    """503 while it waits for the bridge; 200 and status 0 when connected; 503 with the reason and status 1 while
+    signal-cli is down; well again after.
+    """
     port = free_port()
     async with SignalCli() as signal:
         settings = {"SIGNAL__URL": signal.url, "ACCESS__ALLOWED": ALICE.uuid, "WEB__PORT": str(port)}
+        await signal.stop()
         async with started("run", settings=settings, folder=tmp_path, is_warm=False) as process:
+
+            async def waits() -> bool:
+                [problem] = (await page(port, until=503))["problems"]
+                return problem.startswith("waiting for Signal: nothing answers at SIGNAL__URL yet")
+
+            await eventually_found(waits)
+            await signal.start()
             await signal.connected()
             await signal.deliver(message("let me in", author=MALLORY), message("hello"))
             await signal.sent_count(1)

@@ -67,11 +67,19 @@ async def test_what_was_changed_counts_from_then_on(world: World) -> None:
 
 
 async def test_settings_that_turn_out_useless_give_way_to_the_former(world: World) -> None:
-    """A key that does not open the store: the next run cannot begin, so the former settings count again."""
+    """A misspelt one begins no run. With a key that does not open the store the next run cannot begin: the former ones
+    count again.
+    """
     world.file.write({"ACCESS__ALLOWED": ALICE.uuid})
     async with world.running():
         await world.signal.deliver(message("Hello?", author=ALICE))
         await world.signal.sent_count(1)
+        kept = world.file.path.read_text()
+        world.file.path.write_text("ACCESS__ALOWED=*\n")
+        refused = await world.verb("restart")
+        assert (refused.status, refused.stderr.count("\n")) == (2, 1)
+        assert (await page(world.port, until=200))["runs"] == 1
+        world.file.path.write_text(kept)
         world.file.write({"STORE__KEY": "ab" * 32})
         done = await world.verb("restart")
         assert (done.status, "it keeps running with its previous settings" in done.stderr) == (2, True)

@@ -49,6 +49,27 @@ async def test_a_start_refuses_everything_at_once(tmp_path: Path) -> None:
     assert not (tmp_path / "aldis.db").exists()
 
 
+async def test_all_that_is_found_out_late_is_told_at_once(tmp_path: Path) -> None:
+    """A line each, by the start and by the doctor, which finds nothing of it well."""
+    settings = {
+        "SIGNAL__URL": "http://127.0.0.1:9",
+        "BUDGET__ALL_DAY_USD": "5",
+        "ANTHROPIC_API_KEY": "k",
+        "LLM__ANTHROPIC__BASE_URL": "http://127.0.0.1:9",
+        "LLM__ANTHROPIC__MODEL": "claude-of-next-year",
+        "TOOLS__APPROVE": "rememeber",
+        "WEB__ADMIN_PORT": "8789",
+        "WEB__ADMIN_URL": "https://aldis.example.org",
+    }
+    names = ["BUDGET__ALL_DAY_USD", "TOOLS__APPROVE", "WEB__ADMIN_TOTP"]
+    refused = await ended("run", tmp_path, settings)
+    lines = refused.stderr.splitlines()
+    assert (refused.status, [re.findall(r"[A-Z_]{9,}", line)[0] for line in lines]) == (2, names), refused.stderr
+    found = await ended("doctor", tmp_path, settings)
+    assert re.findall(r"^problem  settings: ([A-Z_]+)", found.stdout, re.MULTILINE) == names
+    assert "ok       budgets" not in found.stdout
+
+
 async def test_a_start_refuses_a_port_that_is_taken(tmp_path: Path) -> None:
     """With the variable that says another."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
