@@ -70,12 +70,10 @@ def show_link(given: Settings, _: argparse.Namespace) -> int:
     """`admin`: prints the address that opens the pages of the running Aldis."""
     url = asyncio.run(_link(given))
     if url is None:
-        print(
-            f"aldis: no Aldis with administration pages is running here; set WEB__ADMIN_PORT={_USUAL_PORT} and"
-            f" start it, or run: {command_line('setup')}",
-            file=sys.stderr,
+        raise ConfigError(
+            f"no Aldis with administration pages is running here; set WEB__ADMIN_PORT={_USUAL_PORT} and start it, or "
+            f"run: {command_line('setup')}"
         )
-        return 1
     print(url)
     print("It works once, within ten minutes.", file=sys.stderr)
     return 0
@@ -95,12 +93,10 @@ def restart(given: Settings, _: argparse.Namespace) -> int:
 async def _restart(store_path: Path) -> int:
     answer = await ask_running(store_path, "restart")
     if answer is None:
-        print(
-            f"aldis: no Aldis is running here; start it with `{command_line('run')}`. If it is still waiting for "
-            "Signal, stop and start it instead",
-            file=sys.stderr,
+        raise ConfigError(
+            f"no Aldis is running here; start it with `{command_line('run')}`. If it is still waiting for Signal, stop "
+            "and start it instead"
         )
-        return 1
     state: Mapping[str, Any] = {}
     with suppress(TimeoutError):
         async with asyncio.timeout(_RESTART_SECONDS):

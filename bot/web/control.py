@@ -1,6 +1,6 @@
 """The control socket: the command line asks the running Aldis, because only one process can have the store open.
 
-    POST /backup      {"folder": "/srv/backups"}  --> {"file": "/srv/backups/aldis-20261121T120000Z.db", "note": ...}
+    POST /backup      {"folder": "/srv/backups"}  --> {"file": "/srv/backups/aldis-20261121T120000Z.db"}
     POST /export      {"person": "Alice"}         --> {"json": "{...}"}; by uuid, number, name or label
     POST /captcha     {"captcha": "signalcaptcha://..."}  --> {}
     POST /restart                                 --> {"run": 1}: the number of the run that ends, see `state`
@@ -23,7 +23,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import aiohttp
 from aiohttp import web
@@ -37,7 +37,7 @@ from bot.settings.values import person_of
 from bot.shutdown import Restarts
 from bot.signal.protocol import Identities, Transport
 from bot.web.listening import serving
-from store import NOT_INCLUDED, Repositories, Store, StoreError
+from store import Repositories, Store, StoreError
 
 Verb = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """Does what it is asked with what was sent along, both as in the table above."""
@@ -79,7 +79,7 @@ class Control:
     async def _backup(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         # The folder is a whole path, because the running Aldis can have another working directory than the caller.
         copy = await self.store.backup(Path(given["folder"]), now=self.clock.now())
-        return {"file": str(copy), "note": NOT_INCLUDED}
+        return {"file": str(copy)}
 
     async def _export(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         person = uuid_of(given["person"]) or await self._find_person(given["person"])
@@ -151,7 +151,7 @@ async def ask_running(
     Raises:
         StoreError: it refused, with its message; or it did not answer in time, or not intelligibly.
     """
-    path = admin_socket_path(store_path) if verb == "admin-link" else socket_path(store_path)
+    path = socket_path(store_path, "admin" if verb == "admin-link" else "control")
     method = "GET" if verb == "state" else "POST"  # an earlier version, as `upgrade-check` meets it, takes no other
     try:
         async with (
@@ -175,14 +175,9 @@ async def ask_running(
     return answer
 
 
-def socket_path(store_path: Path) -> Path:
-    """Returns the path of the socket of the Aldis running on this store."""
-    return store_path.with_name(store_path.name + "-control")
-
-
-def admin_socket_path(store_path: Path) -> Path:
-    """Returns the path of the socket that gives links to the administration pages."""
-    return store_path.with_name(store_path.name + "-admin")
+def socket_path(store_path: Path, use: Literal["control", "admin"] = "control") -> Path:
+    """Returns the path of a socket of the Aldis on this store: the one for its verbs, or for links to its pages."""
+    return store_path.with_name(f"{store_path.name}-{use}")
 
 
 def _bound(path: Path) -> socket.socket:

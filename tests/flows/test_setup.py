@@ -124,7 +124,7 @@ async def test_a_link_is_asked_for_again(tmp_path: Path) -> None:
         settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port())}
         async with started("admin", settings=settings, folder=tmp_path) as alone:
             ended = await alone.ended()
-            assert (ended.status, ended.stdout) == (1, "")
+            assert (ended.status, ended.stdout) == (2, "")
             assert "-m bot setup" in ended.stderr
         async with started("run", settings=settings, folder=tmp_path) as console:
             first = await link_in(console)

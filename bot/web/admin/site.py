@@ -30,23 +30,14 @@ from bot.logs import describe_error
 from bot.settings import SETTINGS_FILE_NAME
 from bot.web.admin import account, model, overview, people, tools, upkeep
 from bot.web.admin.forms import AdminPage, Ask, NotDone
-from bot.web.admin.guard import (
-    LIVE,
-    MAX_BODY_BYTES,
-    SESSION,
-    PagesAddress,
-    Remark,
-    RequestGuard,
-    Sessions,
-)
+from bot.web.admin.guard import LIVE, MAX_BODY_BYTES, SESSION, PagesAddress, Remark, RequestGuard, Sessions
 from bot.web.admin.world import World
-from bot.web.control import admin_socket_path, answering
+from bot.web.control import answering, socket_path
 from bot.web.listening import on_address, serving
 from store import StoreError
 
 _log = logging.getLogger(__name__)
 
-_MAX_TOKEN_CHARS = 100
 _CENT = Decimal("0.01")
 _FOLDER = Path(__file__).parent
 
@@ -105,7 +96,7 @@ class Site:
         control = web.Application()
         control.router.add_post("/admin-link", self._link)
         try:
-            async with serving(self.app, address), answering(control, admin_socket_path(store_path)):
+            async with serving(self.app, address), answering(control, socket_path(store_path, "admin")):
                 opens = command_line("admin")
                 _log.info("set-up and administration at %s; `%s` prints a link that opens them", place.address, opens)
                 yield
@@ -116,7 +107,7 @@ class Site:
         return web.json_response({"url": self.new_link()})
 
     async def _enter(self, request: web.Request) -> web.Response:
-        token, go_on = request.match_info["token"][:_MAX_TOKEN_CHARS], web.HTTPSeeOther("/")
+        token, go_on = request.match_info["token"], web.HTTPSeeOther("/")
         if request.method != "POST" and self._sessions.is_open(token):
             return self._page(request, "enter")
         entered = self._sessions.enter(token) if request.method == "POST" else None

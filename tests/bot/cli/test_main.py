@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -101,6 +102,15 @@ def test_a_bad_setting_spoils_every_verb(monkeypatch: pytest.MonkeyPatch, capsys
         assert out == ""
         assert err.startswith("aldis: STORE__PAHT: there is no such setting; did you mean STORE__PATH?")
         assert err.count("\n") == 1
+
+
+def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
+    """Nothing on standard error, and status 1, as the output was not taken."""
+    # The pipe has no reader any more when the verb starts.
+    verb = f'exec 3> >(:); wait "$!"; "{sys.executable}" -m bot help >&3; echo "$?"'
+    source = {"PYTHONPATH": str(Path(cli.__file__).parents[2]), "PATH": "/usr/bin:/bin"}
+    ran = subprocess.run(["bash", "-c", verb], cwd=tmp_path, env=source, capture_output=True, text=True, check=True)
+    assert (ran.stdout, ran.stderr) == ("1\n", "")
 
 
 def failing(failure: Exception) -> Callable[[], int]:
