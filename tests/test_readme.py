@@ -12,7 +12,6 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from bot.app.wiring import idle_features
-from bot.cli import main as cli
 from bot.clock import SetClock
 from bot.unanswered import REASONS
 from store import Store
@@ -55,7 +54,7 @@ def test_the_picture_shows_what_was_really_said() -> None:
 @pytest.mark.parametrize("name", PAPERS)
 def test_what_a_page_names_is_there(name: str) -> None:
     """Classes, in the code or in an example of its own; relative links, compose files, modules and tests; targets of
-    make with the variables that they take; verbs, alone or in a container; and every `GROUP__NAME` is a setting.
+    make with the variables that they take; and every `GROUP__NAME` is a setting.
     """
     text = (ROOT / name).read_text(encoding="utf-8")
     classes = {node.name for tree in TREES.values() for node in tree.body if isinstance(node, ast.ClassDef)}
@@ -69,9 +68,6 @@ def test_what_a_page_names_is_there(name: str) -> None:
     for target, more in re.findall(r"(?:^ *|`)make ([a-z-]+)((?: [A-Z]+=[^` ]+)*)", text, re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
         assert all(f"$({variable})" in makefile for variable in re.findall(r"[A-Z]+", more))
-    verbs = {verb for given in cli.VERBS.values() for verb in given}
-    behind = r"(?:python -m bot|run --rm aldis|exec aldis aldis|`aldis|^aldis) ([a-z-]+)"
-    assert set(re.findall(behind, text, re.MULTILINE)) - {*verbs, "help", "--version"} == set()
     known = {*known_names(), "TOOLS__GAUGE__ENABLED", "TOOLS__GAUGE__BASE_URL", "INTAKE__BREW_MINUTES"}
     for variable in re.findall(r"[A-Z]+__[A-Z_]+", text):
         assert any(one.startswith(variable) for one in known), variable

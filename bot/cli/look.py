@@ -54,7 +54,7 @@ def health(given: Settings, _: argparse.Namespace) -> int:
     if web.port == 0:
         raise ConfigError("the health page is turned off (WEB__PORT=0)")
     try:
-        state = asyncio.run(fetch_json(f"http://{web.address}/healthz", seconds=5))
+        state = asyncio.run(fetch_json(f"http://{web.address}/healthz"))
     except Disconnected as error:
         print(f"aldis: no answer from the health page at {web.address}: {error}", file=sys.stderr)
         print(spell_commands("aldis: `aldis run` starts Aldis, `aldis doctor` says what is wrong"), file=sys.stderr)

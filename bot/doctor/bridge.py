@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from bot.access.access import EVERYBODY
 from bot.clock import Clock
 from bot.doctor.findings import Deps, Finding, ok, problem, warning
-from bot.doctor.models import ASK_SECONDS, advice_on_address, without_password
+from bot.doctor.models import TIMEOUT_SECONDS, advice_on_address, without_password
 from bot.errors import ConfigError, Disconnected
 from bot.events import Account
 from bot.i18n.locale import join_list
@@ -23,7 +23,7 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> list[Fin
     """Returns what was found of the bridge, its account, and the people and groups that the settings list."""
     url, found, names = settings.signal.url, list[Finding](), None
     try:
-        bridge = await bridge_at(url, timeout_seconds=ASK_SECONDS)
+        bridge = await bridge_at(url, timeout_seconds=TIMEOUT_SECONDS)
         found.append(ok("bridge", f"{BRIDGE_NAMES[bridge]} answers at {without_password(url)}"))
         account, of_account = await _account(settings, deps, bridge)
         found += of_account

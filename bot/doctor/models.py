@@ -37,13 +37,10 @@ from tools import Http, ImagesOptions, JsonAnswer, TimedOut, ToolError, Unreacha
 
 TIMEOUT_SECONDS = 8.0
 """For one question, retry included."""
-ASK_SECONDS = 10.0
-"""For one question, whatever it is."""
 _ANTHROPIC_VERSION = "2026-10-21"
 """As the SDK of Anthropic 2.12.0 sends it (2026-11-22)."""
 _LIKENESS = 0.4
 _ANSWER_SECONDS, _MAX_ANSWER_TOKENS = 60.0, 1024
-_MAX_MODELS = 30
 _SMALL_WINDOW = 8192
 """With less, tools and an answer leave hardly any room for what was said before."""
 
@@ -229,15 +226,15 @@ def without_password(address: str) -> str:
     return f"{before.partition('//')[0]}//...@{behind}" if at else address
 
 
-async def fetch_json(url: str, *, seconds: float = ASK_SECONDS) -> Json:
+async def fetch_json(url: str) -> Json:
     """Returns the JSON object at an address, whatever the status.
 
     Raises:
-        Disconnected: no server answers there within so many seconds, or one with something else.
+        Disconnected: no server answers there in time, or one with something else.
     """
     try:
         async with Http("Aldis") as http:
-            answer = await http.get_json(url, service="the server", timeout_seconds=seconds, retries=False)
+            answer = await http.get_json(url, service="the server", timeout_seconds=TIMEOUT_SECONDS, retries=False)
     except ToolError as error:
         raise Disconnected(why_silent(error).rstrip(".")) from error
     if not isinstance(answer.body, dict):
@@ -408,8 +405,6 @@ class ModelTroubles:
 
     def _note(self, provider: str, model: str, found: tuple[Finding, ...]) -> None:
         before = self._found.pop((provider, model), ())
-        while len(self._found) >= _MAX_MODELS:
-            self._found.pop(next(iter(self._found)))
         self._found[provider, model] = found
         if [(one.level, one.notice) for one in before] != [(one.level, one.notice) for one in found]:
             self.on_change()

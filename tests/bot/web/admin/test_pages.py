@@ -20,7 +20,7 @@ from bot.web.admin.world import Wait
 from tests.bot.loops.fake_transport import envelope
 from tests.bot.web.admin.browsers import NOTHING, Visitor, settings_of, visited
 from tests.conftest import NOON
-from tests.servers.base import Seen, Server
+from tests.servers.base import Seen, Server, hang
 from tests.servers.openai import OpenAIServer
 from tests.servers.signal_cli import SignalCli
 from tools import CATALOG
@@ -270,28 +270,19 @@ async def test_a_server_is_saved_only_if_a_model_is_behind_it(tmp_path: Path) ->
 
 async def test_a_bridge_that_takes_calls_and_never_answers_is_a_row(tmp_path: Path) -> None:
     """The first page comes all the same, with the figures of the store, and says what does not answer."""
-    taken: list[asyncio.StreamWriter] = []
-
-    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        taken.append(writer)
-        await reader.read()
-
-    listener = await asyncio.start_server(take, "127.0.0.1", 0)
-    port = listener.sockets[0].getsockname()[1]
-    settings = settings_of(tmp_path, SIGNAL__URL=f"tcp://127.0.0.1:{port}", LLM__PROVIDERS="offline")
     account = Account(id=PersonId("alice"), number="+15550100001")
-    transport = SignalCliTransport(settings.signal.url, account, call_seconds=0.1)
-    async with (
-        listener,
-        visited(tmp_path, settings=settings) as visitor,
-        build_service(settings, transport, realm="signal") as aldis,
-    ):
-        await visitor.enter()
-        with visitor.site.world.showing(aldis.running):
-            page = await visitor.get("/")
+    async with SignalCli() as signal:
+        signal.faults += [hang] * 20
+        settings = settings_of(tmp_path, SIGNAL__URL=signal.url, LLM__PROVIDERS="offline")
+        transport = SignalCliTransport(settings.signal.url, account, call_seconds=0.1)
+        async with (
+            visited(tmp_path, settings=settings) as visitor,
+            build_service(settings, transport, realm="signal") as aldis,
+        ):
+            await visitor.enter()
+            with visitor.site.world.showing(aldis.running):
+                page = await visitor.get("/")
+        assert 0 < len(signal.faults) < 20
     assert page.status == 200
     assert "Something does not answer: " in page.text
     assert 'id="today"' in page.text
-    assert taken
-    for writer in taken:
-        writer.close()
