@@ -113,6 +113,14 @@ def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
     assert (ran.stdout, ran.stderr) == ("1\n", "")
 
 
+def test_where_no_aldis_runs_its_verbs_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """In a line, with status 2."""
+    for arguments in (("restart",), ("admin",), ("captcha", "signalcaptcha://token")):
+        assert left(*arguments) == 2
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+
+
 def failing(failure: Exception) -> Callable[[], int]:
     """A verb that fails like this."""
 
