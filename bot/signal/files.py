@@ -117,16 +117,6 @@ def decode_file(text: str, max_bytes: int) -> bytes:
     return data
 
 
-def comes_with_first_file(folder: Path) -> bool:
-    """Whether signal-cli is still to create its folder of files: it does so, for its own user, as the first one comes.
-
-    False for a folder that exists, and for one that is not beside signal-cli's accounts, or whose accounts are hidden
-    from Aldis, as such a folder of files would be.
-    """
-    is_its_own = folder.name == "attachments" and os.access(folder.parent / "data" / "accounts.json", os.F_OK)
-    return is_its_own and not os.path.lexists(folder)
-
-
 class Folder:
     """The folder in which signal-cli keeps received files, for ever unless they are deleted.
 
@@ -149,8 +139,14 @@ class Folder:
             self.sweep()
 
     def sweep(self) -> None:
-        """Deletes files that arrived days ago: from group talk that was not for Aldis, and left behind by crashes."""
-        if self._path is None or comes_with_first_file(self._path):
+        """Deletes files that arrived days ago: from group talk that was not for Aldis, and left behind by crashes.
+
+        signal-cli creates its folder, beside its accounts, as the first file comes; until then there is nothing to do.
+        """
+        if self._path is None:
+            return
+        accounts = self._path.parent / "data" / "accounts.json"
+        if self._path.name == "attachments" and os.access(accounts, os.F_OK) and not os.path.lexists(self._path):
             return
         self._sweep_at = time.monotonic() + _SWEEP_SECONDS
         try:

@@ -13,11 +13,10 @@ import logging
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Literal
-from urllib.parse import urlsplit
 
 import httpx
 
-from bot.errors import ConfigError, NetworkFailed, NotSent, NotUploaded, SendUnknown, TransportError, Unfetchable
+from bot.errors import NetworkFailed, NotSent, NotUploaded, SendUnknown, TransportError, Unfetchable
 from bot.signal.json import items_in, parse_frame, text_in
 from bot.signal.send_errors import RefusedCall, asking, failure_told, rate_limited, token_in
 from tools import trusted_certificates
@@ -51,21 +50,14 @@ class BridgeRefusal(RefusedCall):
 
 
 class Client:
-    """Makes requests to the bridge at `url`.
-
-    Raises:
-        ConfigError: the address is invalid.
-    """
+    """Makes requests to the bridge at `url`, where one has answered before (`bot.signal.bridges`)."""
 
     def __init__(self, url: str, *, connect_seconds: float = CONNECT_SECONDS) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.netloc:
-            raise ConfigError("SIGNAL__URL is not an address; it should look like http://signal-cli-rest-api:8080")
         for library in ("httpx", "httpcore"):  # they log every address, and there are numbers in them
             logging.getLogger(library).setLevel(logging.WARNING)
         self.url = url.rstrip("/")
         self._http = httpx.AsyncClient(
-            verify=trusted_certificates() if parts.scheme == "https" else False,
+            verify=trusted_certificates() if url.startswith("https:") else False,
             trust_env=False,
             timeout=httpx.Timeout(None, connect=connect_seconds),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),

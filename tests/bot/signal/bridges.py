@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
+from bot.errors import ConfigError, TransportError
 from bot.events import Account, ChatId, Envelope, PersonId, Reply, Styled
 from bot.signal.protocol import SignalTransport, Transport
 from bot.signal.rest_api.transport import RestApi
@@ -42,38 +43,66 @@ class Bridge:
 
 @asynccontextmanager
 async def bridge_to(server: SignalServer, build: Callable[..., SignalTransport]) -> AsyncGenerator[Bridge]:
-    """A bridge to a running double, for the time of a test."""
+    """A double that runs for the time of a test."""
     bridge = Bridge(server=server, build=build)
-    try:
-        yield bridge
-    finally:
-        for transport in bridge.transports:
-            await transport.aclose()
+    async with server:
+        try:
+            yield bridge
+        finally:
+            for transport in bridge.transports:
+                await transport.aclose()
 
 
-@asynccontextmanager
-async def signal_cli_bridge(way: signal_cli.Way = "unix") -> AsyncGenerator[Bridge]:
+def signal_cli_bridge(way: signal_cli.Way = "unix") -> AbstractAsyncContextManager[Bridge]:
     """The bridge by signal-cli's own daemon."""
-    server = signal_cli.SignalCli(way=way)
-    async with server, bridge_to(server, SignalCli) as bridge:
-        yield bridge
+    return bridge_to(signal_cli.SignalCli(way=way), SignalCli)
 
 
-@asynccontextmanager
-async def rest_api_bridge() -> AsyncGenerator[Bridge]:
+def rest_api_bridge() -> AbstractAsyncContextManager[Bridge]:
     """The bridge by signal-cli-rest-api."""
-    server = signal_rest_api.SignalRestApi()
-    async with server, bridge_to(server, RestApi) as bridge:
-        yield bridge
+    return bridge_to(signal_rest_api.SignalRestApi(), RestApi)
+
+
+class Listening:
+    """A transport whose stream is open and read as the intake reads it: `next` takes what came, one by one."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self._came = asyncio.Queue[Envelope | Exception]()
+        self._reading = asyncio.create_task(self._read())
+
+    async def next(self) -> Envelope:
+        found = await self._came.get()
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    async def end(self) -> None:
+        """Reads on to the end of the stream, and raises what ended it."""
+        while True:
+            await self.next()
+
+    async def _read(self) -> None:
+        try:
+            async with aclosing(self.transport.envelopes()) as envelopes:
+                async for envelope in envelopes:
+                    self._came.put_nowait(envelope)
+            self._came.put_nowait(StopAsyncIteration())
+        except (TransportError, ConfigError) as error:
+            self._came.put_nowait(error)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._reading.cancel()
+        await asyncio.wait([self._reading])
 
 
 async def received(transport: Transport, count: int) -> list[Envelope]:
     """The next envelopes of one new connection, which is then closed."""
-    found: list[Envelope] = []
-    async with asyncio.timeout(WAIT_SECONDS), aclosing(transport.envelopes()) as envelopes:
-        while len(found) < count:
-            found.append(await anext(envelopes))
-    return found
+    async with asyncio.timeout(WAIT_SECONDS), Listening(transport) as stream:
+        return [await stream.next() for _ in range(count)]
 
 
 def reply(text: str = "Sow them in April.", chat: str = ALICE.chat, **more: Any) -> Reply:

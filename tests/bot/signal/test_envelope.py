@@ -1,13 +1,11 @@
 """What every kind of frame that signal-cli writes must become."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from bot.events import (
     Account,
@@ -28,7 +26,6 @@ from bot.events import (
     Undecryptable,
 )
 from bot.signal.envelope import MAX_FRAME_CHARS, FrameReader
-from bot.signal.files import files_in
 from tests.servers import envelopes
 from tests.servers.envelopes import (
     ACCOUNT,
@@ -39,7 +36,6 @@ from tests.servers.envelopes import (
     FIXTURES,
     GROUP,
     GROUP_NAME,
-    MENTION_SIGN,
     Frame,
     Person,
     attachment,
@@ -181,15 +177,13 @@ def timeless(found: Event | None) -> Event | None:
     return replace(found, sent_at=NEVER) if isinstance(found, Incoming) else found
 
 
-def test_every_fixture_has_its_line() -> None:
-    """No kind of frame is in the folder without a word on what it must become, and none is promised without one."""
-    assert {path.stem for path in FIXTURES.glob("*.json")} == BECOMES.keys() | {"rest_error_frame"}
-
-
-@pytest.mark.parametrize("name", sorted(BECOMES))
+@pytest.mark.parametrize("name", sorted(path.stem for path in FIXTURES.glob("*.json")))
 def test_a_frame_becomes_what_the_table_says(name: str) -> None:
-    """Kind, event, time and place of every kind of frame."""
+    """Kind, event, time and place of every kind of frame; none is in the folder without a row on what it becomes."""
     frame = fixture(name)
+    if name == "rest_error_frame":
+        assert peek(frame) is None
+        return
     found = peek(frame)
     kind, becomes = BECOMES[name]
     assert found is not None
@@ -200,52 +194,42 @@ def test_a_frame_becomes_what_the_table_says(name: str) -> None:
         assert heard(frame).sent_at == found.sent_at
 
 
-@pytest.mark.parametrize(
-    ("text", "mentions", "becomes"),
-    [
-        pytest.param("￼￼ go", [mention_of(ALDIS), mention_of(ALDIS, 1)], "go", id="own mention twice in front"),
-        pytest.param("￼ hi", [mention_of(ALDIS)], "hi", id="own mention in front is left out"),
-        pytest.param("ask ￼ now", [mention_of(ALDIS, 4)], "ask @Aldis now", id="own mention within"),
-        pytest.param("🪴🪴 ￼!", [mention_of(BOB, 5)], "🪴🪴 @Bob!", id="characters of two units before"),
-        pytest.param("￼ and ￼", [mention_of(BOB, 6), mention_of(ALDIS)], "and @Bob", id="several, in any order"),
-        pytest.param("a ￼", [mention_of(BOB, 2), mention_of(ALICE, 2)], "a @Bob", id="twice the same place"),
-        pytest.param("￼ b", [mention_of(BOB, 900)], "￼ b", id="outside the text"),
-        pytest.param("￼ b", [mention_of(BOB) | {"length": 10**30}], "￼ b", id="of absurd length"),
-        pytest.param("￼ b", [mention_of(BOB) | {"name": BOB.number}], "@member-b0b00000 b", id="no name but a number"),
-        pytest.param("￼ b", [{"start": 0, "length": 1}], "@member-unknown b", id="of nobody"),
-        pytest.param("￼ b", [mention_of(BOB) | {"name": " B\no  b "}], "@B o b b", id="a name of several lines"),
-        pytest.param(
-            "￼ b", [mention_of(BOB) | {"name": "https://b.ob/x"}], "@b.ob/x b", id="a name that is an address"
-        ),
-    ],
-)
-def test_mentions_are_written_out(text: str, mentions: Any, becomes: str) -> None:
+def test_mentions_are_written_out() -> None:
     """A model reads names where Signal has placeholders, at the right place whatever stands before them."""
-    assert heard(message(text, mentions=mentions)).text == becomes
+    for text, mentions, becomes in (
+        ("￼￼ go", [mention_of(ALDIS), mention_of(ALDIS, 1)], "go"),
+        ("￼ hi", [mention_of(ALDIS)], "hi"),
+        ("ask ￼ now", [mention_of(ALDIS, 4)], "ask @Aldis now"),
+        ("🪴🪴 ￼!", [mention_of(BOB, 5)], "🪴🪴 @Bob!"),  # characters of two units before
+        ("￼ and ￼", [mention_of(BOB, 6), mention_of(ALDIS)], "and @Bob"),
+        ("a ￼", [mention_of(BOB, 2), mention_of(ALICE, 2)], "a @Bob"),
+        ("￼ b", [mention_of(BOB, 900)], "￼ b"),
+        ("￼ b", [mention_of(BOB) | {"length": 10**30}], "￼ b"),
+        ("￼ b", [mention_of(BOB) | {"name": BOB.number}], "@member-b0b00000 b"),
+        ("￼ b", [{"start": 0, "length": 1}], "@member-unknown b"),
+        ("￼ b", [mention_of(BOB) | {"name": " B\no  b "}], "@B o b b"),
+        ("￼ b", [mention_of(BOB) | {"name": "https://b.ob/x"}], "@b.ob/x b"),
+    ):
+        assert heard(message(text, mentions=mentions)).text == becomes
 
 
 NUMBER_ALONE = replace(OWN, id=None)
 
 
-@pytest.mark.parametrize(
-    ("uuid", "number", "own", "mine"),
-    [
+def test_a_mention_or_quote_is_mine_by_uuid_or_number() -> None:
+    """People who hide their number name the uuid alone, older versions the number alone; no one is not me."""
+    for uuid, number, own, mine in (
         (ALDIS.uuid, None, OWN, True),
         (ALDIS.uuid.upper(), None, OWN, True),
         (None, ACCOUNT, NUMBER_ALONE, True),
         (ALDIS.uuid, None, NUMBER_ALONE, False),
         (BOB.uuid, BOB.number, OWN, False),
         (None, None, NUMBER_ALONE, False),
-    ],
-)
-def test_a_mention_or_quote_is_mine_by_uuid_or_number(
-    uuid: str | None, number: str | None, own: Account, mine: bool
-) -> None:
-    """People who hide their number name the uuid alone, older versions the number alone; no one is not me."""
-    mention = {"uuid": uuid, "number": number, "start": 2, "length": 1}
-    quote = {"id": 7, "authorUuid": uuid, "authorNumber": number}
-    found = heard(message("a ￼", group=GROUP, mentions=[mention], quote=quote), own)
-    assert (found.mentions_me, found.quotes_me) == (mine, mine)
+    ):
+        mention = {"uuid": uuid, "number": number, "start": 2, "length": 1}
+        quote = {"id": 7, "authorUuid": uuid, "authorNumber": number}
+        found = heard(message("a ￼", group=GROUP, mentions=[mention], quote=quote), own)
+        assert (found.mentions_me, found.quotes_me) == (mine, mine)
 
 
 def test_the_servers_time_and_the_timer_stand_in_front() -> None:
@@ -263,44 +247,29 @@ def test_the_servers_time_and_the_timer_stand_in_front() -> None:
     assert (confirmed.server_at, confirmed.expires_in_seconds) == (None, 0)
 
 
-@pytest.mark.parametrize(
-    ("text", "is_one"),
-    [
-        ("/stop", True),
-        ("  \n/stop now", True),
-        ("￼ /stop", True),
-        ("￼, /stop", True),
-        ("Aldis, /stop", True),
-        ("/", False),
-        ("👋 /stop", True),
-        ("**/stop**", True),
-        ("Aldis, “/stop”", True),
-        ("/ stop", False),
-        ("//stop", False),
-        ("Aldis /stop", True),
-        ("please do, /stop", False),
-        ("what is /usr/bin?", False),
-        ("￼￼ /stop", False),
-    ],
-)
-def test_a_command_is_known_by_its_slash(text: str, is_one: bool) -> None:
-    """At the beginning, or behind nothing but one mention or one word that calls somebody."""
-    found = peek(message(text))
-    assert found is not None
-    assert (found.is_command, found.is_urgent) == (is_one, is_one)
+COMMANDS = ("/stop", "  \n/stop now", "￼ /stop", "￼, /stop", "Aldis, /stop", "👋 /stop", "**/stop**")
+COMMANDS += ("Aldis, “/stop”", "Aldis /stop")
+NO_COMMANDS = ("/", "/ stop", "//stop", "please do, /stop", "what is /usr/bin?", "￼￼ /stop")
 
 
-def test_only_a_message_is_a_command() -> None:
-    """The same words in an edit, a quote or a file's name are none; nor is what may be seen only once."""
-    frames = [
+def test_a_command_is_known_by_its_slash() -> None:
+    """At the beginning, or behind nothing but one mention or one word that addresses Aldis. The same words in an edit,
+    a quote or a file's name are none; nor is what may be seen only once.
+    """
+    for text in (*COMMANDS, *NO_COMMANDS):
+        found, is_one = peek(message(text)), text in COMMANDS
+        assert found is not None
+        assert (found.is_command, found.is_urgent) == (is_one, is_one), text
+    for frame in (
         envelopes.edit("/stop", 5),
         message("hi", quote=quote_of(ALDIS, 7, "/stop")),
         message("", attachments=[attachment("/stop")]),
         message("/stop", viewOnce=True),
         message("/stop", author=ALDIS),
-    ]
-    found = [peek(frame) for frame in frames]
-    assert [envelope is not None and envelope.is_command for envelope in found] == [False] * len(frames)
+    ):
+        found = peek(frame)
+        assert found is not None
+        assert not found.is_command, frame
 
 
 SECRET = "sesame"
@@ -316,25 +285,23 @@ CONTENT = {
 }
 
 
-@pytest.mark.parametrize(
-    "place",
-    [
+def test_what_may_be_seen_only_once_is_not_in_what_is_kept() -> None:
+    """Of a view-once message no word, file or picture is handed on, whatever it is made of; the rest is."""
+    places: tuple[Callable[[Frame], Frame], ...] = (
         lambda seen_once: {"dataMessage": seen_once},
         lambda seen_once: {"editMessage": {"targetSentTimestamp": 5, "dataMessage": seen_once}},
         lambda seen_once: {"syncMessage": {"sentMessage": {"destinationUuid": ALICE.uuid} | seen_once}},
         lambda seen_once: {"dataMessage": seen_once, "editMessage": {"dataMessage": seen_once}},
-    ],
-)
-def test_what_may_be_seen_only_once_is_not_in_what_is_kept(place: Any) -> None:
-    """Of a view-once message no word, file or picture is handed on, whatever it is made of; the rest is."""
-    quote = quote_of(ALDIS, 7, SECRET) | {"attachments": [{"thumbnail": {"id": SECRET}}]}
-    frame = envelope(ALICE, **place(data(5, SECRET, group=GROUP, viewOnce=True, quote=quote, **CONTENT)))
-    found = peek(frame)
-    assert found is not None
-    assert SECRET not in found.raw
-    assert SECRET not in repr(event(found))
-    assert json.loads(found.raw)["envelope"]["sourceUuid"] == ALICE.uuid
-    assert json.loads(found.raw)["account"] == ACCOUNT
+    )
+    for place in places:
+        quote = quote_of(ALDIS, 7, SECRET) | {"attachments": [{"thumbnail": {"id": SECRET}}]}
+        frame = envelope(ALICE, **place(data(5, SECRET, group=GROUP, viewOnce=True, quote=quote, **CONTENT)))
+        found = peek(frame)
+        assert found is not None
+        assert SECRET not in found.raw
+        assert SECRET not in repr(event(found))
+        assert json.loads(found.raw)["envelope"]["sourceUuid"] == ALICE.uuid
+        assert json.loads(found.raw)["account"] == ACCOUNT
 
 
 def test_a_view_once_message_is_still_a_message() -> None:
@@ -348,29 +315,27 @@ def test_a_view_once_message_is_still_a_message() -> None:
     assert (bare.view_once, bare.text) == (True, "")
 
 
-@pytest.mark.parametrize(
-    ("content", "targets"),
-    [
+def test_another_device_of_the_account_confirms_what_is_our_own() -> None:
+    """How a note to self is known to have arrived; it stays the account's own doing, and is no person's receipt."""
+    rows: tuple[tuple[Frame, tuple[int, ...]], ...] = (
         ({"receiptMessage": {"isDelivery": True, "timestamps": [5, 6]}}, (5, 6)),
         ({"syncMessage": {"readMessages": [{"senderUuid": ALDIS.uuid, "timestamp": 5}]}}, (5,)),
         ({"syncMessage": {"readMessages": [{"senderNumber": ACCOUNT, "timestamp": 5}]}}, (5,)),
         ({"syncMessage": {"readMessages": [{"senderUuid": ALICE.uuid, "timestamp": 5}]}}, ()),
         ({"receiptMessage": {"isDelivery": True, "timestamps": []}}, ()),
-    ],
-)
-def test_another_device_of_the_account_confirms_what_is_our_own(content: Frame, targets: tuple[int, ...]) -> None:
-    """How a note to self is known to have arrived; it stays the account's own doing, and is no person's receipt."""
-    frame = envelope(ALDIS, **content)
-    found = peek(frame)
-    assert found is not None
-    assert (found.from_self, found.kind) == (True, Kind.OTHER)
-    told = event(found)
-    assert (told.targets if isinstance(told, Receipt) else ()) == targets
+    )
+    for content, targets in rows:
+        frame = envelope(ALDIS, **content)
+        found = peek(frame)
+        assert found is not None
+        assert (found.from_self, found.kind) == (True, Kind.OTHER)
+        receipt = event(found)
+        assert (receipt.targets if isinstance(receipt, Receipt) else ()) == targets
 
 
-@pytest.mark.parametrize(
-    ("content", "extras"),
-    [
+def test_what_is_carried_beside_words_is_told_in_words() -> None:
+    """A line for each thing, on one line whatever people wrote into it; what says nothing is left out."""
+    rows: tuple[tuple[Frame, tuple[str, ...]], ...] = (
         ({"contacts": [{"name": {"nickname": "Rosie"}}]}, ("a contact: Rosie",)),
         ({"contacts": [{"organization": " Seed\nbank "}, {}]}, ("a contact: Seed bank",)),
         (
@@ -385,12 +350,10 @@ def test_another_device_of_the_account_confirms_what_is_our_own(content: Frame, 
         ({"message": "https://maps.google.com/maps?q=-1.5,2"}, ("a place on the map: latitude -1.5, longitude 2",)),
         ({"message": "https://maps.google.com/maps?q=the+gate"}, ()),
         ({"message": "https://maps.google.com.example/maps?q=1,2"}, ()),
-    ],
-)
-def test_what_is_carried_beside_words_is_told_in_words(content: Frame, extras: tuple[str, ...]) -> None:
-    """A line for each thing, on one line whatever people wrote into it; what says nothing is left out."""
-    text = content.pop("message", "look") if "message" in content else "look"
-    assert heard(message(text, **content)).extras == extras
+    )
+    for content, extras in rows:
+        text = content.pop("message", "look")
+        assert heard(message(text, **content)).extras == extras
 
 
 # Notes to self
@@ -407,36 +370,28 @@ OWN_CHAT = ChatId(ALDIS.chat)
 
 @pytest.mark.parametrize("own_uuid", [ALDIS_ID, None])
 def test_a_note_to_self_is_a_message_where_notes_are_answered(own_uuid: PersonId | None) -> None:
-    """From the account, in the account's chat with itself, with everything that a message can have."""
+    """From the account, in the account's chat with itself, with everything that a message can have; edits, deletions,
+    reactions and the timer as in any other chat.
+    """
     found = noted(envelopes.note("buy seeds", attachments=[attachment()], expiresInSeconds=60), own_uuid)
     assert (found.kind, found.from_self, found.author, found.chat) == (Kind.MESSAGE, True, ALDIS_ID, OWN_CHAT)
     said_to_self = event(found, own=replace(OWN, id=own_uuid))
     assert isinstance(said_to_self, Incoming)
     assert (said_to_self.text, said_to_self.author, said_to_self.chat) == ("buy seeds", ALDIS_ID, OWN_CHAT)
     assert (len(said_to_self.attachments), said_to_self.expires_in_seconds) == (1, 60)
-
-
-@pytest.mark.parametrize(
-    ("frame", "becomes"),
-    [
+    thumb = {"emoji": "👍", "targetAuthorUuid": ALDIS.uuid, "targetSentTimestamp": 5}
+    for frame, becomes in (
         (envelopes.note_edit("buy bulbs", 5), Edited),
         (envelopes.note(None, remoteDelete={"timestamp": 5}), Deleted),
-        (
-            envelopes.note(None, reaction={"emoji": "👍", "targetAuthorUuid": ALDIS.uuid, "targetSentTimestamp": 5}),
-            Reacted,
-        ),
+        (envelopes.note(None, reaction=thumb), Reacted),
         (envelopes.note(None, isExpirationUpdate=True, expiresInSeconds=60), TimerChanged),
-    ],
-)
-def test_what_the_owner_does_to_a_note_is_read_too(frame: Frame, becomes: type[Event]) -> None:
-    """Edits, deletions, reactions and the timer, as in any other chat."""
-    found = event(noted(frame))
-    assert isinstance(found, becomes)
+    ):
+        assert isinstance(event(noted(frame, own_uuid)), becomes)
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
+def test_what_the_account_does_elsewhere_is_never_a_message() -> None:
+    """Own messages and a person's other chats are told apart however they come, also where notes are answered."""
+    for frame in (
         envelopes.sync_sent("I come at six", to=ALICE),
         message("from my other phone", author=ALDIS),
         message("by uuid alone", author=replace(ALDIS, number=None)),
@@ -447,38 +402,30 @@ def test_what_the_owner_does_to_a_note_is_read_too(frame: Frame, becomes: type[E
         envelope(ALICE, syncMessage={"sentMessage": data(5, "?") | {"destinationUuid": ALICE.uuid}}),
         envelope(replace(ALDIS, uuid=""), syncMessage=envelopes.note("?")["envelope"]["syncMessage"]),
         fixture("sync_sent_group"),
-    ],
-)
-def test_what_the_account_does_elsewhere_is_never_a_message(frame: Frame) -> None:
-    """Own messages and a person's other chats are told apart however they come, also where notes are answered."""
-    for takes_notes in (False, True):
-        found = peek(frame, takes_notes=takes_notes)
-        assert found is not None
-        assert (found.from_self, found.kind, event(found)) == (True, Kind.OTHER, None)
+    ):
+        for takes_notes in (False, True):
+            found = peek(frame, takes_notes=takes_notes)
+            assert found is not None
+            assert (found.from_self, found.kind, event(found)) == (True, Kind.OTHER, None)
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
+def test_what_is_no_envelope_is_none() -> None:
+    """Broken, hostile and absurd frames are passed over; a group that cannot be read never looks like a direct chat."""
+    for raw in (
         "null",
         '{"envelope":null}',
         '{"envelope":{"timestamp":NaN}}',
         '{"envelope":{"timestamp":' + "9" * 5000 + "}}",
         '{"envelope":{"timestamp":1},"x":"' + "x" * MAX_FRAME_CHARS + '"}',
         json.dumps(message("hi", group="not a group")),
-        json.dumps(fixture("rest_error_frame")),
         json.dumps(message("hi", groupInfo={"groupId": None})),
-    ],
-    ids=lambda raw: raw[:40],
-)
-def test_what_is_no_envelope_is_none(raw: str) -> None:
-    """Broken, hostile and absurd frames are passed over; a group that cannot be read never looks like a direct chat."""
-    assert peek(raw) is None
+    ):
+        assert peek(raw) is None
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_half_a_message_is_nothing() -> None:
+    """A frame with an envelope but no readable content is stored nowhere and not answered."""
+    contents: tuple[Frame, ...] = (
         {"editMessage": {"dataMessage": data(1, "x")}},
         {"editMessage": {"targetSentTimestamp": 1}},
         {"dataMessage": data(1, reaction={"emoji": "", "targetSentTimestamp": 1})},
@@ -490,11 +437,9 @@ def test_what_is_no_envelope_is_none(raw: str) -> None:
         {"dataMessage": data(1, "nice", storyContext={"authorUuid": ALDIS.uuid, "sentTimestamp": 1})},
         {"dataMessage": data(1, "nice", group=GROUP, unpinMessage={"targetSentTimestamp": 1})},
         {"syncMessage": {"sentStoryMessage": {"allowsReplies": True, "textAttachment": {"text": "nice"}}}},
-    ],
-)
-def test_half_a_message_is_nothing(content: Frame) -> None:
-    """A frame with an envelope but no readable content is stored nowhere and answered by nobody."""
-    assert read(envelope(ALICE, **content)) is None
+    )
+    for content in contents:
+        assert read(envelope(ALICE, **content)) is None
 
 
 def test_a_message_of_nobody_is_nothing() -> None:
@@ -512,58 +457,19 @@ def test_an_edit_is_read_like_a_message() -> None:
     assert (found.message.chat, found.message.expires_in_seconds) == (IN_GROUP, 60)
 
 
-@pytest.mark.parametrize("id_", ["", "../account.db", "/etc/passwd", ".hidden", "a b", "x" * 300, None, 5])
-def test_an_attachment_whose_id_is_no_file_name_is_left_out(id_: Any) -> None:
+def test_an_attachment_whose_id_is_no_file_name_is_left_out() -> None:
     """The id becomes part of a path at the bridge."""
     good = attachment()
-    kept = heard(message("look", attachments=[good | {"id": id_}, good])).attachments
-    assert [one.id for one in kept] == [good["id"]]
+    odd = [good | {"id": id_} for id_ in ("", "../account.db", "/etc/passwd", ".hidden", "a b", "x" * 300, None, 5)]
+    assert [one.id for one in heard(message("look", attachments=[*odd, good])).attachments] == [good["id"]]
 
 
 def test_names_are_one_short_line_and_never_a_number() -> None:
-    """What a stranger calls himself stands in the prompt: it may not break out of its line."""
+    """The name that a stranger has chosen stands in the prompt: it may not break out of its line. Half a surrogate
+    pair, which no database takes, is replaced.
+    """
     assert heard(message(author=replace(ALICE, name="A\nl\tice " * 40))).name == ("A l ice " * 40)[:80].rstrip()
-    assert heard(message(author=replace(ALICE, name=ALICE.number))).name is None
-    assert heard(message(author=replace(ALICE, name=ALICE.uuid))).name is None
     assert heard(message(author=replace(ALICE, name="A\u202elice\u200b \u2066"))).name == "Alice"
-    assert heard(message(author=replace(ALICE, name=None))).name is None
-
-
-def test_halves_of_surrogate_pairs_are_replaced() -> None:
-    """Text that no database takes does not get that far."""
+    for none in (ALICE.number, ALICE.uuid, None):
+        assert heard(message(author=replace(ALICE, name=none))).name is None
     assert heard(message("a\ud800b 🪴")).text == "a�b 🪴"
-
-
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just(MENTION_SIGN)
-VALUES = SCALARS | st.lists(SCALARS, max_size=2) | st.dictionaries(st.text(max_size=4), SCALARS, max_size=2)
-
-
-def places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every container of a frame with every place in it."""
-    keys = list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
-    for key in keys:
-        yield value, key
-        yield from places(value[key])
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    st.sampled_from(sorted(BECOMES)),
-    st.lists(st.tuples(st.integers(0, 99), VALUES | st.just("gone")), min_size=1, max_size=3),
-    st.booleans(),
-)
-def test_no_frame_raises(name: str, changes: list[tuple[int, Any]], takes_notes: bool) -> None:
-    """Whatever stands in any place of any kind of frame, reading it gives something storable or nothing."""
-    frame = fixture(name)
-    for at, value in changes:
-        found_places = list(places(frame))
-        container, key = found_places[at % len(found_places)] if found_places else (frame, "envelope")
-        if value == "gone" and isinstance(container, dict):
-            container.pop(key, None)
-        else:
-            container[key] = value
-    found = peek(frame, takes_notes=takes_notes)
-    files_in(json.dumps(frame))
-    if found is not None:
-        repr(event(found)).encode()
-        repr(replace(found, raw="")).encode()

@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 from bot.signal.envelope import FrameReader
+from bot.signal.files import files_in
 from tests.bot.signal.bridges import OWN_ACCOUNT
 from tests.campaigns.fuzz import oracle
 from tests.campaigns.fuzz.json_trees import Mutator, places_in
@@ -43,12 +44,15 @@ async def check(round_: Round, _: Path) -> None:
 
 
 def outcome_of(raw: str) -> str:
-    """Read one frame as the first of a connection; what became of it in a word."""
+    """Read one frame as the first of a connection, also as a note; what became of it in a word."""
     reader = FrameReader(OWN_ACCOUNT, "Aldis")
     envelope = reader.envelope(raw)
     event = None if envelope is None else reader.event(envelope)
     oracle.judge(raw, envelope, event)
     assert reader.stream.unreadable == (envelope is None)
+    repr((event, files_in(raw))).encode()  # it can be stored
+    owner = FrameReader(OWN_ACCOUNT, "Aldis", takes_notes=True)
+    repr((note := owner.envelope(raw)) and owner.event(note)).encode()
     if envelope is None:
         return "no envelope"
     return "nothing" if event is None else type(event).__name__

@@ -5,7 +5,6 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +14,7 @@ from bot.service import _READING_SECONDS
 from bot.signal.bridges import bridge_at
 from bot.signal.signal_cli.subscription import _BUSY_SECONDS, Deadlines
 from bot.signal.signal_cli.transport import SignalCli
-from tests.bot.signal.bridges import OWN_ACCOUNT, PATIENT, Bridge, received, reply, signal_cli_bridge
+from tests.bot.signal.bridges import OWN_ACCOUNT, Bridge, Listening, received, reply, signal_cli_bridge
 from tests.servers import signal_cli
 from tests.servers.envelopes import message
 from tests.servers.signal_cli import ReceiveMode
@@ -35,11 +34,6 @@ def daemon(bridge: Bridge) -> signal_cli.SignalCli:
     return bridge.server
 
 
-def transport_to(url: str, **more: float) -> SignalCli:
-    deadlines: dict[str, Any] = PATIENT | more
-    return SignalCli(url, OWN_ACCOUNT, **deadlines)
-
-
 def numbered(count: int) -> list[dict[str, object]]:
     return [message(f"{number}") for number in range(count)]
 
@@ -56,22 +50,23 @@ async def to_the_end(envelopes: AsyncGenerator[Envelope]) -> list[int]:
 # What is kept, what is lost
 
 
-async def test_what_comes_while_nobody_is_subscribed_stays_with_signal(bridge: Bridge) -> None:
+async def test_what_comes_without_a_subscription_stays_with_signal(bridge: Bridge) -> None:
     """Before, after a listener has gone, and between two of them: it comes with the answer to the subscription."""
     server = daemon(bridge)
-    patient: dict[str, Any] = {"silence_seconds": 10 * WAIT_SECONDS}
     await server.deliver(message("one"))
-    await received(bridge.transport(**patient), 1)
+    await received(bridge.transport(silence_seconds=10 * WAIT_SECONDS), 1)
     await server.disconnected()
     await server.deliver(message("two"), message("three"))
     assert server.waiting == 2
-    assert len(await received(bridge.transport(**patient), 2)) == 2
+    assert len(await received(bridge.transport(silence_seconds=10 * WAIT_SECONDS), 2)) == 2
     assert server.lost == []
 
 
 @pytest.mark.parametrize("count", [0, 1, 300])
 async def test_an_orderly_end_loses_nothing(bridge: Bridge, count: int) -> None:
-    """What signal-cli has fetched is handed out, in order, before the stream ends; the rest stays with Signal."""
+    """What signal-cli has fetched is handed out, in order, before the stream ends; the rest stays with Signal. A
+    stream that was stopped is not opened again.
+    """
     server, transport = daemon(bridge), bridge.transport(hold_seconds=0.01)
     ending = asyncio.create_task(to_the_end(transport.envelopes()))
     await server.connected()
@@ -82,6 +77,8 @@ async def test_an_orderly_end_loses_nothing(bridge: Bridge, count: int) -> None:
     assert came == times(frames)[: len(came)]
     assert len(came) + server.waiting == count
     assert (server.lost, transport.stream.is_open, server.streams_open) == ([], False, 0)
+    assert await to_the_end(transport.envelopes()) == []
+    assert server.streams_opened == 1
 
 
 async def test_an_end_while_people_write_loses_nothing(bridge: Bridge) -> None:
@@ -133,16 +130,14 @@ async def test_a_signal_cli_that_stopped_receiving_is_made_to_receive_again(brid
     """Anybody can end its receiving with one message, and nothing shows that: what comes then is only late."""
     server, transport = daemon(bridge), bridge.transport(hold_seconds=0.01, renew_seconds=0.05)
     frames = numbered(3)
-    async with aclosing(transport.envelopes()) as envelopes:
-        first = asyncio.ensure_future(anext(envelopes))
+    async with Listening(transport) as stream, asyncio.timeout(WAIT_SECONDS):
         await server.connected()
         await server.deliver(frames[0])
-        came = [(await first).sent_at]
+        came = [(await stream.next()).sent_at]
         await server.delivered()
         await server.die_receiving()
         await server.deliver(*frames[1:])
-        async with asyncio.timeout(WAIT_SECONDS):
-            came += [(await anext(envelopes)).sent_at for _ in range(2)]
+        came += [(await stream.next()).sent_at for _ in range(2)]
         assert transport.stream.is_open
     assert (came, server.lost) == (times(frames), [])
 
@@ -150,25 +145,15 @@ async def test_a_signal_cli_that_stopped_receiving_is_made_to_receive_again(brid
 async def test_another_account_of_the_daemon_is_left_to_itself(bridge: Bridge) -> None:
     """One that is linked while Aldis listens joins its subscription: it leaves with the first of its messages."""
     server, transport = daemon(bridge), bridge.transport(hold_seconds=0.01)
-    async with aclosing(transport.envelopes()) as envelopes, asyncio.timeout(WAIT_SECONDS):
-        next_one = asyncio.ensure_future(anext(envelopes))
+    async with Listening(transport) as stream, asyncio.timeout(WAIT_SECONDS):
         await server.connected()
         await server.add_account("+15550109998")
         await server.deliver(message("for the other", account="+15550109998"))
         await server.connected(2)
         await server.deliver(message("for it alone", account="+15550109998"), message("for us"))
-        assert "for us" in (await next_one).raw
-    assert [json.loads(text)["envelope"]["dataMessage"]["message"] for text in server.kept_for_others] == [
-        "for it alone"
-    ]
-
-
-async def test_a_stream_that_was_stopped_is_not_opened_again(bridge: Bridge) -> None:
-    """Whoever asks for it once more gets nothing."""
-    transport = bridge.transport()
-    transport.stop_receiving()
-    assert await to_the_end(transport.envelopes()) == []
-    assert bridge.server.streams_opened == 0
+        assert "for us" in (await stream.next()).raw
+    [kept] = server.kept_for_others
+    assert json.loads(kept)["envelope"]["dataMessage"]["message"] == "for it alone"
 
 
 async def test_what_nobody_reads_stays_with_signal(bridge: Bridge) -> None:
@@ -189,23 +174,14 @@ async def test_what_nobody_reads_stays_with_signal(bridge: Bridge) -> None:
 @pytest.mark.parametrize("mode", ["on-start", "on-connection"])
 async def test_a_signal_cli_that_receives_by_itself_is_refused(bridge: Bridge, mode: ReceiveMode) -> None:
     """It shows with the first message, which is handed out before."""
-    server = daemon(bridge)
+    server, transport = daemon(bridge), bridge.transport()
     server.receive_mode = mode
-    transport = bridge.transport()
-    came: list[Envelope] = []
-
-    async def listen() -> None:
-        async with aclosing(transport.envelopes()) as envelopes:
-            async for envelope in envelopes:
-                came.append(envelope)  # noqa: PERF401 - what has come counts although the end is an error
-
-    listening = asyncio.create_task(listen())
-    await eventually(lambda: transport.stream.is_open)
-    await server.deliver(message("hi"))
-    with pytest.raises(ConfigError, match="--receive-mode=manual"):
-        await listening
-    assert came
-    assert {envelope.kind for envelope in came} == {Kind.MESSAGE}
+    async with Listening(transport) as stream:
+        await eventually(lambda: transport.stream.is_open)
+        await server.deliver(message("hi"))
+        assert (await stream.next()).kind is Kind.MESSAGE
+        with pytest.raises(ConfigError, match="--receive-mode=manual"):
+            await stream.end()
 
 
 # Whatever else a socket may say
@@ -216,14 +192,13 @@ async def test_a_socket_that_does_not_answer(tmp_path: Path) -> None:
     writers: list[asyncio.StreamWriter] = []
     url = f"unix://{tmp_path}/socket"
     async with await asyncio.start_unix_server(lambda _, writer: writers.append(writer), tmp_path / "socket"):
-        transport = transport_to(url, call_seconds=0.2, send_seconds=0.2)
+        transport = SignalCli(url, OWN_ACCOUNT, call_seconds=0.2, send_seconds=0.2)
         with pytest.raises(Disconnected):
             await received(transport, 1)
         with pytest.raises(Disconnected):
             await bridge_at(url, timeout_seconds=0.2)
         with pytest.raises(SendUnknown):
             await transport.send(reply())
-        await transport.aclose()
         for writer in writers:
             writer.close()
         await asyncio.gather(*(writer.wait_closed() for writer in writers))
@@ -232,10 +207,10 @@ async def test_a_socket_that_does_not_answer(tmp_path: Path) -> None:
 @pytest.mark.parametrize("url", ["unix:///nowhere/socket", "tcp://localhost:1"])
 async def test_a_socket_that_is_not_there(url: str) -> None:
     """Surely not sent, and no word of where it would be: a path may tell who runs it."""
-    transport = transport_to(url)
-    with pytest.raises(NotSent) as told:
+    transport = SignalCli(url, OWN_ACCOUNT)
+    with pytest.raises(NotSent) as refusal:
         await transport.send(reply())
-    assert "nowhere" not in str(told.value)
+    assert "nowhere" not in str(refusal.value)
     with pytest.raises(Disconnected):
         await received(transport, 1)
     with pytest.raises(Disconnected, match="nothing answers at SIGNAL__URL yet"):
