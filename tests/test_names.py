@@ -11,7 +11,6 @@ MODULES = sorted(path for room in ("bot", "store", "tools") for path in (ROOT / 
 TREES = {str(path.relative_to(ROOT)): ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-HOLDS = ast.stmt | ast.ExceptHandler | ast.match_case
 
 IRREGULAR = (
     "asked|bound|built|chosen|drawn|felt|fed|forgot|forgotten|found|given|gone|got|heard|held|kept|known|led|left|"
@@ -44,14 +43,6 @@ def public_functions(tree: ast.Module) -> Iterator[Function]:
             yield from (inner for inner in node.body if isinstance(inner, Function))
 
 
-def functions_in(*nodes: ast.AST) -> Iterator[Function]:
-    """Those in these nodes, at any depth. Only statements are looked at: an expression holds none."""
-    for node in nodes:
-        if isinstance(node, Function):
-            yield node
-        yield from functions_in(*(inner for inner in ast.iter_child_nodes(node) if isinstance(inner, HOLDS)))
-
-
 def is_a_value(function: Function) -> bool:
     """Whether it is read like a field: properties may say what something is."""
     return any("property" in ast.unparse(decorator) for decorator in function.decorator_list)
@@ -68,18 +59,6 @@ def test_a_bound_has_one_prefix() -> None:
     """`MAX_` and `MIN_`."""
     names = [(path, node.id) for path, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, ast.Name)]
     assert [(path, name) for path, name in names if OTHER_BOUND.match(name)] == []
-
-
-def test_a_function_in_a_function_has_a_name_of_its_own() -> None:
-    """Who reads a name sees which of the two is meant."""
-    functions = [
-        (path, outer, inner)
-        for path, tree in TREES.items()
-        for outer in functions_in(tree)
-        for inner in functions_in(*outer.body)
-    ]
-    assert len(functions) > 100
-    assert [(path, outer.name) for path, outer, inner in functions if inner.name == outer.name] == []
 
 
 def test_one_name_is_one_class() -> None:

@@ -123,10 +123,6 @@ async def test_speech_and_pictures_are_looked_at(tmp_path: Path) -> None:
                 ],
             ),
             (
-                {"AUDIO__BASE_URL": audio.url, "TOOLS__IMAGES__BASE_URL": images.url},
-                ["does AUDIO__BASE_URL end with /v1?", "does TOOLS__IMAGES__BASE_URL end with /v1?"],
-            ),
-            (
                 {"AUDIO__MODEL": "wisper-1", "TOOLS__IMAGES__MODEL": "gpt-image-3"},
                 [
                     f"audio: {unlisted} wisper-1; did you mean whisper-1? -> correct AUDIO__MODEL",
