@@ -1,7 +1,7 @@
 """What the tests of the tools share: an open client, and the surroundings of a call."""
 
 import tracemalloc
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -50,6 +50,10 @@ class Asked:
         kind = self.tool.spec.arguments
         given = dict(zip(kind.model_fields, values, strict=False)) | arguments
         return await self.tool.run(kind.model_validate(given), self.context)
+
+
+Opened = Callable[..., Asked]
+"""Opens a tool by its options."""
 
 
 class Plenty:

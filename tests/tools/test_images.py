@@ -1,6 +1,5 @@
 """Pictures of descriptions, from a double of OpenAI's images endpoint and of servers that are compatible with it."""
 
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -11,7 +10,7 @@ from pydantic import SecretStr
 from tests.servers.base import Answer, Seen, answer_json, hang
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai_images import JPEG, KEY, PNG, WEBP, OpenAIImages, refused
-from tests.tools.conftest import Asked
+from tests.tools.conftest import Asked, Opened
 from tests.tools.sites import line, says
 from tests.waiting import DEADLINE_SECONDS
 from tools import BadArguments, Denied, Disabled, Http, RateLimited, TooLarge, ToolContext, ToolError, Unavailable
@@ -20,12 +19,8 @@ from tools.images import MAX_ANSWER_BYTES, MAX_PICTURE_BYTES, ImageGenerate, Ima
 
 BROKEN = answer_json({"error": {"message": "SECRET words", "type": "server_error", "param": None, "code": None}}, 500)
 
-
 service = fixture_of(OpenAIImages)
 local = fixture_of(lambda: OpenAIImages(local=True))
-
-
-Opened = Callable[..., Asked]
 
 
 @pytest.fixture

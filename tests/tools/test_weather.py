@@ -3,7 +3,6 @@
 import asyncio
 import io
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +14,7 @@ from bot.i18n.language import LANGUAGES
 from tests.servers.base import answer_json, hang
 from tests.servers.fixtures import fixture_of
 from tests.servers.open_meteo import OpenMeteo, place
-from tests.tools.conftest import Asked
+from tests.tools.conftest import Asked, Opened
 from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
 from tools.chart import CHART_WORDS, Panel, line_chart
 from tools.weather import ATTRIBUTION, Weather, WeatherOptions
@@ -23,9 +22,6 @@ from tools.weather import ATTRIBUTION, Weather, WeatherOptions
 KEY = "om-key-4711"
 
 open_meteo = fixture_of(OpenMeteo)
-
-
-Opened = Callable[..., Asked]
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ from tools.x import TwitterOptions, TwitterSearch, in_words
 AT_X = page("A lamp on X", "https://x.com/keeper/status/7", "It is lit.")
 ELSEWHERE = page("A lamp", "https://lamps.example/x.com", "Elsewhere.")
 
-
 x = fixture_of(X)
 brave = fixture_of(lambda: Brave(pages=[AT_X, ELSEWHERE]))
 

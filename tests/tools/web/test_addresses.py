@@ -169,8 +169,6 @@ SPELLINGS = [
     ("http://site.example./a", "http://site.example/a"),
     ("https://site.example/a/%2e?b/../c", "https://site.example/a?b/../c"),
     ("https://site.example/a/%2e%2E/b/%2E/.%2e/c", "https://site.example/c"),
-    ("https://site.example/../../a/b/..", "https://site.example/a"),
-    ("https://site.example?q=ä", "https://site.example/?q=%C3%A4"),
     ("https://faß.example/ä", "https://xn--fa-hia.example/%C3%A4"),
     ("https://site。example/", "https://site.example/"),
     ("https://[2606:4700:0:0::1111]/", "https://[2606:4700::1111]/"),

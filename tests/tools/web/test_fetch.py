@@ -36,7 +36,6 @@ from tools.web.fetch import MAX_REDIRECTS
 SITE = "site.example"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
-
 site = fixture_of(Site)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from typing import Any
@@ -15,13 +15,12 @@ from tests.bot.media.test_pdf import locked
 from tests.cells import sandbox
 from tests.servers.base import redirect
 from tests.servers.fixtures import fixture_of
-from tests.tools.conftest import USER_AGENT, Asked, Repository
+from tests.tools.conftest import USER_AGENT, Asked, Opened, Repository
 from tests.tools.sites import HERE, Names, Site, answer_bytes, only_here
 from tools import BadArguments, Denied, Fetcher, NotFound, RateLimited, TooLarge, ToolContext, Unavailable, fit_json
 from tools.web.tool import MAX_BYTES, WebFetch, allows
 
 HTML = "<title>Lamps</title><h1>Lamps</h1><p>They flash. <a href='/morse'>Morse</a>"
-
 
 site = fixture_of(lambda: Site(answers={"/": answer_bytes(HTML)}))
 
@@ -31,9 +30,6 @@ async def fetcher(site: Site) -> AsyncIterator[Fetcher]:
     names = Names({"site.example": [[HERE]], "other.example": [[HERE]], "inside.example": [["10.0.0.1"]]})
     async with Fetcher(USER_AGENT, reach=only_here(site.port), resolve=names) as opened:
         yield opened
-
-
-Opened = Callable[..., Asked]
 
 
 @pytest.fixture
