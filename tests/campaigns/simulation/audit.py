@@ -352,15 +352,11 @@ def _order_kept(audit: _Audit) -> None:
     agreed_to = {number for said in questions for number in said.answers}
     for chat in audit.scenario.chats:
         firsts = {said.answers: said for said in reversed(audit.seen_in(chat.number)) if said.role == "question"}
-        agreed_to |= audit.disturbed  # what was asked together with a deleted message is asked again, behind others
-        seen = [
-            said
-            for said in audit.seen_in(chat.number)
-            if said is firsts.get(said.answers) or agreed_to.isdisjoint(said.answers)
-        ]
+        # What was asked together with a deleted message is asked again, behind others.
+        undisturbed = [said for said in audit.seen_in(chat.number) if audit.disturbed.isdisjoint(said.answers)]
+        seen = [said for said in undisturbed if said is firsts.get(said.answers) or agreed_to.isdisjoint(said.answers)]
         for earlier, later in pairwise(seen):
-            is_asked_again = not audit.disturbed.isdisjoint({*earlier.answers} & {*later.answers})
-            if earlier.answers != later.answers and not is_asked_again:
+            if earlier.answers != later.answers:
                 before, after = ([rank.get(number, -1) for number in said.answers] for said in (earlier, later))
                 audit.check("answers come in the order of the questions", max(before) < min(after), (earlier, later))
 
