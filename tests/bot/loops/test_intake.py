@@ -46,6 +46,7 @@ async def test_no_more_than_a_burst_is_read_before_the_commit(store: Store, cloc
                 yield envelope("hi", number)
 
     door = Door(store, clock, Counting())
+    door.intake.burst_seconds = WAIT_SECONDS  # the number bounds it, not the time
     await door.rename("inbox", "away")
     with pytest.raises(Exception, match="SQLITE_ERROR"):
         await door.intake.read_once()
