@@ -1,10 +1,7 @@
 """Pairing: a code for a stranger, one an hour, twenty in all, and whom an admin lets in with it."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-
-import pytest
 
 from bot.access.pairing import ALPHABET, LISTENING_SECONDS, Callers, Pairing
 from bot.events import Envelope, PersonId, SentId
@@ -25,30 +22,18 @@ def code_for(pairing: Pairing, person: PersonId = MALLORY) -> str:
     return code
 
 
-def test_a_code_is_short_and_cannot_be_misread() -> None:
-    """Eight characters in two halves, none of which looks like another."""
+def test_a_code_is_short_cannot_be_misread_and_is_good_for_an_hour() -> None:
+    """Eight characters in two halves, none of which looks like another, however they are written: people copy them by
+    ear. A second before the hour is over it works, then no more.
+    """
     pairing = Pairing()
     code = code_for(pairing)
     assert (len(code), code[4]) == (9, "-")
     assert set(code.replace("-", "")) <= set(ALPHABET)
     assert len(set(ALPHABET)) == len(ALPHABET)
     assert not set(ALPHABET) & set("B8IL1O0S5Z2")
-
-
-@pytest.mark.parametrize(
-    "written", [str.lower, lambda code: code.replace("-", ""), lambda code: f" {code} ", lambda code: f"«{code}»."]
-)
-def test_a_code_is_known_however_it_is_written(written: Callable[[str], str]) -> None:
-    """Case, dashes, blanks and quotes do not matter: people copy it by ear."""
-    pairing = Pairing()
-    assert pairing.approve(written(code_for(pairing)), NOON) == MALLORY
-
-
-def test_a_code_is_good_for_an_hour() -> None:
-    """A second before the hour is over it works, then no more."""
-    pairing = Pairing()
-    code = code_for(pairing)
-    assert pairing.approve(code, NOON + HOUR - SECOND) == MALLORY
+    for written in (code, code.lower(), code.replace("-", ""), f" {code} ", f"«{code}»."):
+        assert pairing.approve(written, NOON + HOUR - SECOND) == MALLORY
     assert pairing.approve(code, NOON + HOUR) is None
 
 
@@ -78,16 +63,15 @@ def test_what_is_written_while_somebody_waits_is_held_for_them() -> None:
 
 def test_what_is_held_goes_with_its_code() -> None:
     """An hour later, or when an admin has said no, Aldis knows nothing of it."""
-    pairing = Pairing()
-    code_for(pairing)
-    pairing.hold(MALLORY, written("hello", 1), NOON)
-    pairing.refuse(MALLORY)
-    assert pairing.release(MALLORY, NOON) == ()
-    pairing = Pairing()
-    code_for(pairing)
-    pairing.hold(MALLORY, written("hello", 1), NOON)
-    pairing.hold(TRUDY, written("hello", 1), NOON + HOUR)
-    assert pairing.release(MALLORY, NOON + HOUR) == ()
+    for is_refused in (True, False):
+        pairing = Pairing()
+        code_for(pairing)
+        pairing.hold(MALLORY, written("hello", 1), NOON)
+        if is_refused:
+            pairing.refuse(MALLORY)
+        else:
+            pairing.hold(TRUDY, written("hello", 1), NOON + HOUR)
+        assert pairing.release(MALLORY, NOON if is_refused else NOON + HOUR) == ()
 
 
 CALLER = PersonId("mallory")

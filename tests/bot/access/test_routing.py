@@ -2,15 +2,12 @@
 
 from dataclasses import replace
 
-import pytest
-
 from bot.access.routing import Command, Correction, Halt, Ignore, Question, Talk, Verdict, Withdrawal, route
 from bot.events import (
     Attachment,
     ChatId,
     Deleted,
     Edited,
-    Event,
     Incoming,
     NamedPerson,
     PersonId,
@@ -44,9 +41,9 @@ def asked(message: Incoming, name: str = "Aldis") -> bool:
     return isinstance(found, Question)
 
 
-@pytest.mark.parametrize(
-    ("event", "reason"),
-    [
+def test_what_is_no_question_is_ignored_for_a_reason() -> None:
+    """The reason is a word for the log, nothing that somebody wrote."""
+    for event, reason in (
         (None, "unreadable"),
         (reacted("❤️"), "reacted"),
         (reacted("👍", removed=True), "reacted"),
@@ -54,45 +51,41 @@ def asked(message: Incoming, name: str = "Aldis") -> bool:
         (Receipt(author=ANNA, what="read", targets=(SENT,)), "receipt"),
         (Undecryptable(author=None, reason="InvalidMessage"), "undecryptable"),
         (replace(DIRECTLY, text=" \n"), "empty"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_what_is_no_question_is_ignored_for_a_reason(event: Event | None, reason: str) -> None:
-    """The reason is a word for the log, nothing that somebody wrote."""
-    assert route(event, name="Aldis") == Ignore(reason=reason)
+    ):
+        assert route(event, name="Aldis") == Ignore(reason=reason)
 
 
-@pytest.mark.parametrize("text", ["", " ", "Aldis", "@aldis", "¿Aldis?", "Aldis, Aldis!"])
-def test_nothing_but_the_name_is_about_what_was_said_last(text: str) -> None:
+def test_nothing_but_the_name_is_about_what_was_said_last() -> None:
     """In a group; directly it is a message like any other, and so is the name with a picture."""
-    called = replace(IN_GROUP, text=text, mentions_me=not text.strip())
-    assert route(called, name="Aldis") == Question(message=called, is_bare=True)
-    assert route(replace(called, text=f"{text} x"), name="Aldis") != Question(message=called, is_bare=True)
-    pictured = replace(called, text="Aldis", attachments=(PICTURE,))
-    assert route(pictured, name="Aldis") == Question(message=pictured)
-    direct = replace(DIRECTLY, text="Aldis")
-    assert route(direct, name="Aldis") == Question(message=direct)
+    for text in ("", " ", "Aldis", "@aldis", "¿Aldis?", "Aldis, Aldis!"):
+        called = replace(IN_GROUP, text=text, mentions_me=not text.strip())
+        assert route(called, name="Aldis") == Question(message=called, is_bare=True)
+        assert route(replace(called, text=f"{text} x"), name="Aldis") != Question(message=called, is_bare=True)
+        pictured = replace(called, text="Aldis", attachments=(PICTURE,))
+        assert route(pictured, name="Aldis") == Question(message=pictured)
+        direct = replace(DIRECTLY, text="Aldis")
+        assert route(direct, name="Aldis") == Question(message=direct)
 
 
-@pytest.mark.parametrize("message", [IN_GROUP, replace(IN_GROUP, attachments=(PICTURE,))], ids=["words", "a picture"])
-def test_what_is_said_among_others_is_talk(message: Incoming) -> None:
+def test_what_is_said_among_others_is_talk() -> None:
     """Nobody asked Aldis; unless the group wants every message to be answered."""
-    assert route(message, name="Aldis") == Talk(message=message)
-    assert route(message, name="Aldis", answers_always=True) == Question(message=message)
-    edit = Edited(target=SENT, message=message)
-    found = route(edit, name="Aldis", answers_always=True)
-    assert found == Correction(edit=edit, as_message=Question(message=message))
-    assert isinstance(found, Correction)
-    assert found.is_addressed
+    for message in (IN_GROUP, replace(IN_GROUP, attachments=(PICTURE,))):
+        assert route(message, name="Aldis") == Talk(message=message)
+        assert route(message, name="Aldis", answers_always=True) == Question(message=message)
+        edit = Edited(target=SENT, message=message)
+        found = route(edit, name="Aldis", answers_always=True)
+        assert found == Correction(edit=edit, as_message=Question(message=message))
+        assert isinstance(found, Correction)
+        assert found.is_addressed
 
 
-@pytest.mark.parametrize("sign", ["❌", "✖️", "✖", "🛑", "⛔"])
-def test_a_cross_wants_an_answer_to_be_stopped(sign: str) -> None:
+def test_a_cross_wants_an_answer_to_be_stopped() -> None:
     """Whose message it is on is told; one that was taken off again, and another sign, mean nothing."""
-    crossed = reacted(sign, by=ANNA)
-    assert route(crossed, name="Aldis") == Halt(chat=DIRECT, author=ANNA, target_author=ANNA, target=SENT)
-    assert route(replace(crossed, removed=True), name="Aldis") == Ignore(reason="reacted")
-    assert route(replace(crossed, emoji="🎉"), name="Aldis") == Ignore(reason="reacted")
+    for sign in ("❌", "✖️", "✖", "🛑", "⛔"):
+        crossed = reacted(sign, by=ANNA)
+        assert route(crossed, name="Aldis") == Halt(chat=DIRECT, author=ANNA, target_author=ANNA, target=SENT)
+        assert route(replace(crossed, removed=True), name="Aldis") == Ignore(reason="reacted")
+        assert route(replace(crossed, emoji="🎉"), name="Aldis") == Ignore(reason="reacted")
 
 
 def test_what_is_taken_back_or_changed_has_its_own_ways() -> None:
@@ -118,9 +111,9 @@ def test_what_is_taken_back_or_changed_has_its_own_ways() -> None:
         assert found.is_addressed is is_addressed
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "rest"),
-    [
+def test_a_slash_and_a_word_is_a_command() -> None:
+    """Directly it is surely for Aldis; in a group it may be another bot's unless Aldis is addressed."""
+    for text, name, rest in (
         ("/help", "help", ""),
         ("/Gedächtnis", "gedächtnis", ""),
         ("/forget everything", "forget", "everything"),
@@ -135,40 +128,34 @@ def test_what_is_taken_back_or_changed_has_its_own_ways() -> None:
         ("**/help**", "help", ""),
         ("_/remind in 5 min *tea*_", "remind", "in 5 min *tea*"),
         ("@Aldis **/help**", "help", ""),
-    ],
-)
-def test_a_slash_and_a_word_is_a_command(text: str, name: str, rest: str) -> None:
-    """Directly it is surely for Aldis; in a group it may be another bot's unless Aldis is addressed."""
-    directly = replace(DIRECTLY, text=text)
-    assert route(directly, name="Aldis") == Command(message=directly, name=name, rest=rest, is_addressed=True)
-    in_group = replace(IN_GROUP, text=text)
-    found = route(in_group, name="Aldis")
-    assert found == Command(message=in_group, name=name, rest=rest, is_addressed="aldis" in text.lower())
+    ):
+        directly = replace(DIRECTLY, text=text)
+        assert route(directly, name="Aldis") == Command(message=directly, name=name, rest=rest, is_addressed=True)
+        in_group = replace(IN_GROUP, text=text)
+        found = route(in_group, name="Aldis")
+        assert found == Command(message=in_group, name=name, rest=rest, is_addressed="aldis" in text.lower())
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
+def test_a_name_that_others_chose_gives_no_command_and_calls_nobody() -> None:
+    """Whoever is mentioned chose what stands there; only what the author wrote counts."""
+    for name, text in (
         ("Aldis /forget everything", "@Aldis /forget everything /weather Oslo"),
         ("Aldis /broadcast Buy", "@Aldis /broadcast Buy"),
         ("Aldis", "@Aldis, can you bring milk?"),
         ("Aldis", "@Aldis"),
         ("Bob, Aldis", "Thank you, @Bob, Aldis"),
-    ],
-)
-def test_a_name_that_others_chose_gives_no_command_and_calls_nobody(name: str, text: str) -> None:
-    """Whoever is mentioned chose what stands there; only what the author wrote counts."""
-    message = replace(IN_GROUP, text=text, mentioned=(NamedPerson(name=name, person=BEN),))
-    assert isinstance(route(message, name="Aldis"), Talk | Ignore)
-    assert isinstance(route(replace(message, mentioned=()), name="Aldis"), Command | Question)
+    ):
+        message = replace(IN_GROUP, text=text, mentioned=(NamedPerson(name=name, person=BEN),))
+        assert isinstance(route(message, name="Aldis"), Talk | Ignore)
+        assert isinstance(route(replace(message, mentioned=()), name="Aldis"), Command | Question)
 
 
-@pytest.mark.parametrize(("sign", "is_yes"), [("👍", True), ("👍🏿", True), ("👎", False), ("👎🏻", False)])
-def test_a_thumb_is_a_verdict(sign: str, is_yes: bool) -> None:
+def test_a_thumb_is_a_verdict() -> None:
     """In every colour; whether anybody asked is not known here."""
-    thumb = reacted(sign)
-    assert route(thumb, name="Aldis") == Verdict(author=ANNA, target=SENT, is_yes=is_yes, instead=None)
-    assert route(replace(thumb, is_on_mine=False), name="Aldis") == Ignore(reason="reacted")
+    for sign, is_yes in (("👍", True), ("👍🏿", True), ("👎", False), ("👎🏻", False)):
+        thumb = reacted(sign)
+        assert route(thumb, name="Aldis") == Verdict(author=ANNA, target=SENT, is_yes=is_yes, instead=None)
+        assert route(replace(thumb, is_on_mine=False), name="Aldis") == Ignore(reason="reacted")
 
 
 YES = (
@@ -183,44 +170,37 @@ NEITHER = (
 )
 
 
-@pytest.mark.parametrize(
-    ("word", "is_yes"), [*((word, True) for word in YES.split("|")), *((word, False) for word in NO.split("|"))]
-)
-def test_a_word_that_means_yes_or_no_is_a_verdict(word: str, is_yes: bool) -> None:
+def test_a_word_that_means_yes_or_no_is_a_verdict() -> None:
     """In our languages, alone or politely; what it is where nobody has asked comes with it."""
-    quote = Quote(sent_at=SENT, author=None, text="May I?")
-    for place in (DIRECTLY, IN_GROUP):
-        message = replace(place, text=word, quote=quote, quotes_me=True)
-        instead = Question(message=message)
-        assert route(message, name="Aldis") == Verdict(author=ANNA, target=SENT, is_yes=is_yes, instead=instead)
-        plain = replace(place, text=word)
-        instead = Question(message=plain) if place is DIRECTLY else Talk(message=plain)
-        assert route(plain, name="Aldis") == Verdict(author=ANNA, target=None, is_yes=is_yes, instead=instead)
-        assert not isinstance(route(replace(message, quotes_me=False), name="Aldis"), Verdict)
+    for word, is_yes in (*((word, True) for word in YES.split("|")), *((word, False) for word in NO.split("|"))):
+        quote = Quote(sent_at=SENT, author=None, text="May I?")
+        for place in (DIRECTLY, IN_GROUP):
+            message = replace(place, text=word, quote=quote, quotes_me=True)
+            instead = Question(message=message)
+            assert route(message, name="Aldis") == Verdict(author=ANNA, target=SENT, is_yes=is_yes, instead=instead)
+            plain = replace(place, text=word)
+            instead = Question(message=plain) if place is DIRECTLY else Talk(message=plain)
+            assert route(plain, name="Aldis") == Verdict(author=ANNA, target=None, is_yes=is_yes, instead=instead)
+            assert not isinstance(route(replace(message, quotes_me=False), name="Aldis"), Verdict)
 
 
-@pytest.mark.parametrize("words", [*NEITHER.split("|"), "ja " * 31 + "aber tu es nicht", "👍" * 30 + " not"])
-def test_what_means_more_than_yes_or_no_is_none(words: str) -> None:
+def test_what_means_more_than_yes_or_no_is_none() -> None:
     """Nothing is done for words that may mean something else."""
-    assert not isinstance(route(replace(DIRECTLY, text=words), name="Aldis"), Verdict)
+    for words in (*NEITHER.split("|"), "ja " * 31 + "aber tu es nicht", "👍" * 30 + " not"):
+        assert not isinstance(route(replace(DIRECTLY, text=words), name="Aldis"), Verdict)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("/", "/ help", "//help", "/etc/hosts", "/5", "help /help", "/h/é", "and/or"),
-        *("./configure", "~/Documents are gone", "*/help", "**/foo.py", "*/5 * * * *", "(/help)"),
-    ],
+SLASHES = (
+    *("/", "/ help", "//help", "/etc/hosts", "/5", "help /help", "/h/é", "and/or"),
+    *("./configure", "~/Documents are gone", "*/help", "**/foo.py", "*/5 * * * *", "(/help)"),
 )
-def test_other_slashes_are_words(text: str) -> None:
-    """A path, a division, a pattern, a typing error."""
-    assert route(replace(DIRECTLY, text=text), name="Aldis") == Question(message=replace(DIRECTLY, text=text))
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
+def test_what_speaks_to_aldis_is_a_question() -> None:
+    """In a direct chat everything with some content (a path, a pattern, too), in a group what names Aldis."""
+    for message in (
         DIRECTLY,
+        *(replace(DIRECTLY, text=text) for text in SLASHES),
         replace(DIRECTLY, text="", attachments=(PICTURE,)),
         replace(DIRECTLY, text="", sticker=True),
         replace(DIRECTLY, text="", view_once=True),
@@ -228,11 +208,8 @@ def test_other_slashes_are_words(text: str) -> None:
         replace(IN_GROUP, quotes_me=True),
         replace(IN_GROUP, text="", attachments=(PICTURE,), mentions_me=True),
         replace(IN_GROUP, text="", sticker=True, quotes_me=True),
-    ],
-)
-def test_what_speaks_to_aldis_is_a_question(message: Incoming) -> None:
-    """In a direct chat everything with some content, in a group what names Aldis."""
-    assert asked(message)
+    ):
+        assert asked(message)
 
 
 CALLS = (
@@ -246,14 +223,11 @@ NO_CALLS = (
 
 
 def test_the_name_calls_aldis_in_a_group() -> None:
-    """First, after a greeting or not, or last after a comma; a name in the middle or inside another word is no call."""
+    """First, after a greeting or not, or last after a comma; a name in the middle or inside another word is no call.
+    Signs in a name mean themselves.
+    """
     assert [text for text in CALLS.split("|") if not asked(replace(IN_GROUP, text=text))] == []
     assert [text for text in NO_CALLS.split("|") if asked(replace(IN_GROUP, text=text))] == []
-
-
-@pytest.mark.parametrize("name", ["R2-D2", "Mr. Lamp", "C++", "Ωmega", "a|b", "x("])
-def test_any_name_is_taken_to_the_letter(name: str) -> None:
-    """Signs in the name mean themselves."""
-    assert asked(replace(IN_GROUP, text=f"{name}, hello"), name)
-    assert not asked(replace(IN_GROUP, text="hello"), name)
-    assert not asked(replace(IN_GROUP, text="a, hello"), name)
+    for name in ("R2-D2", "Mr. Lamp", "C++", "Ωmega", "a|b", "x("):
+        assert asked(replace(IN_GROUP, text=f"{name}, hello"), name)
+        assert not any(asked(replace(IN_GROUP, text=text), name) for text in ("hello", "a, hello"))

@@ -1,17 +1,15 @@
 """What is Anthropic's own: thinking blocks, pauses, caching, its way of counting and of refusing."""
 
-from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected
 from bot.messages import AssistantMessage, CallId, Opaque, Text, ToolCall, UserMessage
 from bot.models.base import Stop
-from tests.bot.models.vendors import QUESTION, Vendor, answered, followed_by, opened
+from tests.bot.models.vendors import QUESTION, Vendor, answered, followed_by
 from tests.servers.anthropic import error_body
 from tests.servers.base import answer_json
 from tests.servers.script import Tokens, call, say, think, window_full
@@ -19,17 +17,9 @@ from tests.servers.script import Tokens, call, say, think, window_full
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def open_vendor() -> AsyncIterator[Vendor]:
-    async with opened("anthropic") as vendor:
-        yield vendor
-
-
 @pytest.fixture
-def vendor(open_vendor: Vendor) -> Iterator[Vendor]:
-    open_vendor.begin()
-    yield open_vendor
-    open_vendor.end()
+def vendor(anthropic: Vendor) -> Vendor:
+    return anthropic
 
 
 def _content(vendor: Vendor, number: int) -> list[dict[str, Any]]:
@@ -62,18 +52,16 @@ async def test_thoughts_between_calls_go_back_as_they_came(vendor: Vendor) -> No
 
 
 async def test_thinking_that_is_refused_is_left_out_once(vendor: Vendor) -> None:
-    """A block replayed after another system prompt is refused; without it the same request is answered."""
+    """A block replayed after another system prompt is refused; without it the same request is answered. Where there is
+    nothing left to leave out, it is an error.
+    """
     vendor.mistakes = True
     vendor.server.scripted(think() + call("current_time", {}))
     first = await vendor.provider.complete(QUESTION)
-    moved = replace(followed_by(QUESTION, *answered(first.message)), system="You are another.")
-    assert (await vendor.provider.complete(moved)).stop is Stop.END
+    again = followed_by(QUESTION, *answered(first.message))
+    assert (await vendor.provider.complete(replace(again, system="You are another."))).stop is Stop.END
     assert "bound to a different conversation" in vendor.server.refused[-1]
     assert [block["type"] for block in _content(vendor, 1)] == ["tool_use"]
-
-
-async def test_a_refusal_of_thinking_without_any_is_an_error(vendor: Vendor) -> None:
-    """There is nothing left to leave out."""
     for words in (
         "messages.1.content.0: Invalid `signature` in `thinking` block",
         # anthropics/claude-code#19539
@@ -83,31 +71,26 @@ async def test_a_refusal_of_thinking_without_any_is_an_error(vendor: Vendor) -> 
         vendor.fails(400, words, "invalid_request_error")
         with pytest.raises(Rejected):
             await vendor.provider.complete(QUESTION)
-        vendor.server.scripted(think() + call("current_time", {}))
-        first = await vendor.provider.complete(QUESTION)
         vendor.fails(400, words, "invalid_request_error")
-        assert (await vendor.provider.complete(followed_by(QUESTION, *answered(first.message)))).stop is Stop.END
+        assert (await vendor.provider.complete(again)).stop is Stop.END
 
 
 async def test_the_body_of_a_request(vendor: Vendor) -> None:
-    """The cache is marked after the system prompt and at the end, tools stand as given, and nothing else is said."""
+    """The cache is marked after the system prompt and at the end, tools stand as given, and nothing else is said. A
+    persona stands behind what all conversations share, so that one's wish costs the others nothing.
+    """
+    await vendor.provider.complete(replace(QUESTION, persona="Be a pirate."))
+    assert vendor.sent["system"][1] == {"type": "text", "text": "Be a pirate."}
+    shared = vendor.sent["system"][0]
     await vendor.provider.complete(QUESTION)
     sent, kept = vendor.sent, {"type": "ephemeral", "ttl": "1h"}
     assert sent.keys() == {"model", "max_tokens", "system", "metadata", "tools", "messages"}
-    assert sent["system"] == [{"type": "text", "text": "You are Aldis.", "cache_control": kept}]
+    assert sent["system"] == [shared] == [{"type": "text", "text": "You are Aldis.", "cache_control": kept}]
     assert [tool["name"] for tool in sent["tools"]] == ["get_weather", "current_time"]
     assert sent["tools"][1]["input_schema"] == {"type": "object", "properties": {}}
     assert sent["messages"] == [
         {"role": "user", "content": [{"type": "text", "text": "What is the weather in Oslo?", "cache_control": kept}]},
     ]
-
-
-async def test_a_persona_stands_behind_what_all_conversations_share(vendor: Vendor) -> None:
-    """The mark of the cache stands before it, so that one conversation's wish costs the others nothing."""
-    await vendor.provider.complete(replace(QUESTION, persona="Be a pirate."))
-    first, second = vendor.sent["system"]
-    assert (first["text"], "cache_control" in first) == ("You are Aldis.", True)
-    assert second == {"type": "text", "text": "Be a pirate."}
 
 
 async def test_answers_stand_in_one_message_before_the_next_question(vendor: Vendor) -> None:

@@ -84,9 +84,11 @@ class Hanging(Scripted):
         raise AssertionError
 
 
-def scripted(machine: Machine, *scripts: Sequence[Step]) -> list[Scripted]:
-    """Providers `a`, `b`, `c` ... with these scripts."""
-    return [Scripted(name, machine, list(script)) for name, script in zip("abcdef", scripts, strict=False)]
+def chain(*scripts: Sequence[Step], fraction: float = 0.5) -> tuple[Machine, Fallback, list[Scripted]]:
+    """A fallback of the providers `a`, `b`, `c` ... with these scripts."""
+    machine = Machine()
+    providers = [Scripted(name, machine, list(script)) for name, script in zip("abcdef", scripts, strict=False)]
+    return machine, fallback_of(providers, machine, fraction=fraction), providers
 
 
 def named(*providers: Scripted) -> dict[str, Provider]:
@@ -100,16 +102,6 @@ def fallback_of(providers: Sequence[Scripted], machine: Machine, *others: Script
 
 def kinds(attempts: Sequence[object]) -> list[tuple[str, str]]:
     return [(attempt.provider, attempt.error) for attempt in attempts if isinstance(attempt, Attempt)]
-
-
-async def test_the_first_that_can_answer_answers_alone() -> None:
-    """Nobody else is asked, nothing is waited for, and the completion is the provider's own."""
-    machine = Machine()
-    a, b = scripted(machine, [], [])
-    fallback = fallback_of([a, b], machine)
-    completion = await fallback.complete(REQUEST)
-    assert (completion.provider, completion.attempts) == ("a", ())
-    assert (b.asked, machine.pauses, fallback.name) == (0, [], "fallback")
 
 
 async def test_a_failed_provider_is_passed_over_while_it_cools_down() -> None:
@@ -126,9 +118,7 @@ async def test_a_failed_provider_is_passed_over_while_it_cools_down() -> None:
         (Unreadable, None, 0),
     )
     for error, retry_after, cool_seconds in rows:
-        machine = Machine()
-        a, b = scripted(machine, [(error, retry_after)], [])
-        fallback = fallback_of([a, b], machine)
+        machine, fallback, (a, _b) = chain([(error, retry_after)], [])
         a.seconds = 1.5
         completion = await fallback.complete(REQUEST)
         assert completion.provider == "b"
@@ -143,9 +133,7 @@ async def test_a_failed_provider_is_passed_over_while_it_cools_down() -> None:
 
 async def test_all_cooling_down_are_asked_anyway() -> None:
     """A late answer is better than none: with nobody ready the providers are asked in their order."""
-    machine = Machine()
-    a, b = scripted(machine, [(Overloaded, 200)], [(Overloaded, 200)])
-    fallback = fallback_of([a, b], machine)
+    _, fallback, (_a, b) = chain([(Overloaded, 200)], [(Overloaded, 200)])
     with pytest.raises(Overloaded):
         await fallback.complete(REQUEST)
     completion = await fallback.complete(REQUEST)
@@ -154,10 +142,9 @@ async def test_all_cooling_down_are_asked_anyway() -> None:
 
 async def test_three_rounds_with_growing_pauses_then_the_last_error() -> None:
     """Transient failures are tried three times with back-off between, and the error carries every try."""
-    machine = Machine()
-    a, b = scripted(machine, [Unavailable] * 9, [Unavailable] * 9)
+    machine, fallback, _ = chain([Unavailable] * 9, [Unavailable] * 9)
     with pytest.raises(Unavailable) as caught:
-        await fallback_of([a, b], machine).complete(REQUEST)
+        await fallback.complete(REQUEST)
     assert machine.pauses == [0.5, 2.0]
     assert kinds(caught.value.attempts) == [("a", "Unavailable"), ("b", "Unavailable")] * 3
 
@@ -170,24 +157,20 @@ async def test_a_busy_model_is_asked_as_long_as_the_turn_may_last() -> None:
         ((Overloaded, 45), "b", [0.5, 2.0, *[45.0] * 7]),
     )
     for busy, answers, pauses in rows:
-        machine = Machine()
-        a, b = scripted(machine, [Unavailable] * 9, [busy] * 9)
-        fallback = fallback_of([a, b], machine)
+        machine, fallback, (a, _b) = chain([Unavailable] * 9, [busy] * 9)
         completion = await fallback.complete(replace(REQUEST, timeout_seconds=60, total_seconds=600))
         assert (completion.provider, machine.pauses) == (answers, pauses)
         assert a.asked == 3
-    machine = Machine()
-    (lone,) = scripted(machine, [Overloaded] * 99)
+    machine, fallback, _ = chain([Overloaded] * 99)
     with pytest.raises(Overloaded):
-        await fallback_of([lone], machine).complete(replace(REQUEST, timeout_seconds=60, total_seconds=600))
+        await fallback.complete(replace(REQUEST, timeout_seconds=60, total_seconds=600))
     assert 580 < sum(machine.pauses) < 600
 
 
 async def test_refusals_in_a_row_are_counted() -> None:
     """By model, over requests; an answer ends the row."""
-    machine = Machine()
-    (a,) = scripted(machine, [Rejected, Rejected, ANSWER, Rejected])
-    fallback, told = fallback_of([a], machine), list[bool]()
+    _, fallback, _ = chain([Rejected, Rejected, ANSWER, Rejected])
+    told = list[bool]()
     for _ in range(4):
         try:
             await fallback.complete(REQUEST)
@@ -199,74 +182,67 @@ async def test_refusals_in_a_row_are_counted() -> None:
 async def test_the_back_off_is_jittered() -> None:
     """Many turns that fail at once do not all come back at once."""
     for fraction, pause in ((0.0, 0.25), (1.0, 0.75)):
-        machine = Machine()
-        (a,) = scripted(machine, [Overloaded])
-        await fallback_of([a], machine, fraction=fraction).complete(REQUEST)
+        machine, fallback, _ = chain([Overloaded], fraction=fraction)
+        await fallback.complete(REQUEST)
         assert machine.pauses == [pause]
 
 
 async def test_the_shortest_pause_asked_for_is_honoured() -> None:
     """`retry-after` replaces the back-off; the shortest of the round counts, and that provider is asked then."""
-    machine = Machine()
-    a, b = scripted(machine, [(Overloaded, 9)], [(Overloaded, 4)])
-    completion = await fallback_of([a, b], machine).complete(REQUEST)
+    machine, fallback, _ = chain([(Overloaded, 9)], [(Overloaded, 4)])
+    completion = await fallback.complete(REQUEST)
     assert (completion.provider, machine.pauses) == ("b", [4])
 
 
 async def test_an_absurd_pause_is_not_waited_for() -> None:
     """One that wants an hour is given up for this request, and so is one that fails and wants more than a moment."""
-    machine = Machine()
-    a, b = scripted(machine, [(Overloaded, 3600)], [Unavailable])
-    assert (await fallback_of([a, b], machine).complete(REQUEST)).provider == "b"
+    machine, fallback, (a, _b) = chain([(Overloaded, 3600)], [Unavailable])
+    assert (await fallback.complete(REQUEST)).provider == "b"
     assert (a.asked, machine.pauses) == (1, [0.5])
     for step in ((Overloaded, 61), (Unavailable, 11)):
-        (lone,) = scripted(machine, [step])
+        _, fallback, (lone,) = chain([step])
         with pytest.raises(step[0]):
-            await fallback_of([lone], machine).complete(REQUEST)
+            await fallback.complete(REQUEST)
         assert lone.asked == 1
 
 
 async def test_failures_for_good_are_not_repeated() -> None:
     """Each is asked once but the one that is busy; when all reject, the first reason counts, else the last."""
     for first, second, failed in ((Rejected, Rejected, "a"), (Rejected, BadKey, "b")):
-        machine = Machine()
-        a, b = scripted(machine, [first], [second])
+        machine, fallback, (a, b) = chain([first], [second])
         with pytest.raises(ProviderError) as caught:
-            await fallback_of([a, b], machine).complete(REQUEST)
+            await fallback.complete(REQUEST)
         assert (caught.value.provider, machine.pauses, a.asked, b.asked) == (failed, [], 1, 1)
         assert kinds(caught.value.attempts) == [("a", first.__name__), ("b", second.__name__)]
-    a, b = scripted(machine, [BadKey], [Overloaded])
-    assert (await fallback_of([a, b], machine).complete(REQUEST)).provider == "b"
+    _, fallback, (a, b) = chain([BadKey], [Overloaded])
+    assert (await fallback.complete(REQUEST)).provider == "b"
     assert (a.asked, b.asked) == (1, 2)
 
 
 async def test_too_long_a_context_is_raised_at_once() -> None:
     """Only the caller can cut the history, so no other provider is asked; earlier tries are attached."""
-    machine = Machine()
-    a, b, c = scripted(machine, [Overloaded], [ContextTooLong], [])
+    machine, fallback, (_a, _b, c) = chain([Overloaded], [ContextTooLong], [])
     with pytest.raises(ContextTooLong) as caught:
-        await fallback_of([a, b, c], machine).complete(REQUEST)
+        await fallback.complete(REQUEST)
     assert c.asked == 0
     assert kinds(caught.value.attempts) == [("a", "Overloaded"), ("b", "ContextTooLong")]
     machine.now += 1  # what was too long is no reason to pass over
-    assert (await fallback_of([b], machine).complete(REQUEST)).provider == "b"
+    assert (await fallback.complete(REQUEST)).provider == "b"
 
 
 async def test_the_time_that_is_left_is_handed_down() -> None:
     """Each gets half of what is left as long as another comes after it, the last one all of it."""
-    machine = Machine()
-    a, b, c = scripted(machine, [Overloaded], [Overloaded], [])
+    _, fallback, (a, b, c) = chain([Overloaded], [Overloaded], [])
     a.seconds = 20
-    await fallback_of([a, b, c], machine).complete(REQUEST)
+    await fallback.complete(REQUEST)
     assert (a.offered_seconds, b.offered_seconds, c.offered_seconds) == ([30], [20], [40])
 
 
 async def test_a_silent_model_leaves_the_others_their_time() -> None:
     """It is not asked again for this request; one at home has half of all that is left, not only of its own time."""
-    machine = Machine()
-    a, b = scripted(machine, [TooSlow], [Unavailable])
+    _, fallback, (a, b) = chain([TooSlow], [Unavailable])
     a.seconds = 30
-    completion = await fallback_of([a, b], machine).complete(replace(REQUEST, total_seconds=600))
+    completion = await fallback.complete(replace(REQUEST, total_seconds=600))
     assert (completion.provider, a.asked, b.asked) == ("b", 1, 2)
     assert (a.offered_seconds, b.offered_seconds) == ([30], [60, 60])
     assert (a.total_seconds, b.total_seconds) == ([300], [570, 569.5])
@@ -274,11 +250,10 @@ async def test_a_silent_model_leaves_the_others_their_time() -> None:
 
 async def test_nothing_begins_after_the_deadline() -> None:
     """When the time is over nobody else is asked and no pause is begun: the last error is raised."""
-    machine = Machine()
-    a, b = scripted(machine, [Unavailable], [])
+    machine, fallback, (a, b) = chain([Unavailable], [])
     a.seconds = 60
     with pytest.raises(Unavailable):
-        await fallback_of([a, b], machine).complete(REQUEST)
+        await fallback.complete(REQUEST)
     assert (b.asked, machine.pauses) == (0, [])
 
 
@@ -300,9 +275,8 @@ async def test_cancelling_stops_the_try_and_blames_nobody() -> None:
 async def test_the_operator_reads_one_line_for_each_failed_try(caplog: pytest.LogCaptureFixture) -> None:
     """Provider, model and kind of error, a refused key as an error, and no word of the request or the service."""
     caplog.set_level(logging.DEBUG)
-    machine = Machine()
-    a, b, c = scripted(machine, [BadKey], [Overloaded], [])
-    await fallback_of([a, b, c], machine).complete(REQUEST)
+    _, fallback, _ = chain([BadKey], [Overloaded], [])
+    await fallback.complete(REQUEST)
     lines = [(record.levelname, record.getMessage()) for record in caplog.records if record.name.startswith("bot.")]
     assert lines == [
         ("ERROR", "a (model a-1) did not answer: BadKey (refused)"),

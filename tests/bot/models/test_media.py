@@ -2,12 +2,10 @@
 
 import json
 from base64 import b64decode
-from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
-import pytest_asyncio
 
 from bot.errors import ContextTooLong, Rejected
 from bot.messages import Document, Picture, UserMessage
@@ -16,7 +14,7 @@ from bot.models.anthropic import Anthropic
 from bot.models.base import Request
 from bot.models.openai import Api, OpenAI
 from tests.bot.models.vendors import QUESTION, Vendor, opened, texts
-from tests.servers.script import say
+from tests.servers.script import Heard, say
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -29,49 +27,39 @@ def _asked(*shown: Picture | Document, text: str = "What is this?") -> Request:
     return replace(QUESTION, messages=(UserMessage(text=text, media=shown),))
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def open_vendors() -> AsyncIterator[dict[str, Vendor]]:
-    async with opened("anthropic") as anthropic, opened("chat") as chat, opened("responses") as responses:
-        yield {"anthropic": anthropic, "chat": chat, "responses": responses}
-
-
 @pytest.fixture(params=["anthropic", "chat", "responses"])
-def vendor(request: pytest.FixtureRequest, open_vendors: dict[str, Vendor]) -> Iterator[Vendor]:
-    vendor = open_vendors[request.param]
-    vendor.begin()
-    yield vendor
-    vendor.end()
+def vendor(request: pytest.FixtureRequest) -> Vendor:
+    return request.getfixturevalue(request.param)
+
+
+def listened(vendor: Vendor) -> list[Heard]:
+    """What the model hears from now on."""
+    heard: list[Heard] = []
+    vendor.server.reply = lambda said: heard.append(said) or say("Well.")
+    return heard
 
 
 async def test_pictures_are_shown(vendor: Vendor) -> None:
-    """All of them, in their order, as they are, beside the words."""
-    heard = []
-    vendor.server.reply = lambda said: heard.append(said) or say("Two pictures.")
+    """All of them, in their order, as they are, beside the words; questions in a burst keep theirs."""
+    heard = listened(vendor)
     await vendor.provider.complete(_asked(PHOTO, CHART))
     assert (heard[0].text, heard[0].media) == ("What is this?", ("image", "image"))
     body = json.dumps(vendor.sent)
     assert body.index(media.base64_of(PHOTO)) < body.index(media.base64_of(CHART))
     assert "cannot see" not in body
-
-
-async def test_questions_in_a_burst_keep_their_pictures(vendor: Vendor) -> None:
-    """Neighbouring questions become one message, with all that came with them."""
     burst = (
         UserMessage(text="Look:"),
         UserMessage(text="this", media=(PHOTO,)),
-        UserMessage(text="and this", media=(CHART,)),
+        UserMessage(text="that", media=(CHART,)),
     )
-    heard = []
-    vendor.server.reply = lambda said: heard.append(said) or say("Nice.")
     await vendor.provider.complete(replace(QUESTION, messages=burst))
-    assert heard[0].media == ("image", "image")
-    assert all(word in json.dumps(vendor.sent) for word in ("Look:", "this", "and this"))
+    assert heard[1].media == ("image", "image")
+    assert all(word in json.dumps(vendor.sent) for word in ("Look:", "this", "that"))
 
 
 async def test_a_pdf(vendor: Vendor) -> None:
     """It goes whole to Anthropic; a server that is not OpenAI's own gets its text, every line marked as data."""
-    heard = []
-    vendor.server.reply = lambda said: heard.append(said) or say("A report.")
+    heard = listened(vendor)
     await vendor.provider.complete(_asked(REPORT))
     assert (heard[0].media == ("document",)) is (vendor.kind == "anthropic")
     if not heard[0].media:
@@ -119,8 +107,7 @@ async def test_a_server_that_sees_nothing_is_asked_again_in_words() -> None:
 
 async def test_one_picture_that_is_broken_is_not_held_against_the_others(vendor: Vendor) -> None:
     """The question is answered without it, and the next picture is shown again."""
-    heard = []
-    vendor.server.reply = lambda said: heard.append(said) or say("Well.")
+    heard = listened(vendor)
     vendor.fails(400, "messages.0.content.0.image.source: Could not process image", code="invalid_request_error")
     await vendor.provider.complete(_asked(PHOTO))
     await vendor.provider.complete(_asked(CHART))

@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from bot.messages import AssistantMessage, CallId, ToolAnswer, ToolCall, ToolMessage, UserMessage
+from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.models.base import Request, ToolOffer
+from bot.models.caching import NOTHING, outlives_half_an_hour, plan
 from bot.models.more_tools import NAME, MoreTools, defer_tools
 from tests.bot.chat.turn_helpers import Scripted, calls
 
@@ -76,3 +77,81 @@ def test_the_list_names_the_deferred_tools_and_only_the_others_are_told() -> Non
     request = defer_tools(ASKED)
     assert [offer.name for offer in request.told_tools] == ["look", NAME]
     assert request.told_tools[-1].description == "More:\n- bet(on): a bet"
+
+
+# What a request has its vendor's cache keep, and for how long, by the pauses of its chat
+
+_MINUTE = 60_000
+
+
+def _request(*messages: Message) -> Request:
+    return Request(
+        system="You are Aldis.",
+        messages=messages,
+        tools=(ToolOffer(name="look", description="Looks.", parameters={}),),
+        may_call_tools=True,
+        max_output_tokens=100,
+        timeout_seconds=10,
+        conversation="c1",
+    )
+
+
+def _talk(*pauses: float) -> list[Message]:
+    """Questions with so many minutes between them, each but the last answered."""
+    at, messages = 1_795_000_000_000, list[Message]()
+    for pause in pauses:
+        messages += [UserMessage(text="Hm?", sent_at=(at,)), AssistantMessage(parts=(Text(text="Hm."),))]
+        at += round(pause * _MINUTE)
+    return [*messages, UserMessage(text="And?", sent_at=(at,))]
+
+
+def _round(*parts: Opaque) -> list[Message]:
+    call = ToolCall(id=CallId("a"), name="look", arguments={})
+    answer = ToolAnswer(call_id=CallId("a"), name="look", content="{}", ok=True)
+    return [AssistantMessage(parts=(*parts, call)), ToolMessage(answers=(answer,))]
+
+
+def test_the_end_is_kept_as_long_as_people_pause() -> None:
+    """An hour as soon as one of the last pauses was one that five minutes do not outlast and an hour does."""
+    for pauses, life in (
+        ((), "1h"),
+        ((4, 4), "5m"),
+        ((4.8,), "1h"),
+        ((0.1, 45, 0.1), "1h"),
+        ((90, 300), "5m"),
+        ((90, 30, 300), "1h"),
+        ((30, *[0.1] * 10), "5m"),
+    ):
+        assert {*plan(_request(*_talk(*pauses))).marks.values()} == {life}
+
+
+def test_a_question_the_one_before_and_the_rounds_of_tools_are_marked() -> None:
+    """The question before is where the next turn finds its beginning again."""
+    messages = [*_talk(10), *_round()]
+    assert plan(_request(*messages)).marks == {0: "1h", 2: "1h", 4: "1h"}
+
+
+def test_rounds_with_thoughts_are_kept_for_minutes() -> None:
+    """The next turn is asked without the thoughts, so only the next round can find what follows them."""
+    thought = Opaque(vendor="anthropic", data={"type": "thinking"})
+    assert plan(_request(*_talk(10), *_round(thought))).marks == {0: "1h", 2: "1h", 4: "5m"}
+
+
+def test_nothing_is_kept_that_is_not_read_again() -> None:
+    """Neither of what is asked once, nor of a last round without calls, which no cache knows."""
+    request = _request(*_talk(10), *_round())
+    assert plan(replace(request, is_one_off=True)) == NOTHING
+    last = plan(replace(request, may_call_tools=False))
+    assert (last.shared, last.marks) == (True, {})
+
+
+def test_half_an_hour_is_outlived_by_a_longer_pause() -> None:
+    """OpenAI's caches live half an hour or half a day."""
+    assert [outlives_half_an_hour(_talk(pause)) for pause in (5, 28, 45)] == [False, False, True]
+    assert not outlives_half_an_hour(_talk())
+
+
+def test_messages_without_times_and_clocks_that_go_back_are_no_rhythm() -> None:
+    """Old turns have no times, and phones may be wrong: nothing fails, and nothing is negative."""
+    assert {*plan(_request(UserMessage(text="a"), *_talk()[1:], UserMessage(text="b"))).marks.values()} == {"1h"}
+    assert {*plan(_request(*_talk(-100, 0.1))).marks.values()} == {"5m"}

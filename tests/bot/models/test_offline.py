@@ -5,19 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from bot.app.models import vendor
-from bot.messages import (
-    AssistantMessage,
-    CallId,
-    Message,
-    Text,
-    ToolAnswer,
-    ToolCall,
-    ToolMessage,
-    UserMessage,
-)
+from bot.messages import AssistantMessage, CallId, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.models import offline
 from bot.models.base import Request, Stop, ToolOffer
 from bot.models.offline import Offline, asked_for, people_words
@@ -107,9 +96,9 @@ async def answer(text: str, *contents: str, tools: Iterable[str] = TOOLS) -> str
     )
 
 
-@pytest.mark.parametrize(
-    ("sentence", "data", "words"),
-    [
+async def test_what_a_tool_found_is_worded() -> None:
+    """In short lines, what is unknown left out, with the attribution that a licence wants."""
+    for sentence, data, words in (
         (
             "what time is it",
             {"timezone": "UTC", "date": "2026-11-21", "time": "22:40"},
@@ -161,11 +150,8 @@ async def answer(text: str, *contents: str, tools: Iterable[str] = TOOLS) -> str
             {"number": 1, "when": "Sat 2026-11-21 22:50 Europe/Berlin", "in_seconds": 600, "text": "buy tea"},
             "OK, at 22:50 (in 10 minutes): buy tea.",
         ),
-    ],
-)
-async def test_what_a_tool_found_is_worded(sentence: str, data: Mapping[str, Any], words: str) -> None:
-    """In short lines, what is unknown left out, with the attribution that a licence wants."""
-    assert await answer(sentence, found(data), tools=(*TOOLS, "remind")) == words
+    ):
+        assert await answer(sentence, found(data), tools=(*TOOLS, "remind")) == words
 
 
 async def test_failures_in_words() -> None:
@@ -198,9 +184,9 @@ async def test_calls_of_a_model_before_it_are_worded_too() -> None:
     assert text == f"`read_page` answers: {found({'text': 'words'})}\n\n`17*23` = **391**"
 
 
-@pytest.mark.parametrize(
-    ("sentence", "tool", "arguments"),
-    [
+async def test_a_message_of_one_form() -> None:
+    """The whole of it, and then its call."""
+    for sentence, tool, arguments in (
         ("What is 17*23?", "calculate", {"expression": "17*23"}),
         ("2 + 3 * (4 - 1) =", "calculate", {"expression": "2 + 3 * (4 - 1)"}),
         ("What is 6-1?", "calculate", {"expression": "6-1"}),
@@ -228,17 +214,14 @@ async def test_calls_of_a_model_before_it_are_worded_too() -> None:
             {"action": "set", "text": "turn off the oven", "delay_seconds": 600},
         ),
         ("remind me to call Mum in an hour", "remind", {"action": "set", "text": "call Mum", "delay_seconds": 3600}),
-    ],
-)
-async def test_a_message_of_one_form(sentence: str, tool: str, arguments: Mapping[str, Any]) -> None:
-    """The whole of it, and then its call."""
-    [call] = await calls_for(asking(sentence, tools=(*TOOLS, "remind")))
-    assert (call.name, dict(call.arguments)) == (tool, arguments)
+    ):
+        [call] = await calls_for(asking(sentence, tools=(*TOOLS, "remind")))
+        assert (call.name, dict(call.arguments)) == (tool, arguments)
 
 
-@pytest.mark.parametrize(
-    ("sentence", "due", "names"),
-    [
+async def test_the_hour_of_a_reminder() -> None:
+    """As /remind reads it; no day is guessed for words that were not read."""
+    for sentence, due, names in (
         ("remind me tomorrow at 9 to buy tea", "2026-11-22T09:00", (False, True)),
         ("remind me at 5 to buy tea", "2026-11-21T05:00", (False, False)),  # the tool finds the half and the day
         ("remind me at 11 pm to buy tea", "2026-11-21T23:00", (True, False)),
@@ -249,43 +232,35 @@ async def test_a_message_of_one_form(sentence: str, tool: str, arguments: Mappin
         ("remind me on Monday to buy tea", None, ()),
         ("remind me at 9 on the 3rd to buy tea", None, ()),
         ("remind me to buy tea", None, ()),
-    ],
-)
-async def test_the_hour_of_a_reminder(sentence: str, due: str | None, names: tuple[bool, ...]) -> None:
-    """As /remind reads it; no day is guessed for words that were not read."""
-    calls = await calls_for(asking(sentence, tools=("remind",)))
-    named = dict(zip(("half_of_day_given", "day_given"), names, strict=False))
-    planned = {"action": "set", "text": "buy tea", "local_datetime": due, **named}
-    assert [dict(call.arguments) for call in calls] == ([planned] if due else [])
+    ):
+        calls = await calls_for(asking(sentence, tools=("remind",)))
+        named = dict(zip(("half_of_day_given", "day_given"), names, strict=False))
+        planned = {"action": "set", "text": "buy tea", "local_datetime": due, **named}
+        assert [dict(call.arguments) for call in calls] == ([planned] if due else [])
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        # What is another number, or another thing, to someone.
-        "12:30 + 1:45", "5'000 * 2", "5’000 * 2", "1.500 + 2.500", "1,5 + 2", "1,500 + 2", "10 000 + 1",
-        "2026-12-24 - 11-27", "24/12/2026 - 1", "+49 155 5000001", "555-1234", "9-5", "3 + ",
-        "(2 + 3", "2 apples + 3",
-        "1e3 + 1",
-        "1.2.3 + 1",
-        "1.500 km in miles", "5'000 EUR in USD", "12 times 4", "20 of 50",
-        "What is 17*23, and what time is it in Tokyo?", "Wie spät ist es?", "Hello!", "42", "weather",
-        "tell me a joke", "",
-        "Anna said: what time is it in Rome, and he laughed\nweather in Oslo", "17*23 " * 200,
-    ],
+ANYTHING_ELSE = (
+    # What is another number, or another thing, to someone.
+    "12:30 + 1:45", "5'000 * 2", "5’000 * 2", "1.500 + 2.500", "1,5 + 2", "1,500 + 2", "10 000 + 1",
+    "2026-12-24 - 11-27", "24/12/2026 - 1", "+49 155 5000001", "555-1234", "9-5", "3 + ",
+    "(2 + 3", "2 apples + 3", "1e3 + 1", "1.2.3 + 1",
+    "1.500 km in miles", "5'000 EUR in USD", "12 times 4", "20 of 50",
+    "What is 17*23, and what time is it in Tokyo?", "Wie spät ist es?", "Hello!", "42", "weather",
+    "tell me a joke", "",
+    "Anna said: what time is it in Rome, and he laughed\nweather in Oslo", "17*23 " * 200,
 )  # fmt: skip
-async def test_anything_else_is_told_what_works(sentence: str) -> None:
-    """In one line, with the keys to set; nothing is called and nothing guessed."""
-    text = await words_for(asking(sentence))
-    assert text == offline.OFFLINE_WORKS.text
-    assert "ANTHROPIC_API_KEY" in text
-    assert "\n" not in text
 
 
-async def test_a_tool_that_may_not_be_called_is_not() -> None:
-    """One that is not offered, and any where none may be called."""
-    assert await words_for(asking("17*23", tools=("convert",))) == offline.OFFLINE_WORKS.text
-    assert await words_for(asking("17*23", may_call_tools=False)) == offline.OFFLINE_WORKS.text
+async def test_anything_else_is_told_what_works() -> None:
+    """In one line, with the keys to set; nothing is called and nothing guessed. A tool that is not offered, and any
+    where none may be called, is none.
+    """
+    none_offered = (asking("17*23", tools=("convert",)), asking("17*23", may_call_tools=False))
+    for request in (*map(asking, ANYTHING_ELSE), *none_offered):
+        text = await words_for(request)
+        assert text == offline.OFFLINE_WORKS.text, request.messages
+        assert "ANTHROPIC_API_KEY" in text
+        assert "\n" not in text
 
 
 async def test_ids_are_new_in_every_round() -> None:

@@ -1,11 +1,11 @@
 """What is OpenAI's own: two APIs, names of the output limit, reasoning items, and the habits of compatible servers."""
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, nullcontext
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager, nullcontext
 from dataclasses import replace
+from typing import Any, get_args
 
 import pytest
-import pytest_asyncio
 
 from bot.chat import phrases
 from bot.errors import (
@@ -19,25 +19,20 @@ from bot.errors import (
     Unavailable,
     Unreadable,
 )
-from bot.messages import AssistantMessage, Opaque, Text, ToolCall
+from bot.messages import AssistantMessage, Opaque, Text, ToolCall, UserMessage
 from bot.models import openai_chat
-from bot.models.base import Completion, Stop
+from bot.models.base import Completion, Provider, Request, Stop, Usage
 from bot.models.capabilities import Capabilities, ModelLessons
 from bot.models.fallback import Fallback
 from bot.models.openai import Api, OpenAI
-from tests.bot.models.vendors import QUESTION, Vendor, answered, followed_by, opened
+from tests.bot.models.vendors import QUESTION, Vendor, answered, calls, followed_by, stripped, texts
 from tests.servers.base import Answer, answer_json
 from tests.servers.openai import OpenAIServer, error_body
+from tests.servers.openai_rules import Carried
 from tests.servers.script import call, cut_off, say, think
 from tests.waiting import DEADLINE_SECONDS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def open_vendors() -> AsyncIterator[dict[str, Vendor]]:
-    async with opened("chat") as chat, opened("responses") as responses, opened("local") as local:
-        yield {"chat": chat, "responses": responses, "local": local}
 
 
 async def _asked(
@@ -47,10 +42,10 @@ async def _asked(
     api_key: str | None = "test-key",
     times: int = 1,
     api: Api = "auto",
-    **more: str,
+    effort: str | None = None,
 ) -> Completion:
     """What a provider of its own says to the question, the last of so many times."""
-    async with server, aclosing(_provider(server, model=model, api_key=api_key, api=api, **more)) as provider:
+    async with server, aclosing(_provider(server, model=model, api_key=api_key, api=api, effort=effort)) as provider:
         for _ in range(times - 1):
             await provider.complete(QUESTION)
         return await provider.complete(QUESTION)
@@ -58,27 +53,6 @@ async def _asked(
 
 def _provider(server: OpenAIServer, *, model: str, api_key: str | None, api: Api, effort: str | None = None) -> OpenAI:
     return OpenAI(api_key=api_key, model=model, base_url=server.base_url, api=api, effort=effort)
-
-
-def _begun(vendor: Vendor) -> Iterator[Vendor]:
-    vendor.begin()
-    yield vendor
-    vendor.end()
-
-
-@pytest.fixture
-def chat(open_vendors: dict[str, Vendor]) -> Iterator[Vendor]:
-    yield from _begun(open_vendors["chat"])
-
-
-@pytest.fixture
-def local(open_vendors: dict[str, Vendor]) -> Iterator[Vendor]:
-    yield from _begun(open_vendors["local"])
-
-
-@pytest.fixture
-def responses(open_vendors: dict[str, Vendor]) -> Iterator[Vendor]:
-    yield from _begun(open_vendors["responses"])
 
 
 async def test_which_api_is_asked() -> None:
@@ -109,13 +83,19 @@ async def test_the_name_of_the_output_limit() -> None:
 
 
 async def test_the_body_of_a_chat_completion(chat: Vendor) -> None:
-    """Strings as content, the system first, and nothing that a compatible server might not know."""
+    """Strings as content, the system first, and nothing that a compatible server might not know: the cache's key goes
+    to OpenAI alone.
+    """
     await chat.provider.complete(QUESTION)
     assert chat.sent.keys() == {"model", "max_tokens", "messages", "tools"}
     assert chat.sent["messages"] == [
         {"role": "system", "content": "You are Aldis."},
         {"role": "user", "content": "What is the weather in Oslo?"},
     ]
+    body = openai_chat.body(
+        QUESTION, model="gpt-4.1", effort=None, limit="max_tokens", official=True, quirks=frozenset()
+    )
+    assert "prompt_cache_key" in body
 
 
 async def test_a_call_goes_back_as_json_without_null(local: Vendor) -> None:
@@ -188,14 +168,22 @@ async def test_what_is_asked_once_is_kept_in_no_cache(responses: Vendor) -> None
     assert "prompt_cache_key" not in sent
 
 
-async def test_older_models_are_told_nothing_of_marks() -> None:
-    """They refuse them; their cache finds beginnings by itself, for nothing."""
-    server = OpenAIServer()
-    await _asked(server, model="gpt-5.4", api="responses")
-    sent = server.requests[0].json()
-    assert sent["instructions"] == "You are Aldis."
-    assert not {"prompt_cache_options"} & sent.keys()
-    assert server.refused == []
+async def test_what_a_model_is_told_goes_by_its_name_and_api() -> None:
+    """Older models refuse marks, their cache finds beginnings by itself, for nothing; those that do not reason refuse
+    sealed reasoning; each API has its own name for the effort.
+    """
+    rows: tuple[tuple[str, Api, str | None, dict[str, object]], ...] = (
+        ("gpt-5.4", "responses", None, {"instructions": "You are Aldis.", "prompt_cache_options": None}),
+        ("gpt-4.1", "responses", None, {"include": None}),
+        ("gpt-5.5", "chat", "low", {"reasoning_effort": "low"}),
+        ("gpt-5.5", "responses", "low", {"reasoning": {"effort": "low"}}),
+    )
+    for model, api, effort, said in rows:
+        server = OpenAIServer()
+        await _asked(server, model=model, api=api, effort=effort)
+        sent = server.requests[0].json()
+        assert {name: sent.get(name) for name in said} == said
+        assert server.refused == []
 
 
 async def test_a_server_that_knows_no_marks_is_asked_without(responses: Vendor) -> None:
@@ -205,22 +193,6 @@ async def test_a_server_that_knows_no_marks_is_asked_without(responses: Vendor) 
     for _ in range(2):
         assert (await responses.provider.complete(QUESTION)).message is not None
     assert ["prompt_cache_options" in seen.json() for seen in responses.server.requests] == [True, False, False]
-
-
-async def test_a_model_that_does_not_reason_is_not_asked_for_it() -> None:
-    """Sealed reasoning is refused by models that have none."""
-    server = OpenAIServer()
-    await _asked(server, model="gpt-4.1", api="responses")
-    assert "include" not in server.requests[0].json()
-
-
-async def test_the_cache_key_goes_to_openai_alone() -> None:
-    """Other servers refuse what they do not know."""
-    for official in (True, False):
-        body = openai_chat.body(
-            QUESTION, model="gpt-4.1", effort=None, limit="max_tokens", official=official, quirks=frozenset()
-        )
-        assert ("prompt_cache_key" in body) is official
 
 
 async def test_reasoning_stays_beside_its_call(responses: Vendor) -> None:
@@ -345,31 +317,133 @@ async def test_a_response_that_failed(responses: Vendor) -> None:
 
 
 async def test_without_a_model_the_servers_first_one_answers() -> None:
-    """Nothing but an address has to be set: the list is asked for once, and models that cannot chat are passed over."""
-    async with OpenAIServer(local=True, key=None, models=("nomic-embed-text", "llama-9", "qwen-7")) as server:
-        provider = OpenAI(api_key=None, model=None, base_url=server.base_url)
-        answers = [await provider.complete(QUESTION) for _ in range(2)]
-        await provider.aclose()
-        assert [answer.model for answer in answers] == ["llama-9", "llama-9"]
-        assert (len(server.looks), len(server.requests)) == (1, 2)
+    """Nothing but an address has to be set: the list is asked for once, and models that cannot chat are passed over;
+    where there are no others, the operator learns what to set.
+    """
+    for models in (("nomic-embed-text", "llama-9", "qwen-7"), ("nomic-embed-text",)):
+        async with (
+            OpenAIServer(local=True, key=None, models=models) as server,
+            aclosing(OpenAI(api_key=None, model=None, base_url=server.base_url)) as provider,
+        ):
+            if len(models) == 1:
+                with pytest.raises(Rejected, match="LLM__OPENAI__MODEL"):
+                    await provider.complete(QUESTION)
+                continue
+            assert [(await provider.complete(QUESTION)).model for _ in range(2)] == ["llama-9", "llama-9"]
+            assert (len(server.looks), len(server.requests)) == (1, 2)
 
 
-async def test_a_server_without_any_model_is_said_to_have_none() -> None:
-    """The operator learns what to set."""
-    async with OpenAIServer(local=True, key=None, models=("nomic-embed-text",)) as server:
-        provider = OpenAI(api_key=None, model=None, base_url=server.base_url)
-        with pytest.raises(Rejected, match="LLM__OPENAI__MODEL"):
-            await provider.complete(QUESTION)
-        await provider.aclose()
+# Odd answers: the words and calls, which are paid for, are taken all the same
 
 
-async def test_effort_is_sent_where_it_is_set() -> None:
-    """Each API has its own name for it."""
-    rows: tuple[tuple[Api, str, object], ...] = (
-        ("chat", "reasoning_effort", "low"),
-        ("responses", "reasoning", {"effort": "low"}),
-    )
-    for api, name, value in rows:
-        server = OpenAIServer()
-        await _asked(server, model="gpt-5.5", api=api, effort="low")
-        assert server.requests[0].json()[name] == value
+def answers(local: Vendor, message: Mapping[str, Any], *, reason: object = "stop", **more: object) -> None:
+    """The next answer is this message."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": None, **message}, "finish_reason": reason}
+    local.server.faults.append(answer_json({"id": "x", "created": 1, "model": "m", "choices": [choice], **more}))
+
+
+async def test_a_usage_that_is_none(local: Vendor) -> None:
+    """Counts as not told, or as far as it is a number."""
+    for usage, counted in (
+        ({"prompt_tokens": -5, "completion_tokens": 3}, Usage(output_tokens=3)),
+        ({"prompt_tokens": 10**400, "completion_tokens": 10**30}, Usage(input_tokens=10**12, output_tokens=10**12)),
+        ({"prompt_tokens": "12", "completion_tokens": 3.5}, Usage(output_tokens=3)),
+        ({"prompt_tokens": float("nan"), "completion_tokens": float("inf")}, Usage()),
+        ({"prompt_tokens": 12, "prompt_tokens_details": {"cached_tokens": [4]}}, Usage(input_tokens=12)),
+        ("a lot", Usage()),
+    ):
+        answers(local, {"content": "Hi"}, usage=usage)
+        completion = await local.provider.complete(QUESTION)
+        assert (texts(completion), completion.usage) == (["Hi"], counted)
+
+
+async def test_words_in_another_form(local: Vendor) -> None:
+    """As a list, alone, beside fields of another kind than OpenAI's."""
+    for message in (
+        {"content": ["Hi"]},
+        {"content": [{"type": "text", "text": "Hi"}, {"type": "of_tomorrow"}]},
+        {"content": "Hi", "refusal": False, "reasoning_details": {"type": "reasoning.text"}},
+        {"content": "Hi", "reasoning_details": ["hm", None], "annotations": 7, "tool_calls": None, "role": 1},
+    ):
+        answers(local, message)
+        assert texts(await local.provider.complete(QUESTION)) == ["Hi"]
+
+
+async def test_a_call_with_odd_names(local: Vendor) -> None:
+    """Its id may be of any kind; of one of nothing the words beside it stay, and the model hears of no such tool."""
+    oslo = {"name": "get_weather", "arguments": '{"place": "Oslo"}'}
+    for odd in (
+        {"index": 0.0, "id": ["a"], "function": oslo},
+        {"index": "0", "id": 7, "function": {"name": "get_weather", "arguments": {"place": "Oslo"}}},
+        {"function": oslo, "extra_content": "none"},
+    ):
+        answers(local, {"tool_calls": [odd]}, reason="tool_calls")
+        asked = calls(await local.provider.complete(QUESTION))
+        assert [(one.name, dict(one.arguments)) for one in asked] == [("get_weather", {"place": "Oslo"})]
+    for function in ({"name": None, "arguments": "{}"}, {"name": ["x"]}):
+        answers(local, {"content": "I look.", "tool_calls": [{"index": 0, "id": "a", "function": function}]})
+        completion = await local.provider.complete(QUESTION)
+        assert (texts(completion), [one.name for one in calls(completion)]) == (["I look."], [""])
+
+
+# What servers of others give beside words and calls, and refuse the next request of the turn without
+
+
+LOOKED = think("I need the weather of both places.") + call("get_weather", {"place": "Oslo"}) + call("current_time", {})
+
+
+@asynccontextmanager
+async def _opened(server: OpenAIServer, lessons: ModelLessons | None = None) -> AsyncIterator[Provider]:
+    async with server:
+        own = OpenAI(api_key="k", model="model-of-others", base_url=server.base_url, lessons=lessons)
+        async with aclosing(own):
+            yield own
+
+
+async def _looked_twice(provider: Provider) -> Request:
+    """A turn in which tools were called twice."""
+    request = QUESTION
+    for _ in range(2):
+        request = followed_by(request, *answered((await provider.complete(request)).message))
+    return request
+
+
+@pytest.mark.parametrize("whose", [name for name in get_args(Carried) if name != "nothing"])
+async def test_what_a_call_came_with_goes_back_with_it(whose: Carried) -> None:
+    """Through all rounds of a turn; nothing is refused."""
+    server = OpenAIServer(local=True, carries=whose).scripted(LOOKED, LOOKED, say("Both are cold."))
+    async with _opened(server) as provider:
+        completion = await provider.complete(await _looked_twice(provider))
+    assert texts(completion) == ["Both are cold."]
+    assert server.refused == []
+
+
+async def test_a_call_of_another_model_is_taken_after_one_refusal() -> None:
+    """What another made, or what came before a crash, has lost its thoughts, and so has each former turn: the server
+    says so once, and never again, nor to another provider of this run.
+    """
+    for whose in ("deepseek", "kimi", "gemini"):
+        server = OpenAIServer(local=True, carries=whose).scripted(LOOKED, *[say("Cold.")] * 4)
+        lessons = ModelLessons()
+        async with _opened(server, lessons) as provider:
+            turn = followed_by(QUESTION, *answered((await provider.complete(QUESTION)).message))
+            last = (await provider.complete(turn)).message
+            assert last is not None
+            turn = replace(turn, messages=stripped(turn.messages))
+            former = (*turn.messages, *stripped([last]), UserMessage(text="And tomorrow?"))
+            for request in (turn, replace(turn, messages=former)):
+                assert texts(await provider.complete(request)) == ["Cold."]
+                assert "weather of both" not in server.requests[-1].body.decode()
+            again = OpenAI(api_key="k", model="model-of-others", base_url=server.base_url, lessons=lessons)
+            async with aclosing(again):
+                assert texts(await again.complete(turn)) == ["Cold."]
+            assert len(server.refused) == 1
+
+
+async def test_a_server_that_refuses_its_own_thoughts_is_not_sent_them() -> None:
+    """It says so once; from then on they are left out."""
+    server = OpenAIServer(local=True, carries="nothing").scripted(LOOKED, LOOKED, say("Both are cold."))
+    async with _opened(server) as provider:
+        completion = await provider.complete(await _looked_twice(provider))
+    assert texts(completion) == ["Both are cold."]
+    assert len(server.refused) == 1

@@ -5,41 +5,28 @@ import json
 import logging
 import platform
 import traceback
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from aiohttp import web
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
-from bot.messages import (
-    AssistantMessage,
-    CallId,
-    Message,
-    Opaque,
-    Text,
-    ToolAnswer,
-    ToolCall,
-    ToolMessage,
-    UserMessage,
-)
+from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.models import wire
 from bot.models.anthropic import Anthropic
 from bot.models.base import Stop
 from bot.models.openai import OpenAI
 from tests.bot.models.vendors import (
-    NAMES,
     QUESTION,
     Vendor,
     answered,
     calls,
     followed_by,
-    opened,
     provider_of,
     server_of,
     stripped,
@@ -47,39 +34,13 @@ from tests.bot.models.vendors import (
 )
 from tests.invariants import is_sendable
 from tests.servers.base import Answer, Seen, answer_json, hang, redirect
-from tests.servers.script import (
-    Tokens,
-    call,
-    cut_body,
-    cut_connection,
-    cut_off,
-    empty,
-    filtered,
-    refuse,
-    say,
-    think,
-)
+from tests.servers.script import Tokens, call, cut_body, cut_connection, cut_off, empty, filtered, refuse, say, think
 from tests.waiting import WAIT_SECONDS
 
 SECRET = "my-sister-hides-the-key-under-the-mat"
 
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(params=NAMES, scope="module", loop_scope="module")
-async def open_vendor(request: pytest.FixtureRequest) -> AsyncIterator[Vendor]:
-    """One for the module: an SDK's client takes 30 ms to make, most of them for reading certificates."""
-    async with opened(request.param) as vendor:
-        yield vendor
-
-
-@pytest.fixture
-def vendor(open_vendor: Vendor) -> Iterator[Vendor]:
-    """A vendor that was asked nothing so far, and whose double has refused nothing in the end."""
-    open_vendor.begin()
-    yield open_vendor
-    open_vendor.end()
 
 
 async def test_no_redirect_is_followed(vendor: Vendor) -> None:
@@ -175,33 +136,26 @@ async def test_a_history_with_calls_outlives_its_tools(vendor: Vendor) -> None:
     assert (await vendor.provider.complete(without)).stop is Stop.END
 
 
-async def test_a_refusal(vendor: Vendor) -> None:
-    """A refusal is told apart from an answer; its words are kept, calls in it are not."""
-    for said in (refuse("I would rather not."), filtered("I would rather not.")):
-        vendor.server.scripted(call("get_weather", {}) + said)
-        completion = await vendor.provider.complete(QUESTION)
-        assert (completion.stop, texts(completion), calls(completion)) == (Stop.REFUSAL, ["I would rather not."], ())
-
-
-async def test_an_empty_answer(vendor: Vendor) -> None:
-    """No text, blank text and mere thinking are no message, for no vendor would take them back."""
-    for said, stop in (
-        *((said, Stop.END) for said in (empty(), say(" \n"), think("hm") + empty())),
-        (filtered(), Stop.REFUSAL),
+async def test_ends_that_are_no_plain_answer(vendor: Vendor) -> None:
+    """A refusal is told apart from an answer, its words are kept and calls in it are not. No text, blank text and mere
+    thinking are no message, for no vendor would take them back; of a cut-off answer the words before the limit are one.
+    """
+    for said, stop, words in (
+        (call("get_weather", {}) + refuse("I would rather not."), Stop.REFUSAL, "I would rather not."),
+        (call("get_weather", {}) + filtered("I would rather not."), Stop.REFUSAL, "I would rather not."),
+        (filtered(), Stop.REFUSAL, None),
+        (empty(), Stop.END, None),
+        (say(" \n"), Stop.END, None),
+        (think("hm") + empty(), Stop.END, None),
+        (cut_off("It is"), Stop.LENGTH, "It is"),
+        (cut_off(), Stop.LENGTH, None),
+        (think("long") + cut_off(), Stop.LENGTH, None),
     ):
         vendor.server.scripted(said)
         completion = await vendor.provider.complete(QUESTION)
-        assert (completion.stop, completion.message) == (stop, None)
-
-
-async def test_a_cut_off_answer(vendor: Vendor) -> None:
-    """The words that came before the limit are there, and the stop says that more were meant."""
-    vendor.server.scripted(cut_off("It is"), cut_off(), think("long") + cut_off())
-    first = await vendor.provider.complete(QUESTION)
-    assert (first.stop, texts(first)) == (Stop.LENGTH, ["It is"])
-    for _ in range(2):
-        completion = await vendor.provider.complete(QUESTION)
-        assert (completion.stop, completion.message) == (Stop.LENGTH, None)
+        message = None if words is None else AssistantMessage(parts=(Text(text=words),))
+        assert completion.stop is stop
+        assert (completion.message and completion.message.without_opaque()) == message
 
 
 async def test_a_cut_off_call(vendor: Vendor) -> None:
@@ -236,14 +190,14 @@ async def test_a_tool_name_that_was_made_up(vendor: Vendor) -> None:
     assert name not in vendor.server.requests[-1].body.decode()
 
 
-@pytest.mark.parametrize("kind", ["anthropic", "chat", "responses"])
-async def test_a_bad_key(kind: str) -> None:
+async def test_a_bad_key() -> None:
     """A refused key is the operator's to mend."""
-    async with server_of(kind) as server, aclosing(provider_of(kind, server, key="wrong")) as provider:
-        with pytest.raises(BadKey) as raised:
-            await provider.complete(QUESTION)
-    assert "wrong" not in str(raised.value)
-    assert raised.value.provider == provider.name
+    for kind in ("anthropic", "chat", "responses"):
+        async with server_of(kind) as server, aclosing(provider_of(kind, server, key="wrong")) as provider:
+            with pytest.raises(BadKey) as raised:
+                await provider.complete(QUESTION)
+        assert "wrong" not in str(raised.value)
+        assert raised.value.provider == provider.name
 
 
 async def test_a_rate_limit(vendor: Vendor) -> None:
@@ -311,33 +265,28 @@ async def test_an_answer_that_is_none(vendor: Vendor) -> None:
     assert (await vendor.provider.complete(QUESTION)).stop is Stop.END
 
 
-@pytest.mark.parametrize("kind", ["anthropic", "chat"])
-async def test_a_server_that_does_not_speak_http(kind: str) -> None:
-    """Whatever listens on the port, the error is one of ours."""
+async def test_a_server_that_does_not_speak_http_or_none_at_all() -> None:
+    """Whatever listens on the port, the error is one of ours; a refused connection names its cause by class, so that an
+    operator can tell it from a bad certificate.
+    """
+    for kind in ("anthropic", "chat"):
 
-    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HELLO\r\n\r\n")
-        await writer.drain()
-        writer.close()
+        async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"HELLO\r\n\r\n")
+            await writer.drain()
+            writer.close()
 
-    listening = await asyncio.start_server(respond, "127.0.0.1", 0)
-    server = server_of(kind)
-    server.port = listening.sockets[0].getsockname()[1]
-    async with aclosing(provider_of(kind, server)) as provider:
-        with pytest.raises(Unavailable):
-            await provider.complete(QUESTION)
-    listening.close()
-    await listening.wait_closed()
-
-
-@pytest.mark.parametrize("kind", ["anthropic", "chat"])
-async def test_nobody_listens(kind: str) -> None:
-    """A refused connection names its cause by class, so that an operator can tell it from a bad certificate."""
-    async with server_of(kind) as server, aclosing(provider_of(kind, server)) as provider:
-        await server.stop()
-        with pytest.raises(Unavailable, match="ConnectionRefusedError"):
-            await provider.complete(QUESTION)
+        listening = await asyncio.start_server(respond, "127.0.0.1", 0)
+        server = server_of(kind)
+        server.port = listening.sockets[0].getsockname()[1]
+        async with aclosing(provider_of(kind, server)) as provider:
+            with pytest.raises(Unavailable):
+                await provider.complete(QUESTION)
+            listening.close()
+            await listening.wait_closed()
+            with pytest.raises(Unavailable, match="ConnectionRefusedError"):
+                await provider.complete(QUESTION)
 
 
 async def _trickle(_: Seen) -> web.StreamResponse:
@@ -347,6 +296,22 @@ async def _trickle(_: Seen) -> web.StreamResponse:
             await asyncio.sleep(0.01)
 
     return web.Response(body=drops(), content_type="application/json")
+
+
+async def _flood(_: Seen) -> web.StreamResponse:
+    async def pieces() -> AsyncIterator[bytes]:
+        while True:
+            yield b"x" * 1_000_000
+
+    return web.Response(body=pieces(), content_type="application/json")
+
+
+@pytest.mark.parametrize("vendor", ["anthropic", "chat"], indirect=True)
+async def test_no_service_keeps_a_turn_with_what_never_ends(vendor: Vendor) -> None:
+    """Nor the memory of everybody: the deadline would come much later."""
+    vendor.server.faults.append(_flood)
+    with pytest.raises(Unavailable, match="ReadError"):
+        await vendor.provider.complete(QUESTION)
 
 
 @pytest.mark.parametrize("fault", [hang, _trickle])
@@ -430,15 +395,12 @@ async def test_errors_and_logs_hold_no_word_of_anybody(vendor: Vendor, caplog: p
         assert str(vendor.server.key) not in text
 
 
-async def test_vendors_learn_no_number(vendor: Vendor) -> None:
-    """The name of the conversation goes out as a hash only, whatever stands in it."""
+async def test_vendors_learn_neither_who_asks_nor_on_what_machine(vendor: Vendor) -> None:
+    """The name of the conversation goes out as a hash only, whatever stands in it; neither the system and the processor
+    nor the Python that asks are told.
+    """
     await vendor.provider.complete(replace(QUESTION, conversation="direct:+4915112345678"))
     assert "4915112345678" not in vendor.server.requests[-1].body.decode()
-
-
-async def test_the_machine_is_not_described(vendor: Vendor) -> None:
-    """A vendor needs to know neither the system and the processor nor the Python that asks."""
-    await vendor.provider.complete(QUESTION)
     headers = vendor.server.requests[-1].headers
     described = {"os", "arch", "runtime", "runtime-version", "lang"}
     assert not {f"x-stainless-{what}" for what in described} & {name.lower() for name in headers}

@@ -3,8 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-import pytest
-
 from bot.clock import SetClock
 from bot.money.budgets import Scope, Span, UsedUp, limits_anything, used_up
 from bot.money.ledger import Periods, Quotas, periods
@@ -37,63 +35,56 @@ def test_each_limit_counts_what_it_is_for() -> None:
         assert used_up(one, everything("9") | spent("1", scope, span)) == UsedUp(scope=scope, span=span, renews=True)
 
 
-@pytest.mark.parametrize(
-    ("usd", "over"),
-    [("0", False), ("1.999999999999", False), ("2", True), ("2.00", True), ("2.000000000001", True), ("500", True)],
-)
-def test_a_limit_is_reached_exactly(usd: str, over: bool) -> None:
+def test_a_limit_is_reached_exactly() -> None:
     """Not a fraction earlier, and at the limit itself."""
-    assert (used_up(limits(person_day="2"), spent(usd)) is not None) == over
+    for usd, over in (
+        ("0", False),
+        ("1.999999999999", False),
+        ("2", True),
+        ("2.00", True),
+        ("2.000000000001", True),
+        ("500", True),
+    ):
+        assert (used_up(limits(person_day="2"), spent(usd)) is not None) == over
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({"person_day": "1", "person_month": "1"}, ("person", "month", True)),
-        ({"person_day": "1", "group_day": "1", "all_day": "1"}, ("person", "day", True)),
-        ({"group_month": "1", "all_month": "1"}, ("group", "month", True)),
-        ({"person_day": "1", "all_month": "1"}, ("all", "month", True)),
-        ({"person_month": "1", "all_day": "0"}, ("all", "day", False)),
-        ({"person_day": "0", "all_month": "0"}, ("all", "month", False)),
-    ],
-    ids=["month", "person", "group", "everybody", "never", "never at all"],
-)
-def test_of_several_the_longest_wait_is_told(given: dict[str, str], expected: tuple[Scope, Span, bool]) -> None:
+def test_of_several_the_longest_wait_is_told() -> None:
     """Nobody hears "tomorrow" who has to wait for the first of the month, or for ever."""
-    scope, span, renews = expected
-    assert used_up(limits(**given), everything("3")) == UsedUp(scope=scope, span=span, renews=renews)
+    for given, expected in (
+        ({"person_day": "1", "person_month": "1"}, UsedUp(scope="person", span="month", renews=True)),
+        ({"person_day": "1", "group_day": "1", "all_day": "1"}, UsedUp(scope="person", span="day", renews=True)),
+        ({"group_month": "1", "all_month": "1"}, UsedUp(scope="group", span="month", renews=True)),
+        ({"person_day": "1", "all_month": "1"}, UsedUp(scope="all", span="month", renews=True)),
+        ({"person_month": "1", "all_day": "0"}, UsedUp(scope="all", span="day", renews=False)),
+        ({"person_day": "0", "all_month": "0"}, UsedUp(scope="all", span="month", renews=False)),
+    ):
+        assert used_up(limits(**given), everything("3")) == expected
 
 
-@pytest.mark.parametrize(
-    ("given", "direct", "group"),
-    [
+def test_where_a_limit_counts_at_all() -> None:
+    """A limit of 0 is a limit; those of groups count in groups only."""
+    for given, direct, group in (
         ({}, False, False),
         ({"group_day": "1"}, False, True),
         ({"group_month": "0"}, False, True),
         ({"person_month": "0"}, True, True),
         ({"all_day": "5"}, True, True),
-    ],
-)
-def test_where_a_limit_counts_at_all(given: dict[str, str], direct: bool, group: bool) -> None:
-    """A limit of 0 is a limit; those of groups count in groups only."""
-    assert limits_anything(limits(**given), in_group=False) == direct
-    assert limits_anything(limits(**given), in_group=True) == group
+    ):
+        assert limits_anything(limits(**given), in_group=False) == direct
+        assert limits_anything(limits(**given), in_group=True) == group
 
 
-@pytest.mark.parametrize(
-    ("now", "timezone", "day", "month"),
-    [
+def test_days_and_months_are_those_of_the_people() -> None:
+    """A budget renews at midnight where they live, also on the day that has 25 hours."""
+    for now, timezone, day, month in (
         (datetime(2026, 11, 21, 23, 30, tzinfo=UTC), "UTC", "2026-11-21", "2026-11"),
         (datetime(2026, 11, 21, 23, 30, tzinfo=UTC), "Europe/Berlin", "2026-11-22", "2026-11"),
         (datetime(2026, 11, 30, 23, 30, tzinfo=UTC), "Europe/Berlin", "2026-12-01", "2026-12"),
         (datetime(2027, 1, 1, 4, 59, tzinfo=UTC), "America/New_York", "2026-12-31", "2026-12"),
         (datetime(2026, 10, 25, 22, 59, tzinfo=UTC), "Europe/Berlin", "2026-10-25", "2026-10"),
         (datetime(2026, 10, 25, 23, 0, tzinfo=UTC), "Europe/Berlin", "2026-10-26", "2026-10"),
-    ],
-)
-def test_days_and_months_are_those_of_the_people(now: datetime, timezone: str, day: str, month: str) -> None:
-    """A budget renews at midnight where they live, also on the day that has 25 hours."""
-    assert periods(now, timezone) == Periods(day=day, month=month)
+    ):
+        assert periods(now, timezone) == Periods(day=day, month=month)
 
 
 async def test_a_day_s_amount_is_counted_in_what_is_paid_for(store: Store, clock: SetClock) -> None:

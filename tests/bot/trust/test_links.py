@@ -17,9 +17,9 @@ from bot.trust.links import GivenAddresses, defang, given_in, inert
 GIVEN = "See https://lamps.example/signals?a=1, www.flags.example and docs.sea.example/Flag_(signal)#top"
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
+def test_what_nobody_gave_is_no_link() -> None:
+    """With a scheme or without, in code or not, with capitals or a fragment of its own; the sentence stays readable."""
+    for text, shown in (
         ("[details](http://evil/?d=4711)", "details"),
         ("[details](evil.example/?d=4711), please", "details, please"),
         ("![](https://evil.example/p.png?d=4711)Look.", "Look."),
@@ -59,17 +59,14 @@ GIVEN = "See https://lamps.example/signals?a=1, www.flags.example and docs.sea.e
         ("https://lamps.example.evil.example/", "lamps[.]example[.]evil[.]example"),
         ("4711.lamps.example", "4711[.]lamps[.]example"),
         ("docs.sea.example/flag_(signal)#top", "docs[.]sea[.]example/flag_(signal)#top"),
-    ],
-)
-def test_what_nobody_gave_is_no_link(text: str, shown: str) -> None:
-    """With a scheme or without, in code or not, with capitals or a fragment of its own; the sentence stays readable."""
-    assert defang(text, GivenAddresses(GIVEN)) == shown
-    assert "4711" not in re.sub(r"\S*\[.\]\S*", "", visible(shown).text)
+    ):
+        assert defang(text, GivenAddresses(GIVEN)) == shown
+        assert "4711" not in re.sub(r"\S*\[.\]\S*", "", visible(shown).text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_was_given_or_is_none_stays() -> None:
+    """So do names of files, figures, and code."""
+    for text in (
         "See https://lamps.example/signals?a=1, or [the page](https://lamps.example/signals?a=1).",
         "See https://lamps.example, www.flags.example and docs.sea.example/Flag_(signal)#top!",
         "report.pdf, main.py, README.md, e.g. 3.14, 12:30, and/or, v1.2.3, Mr. Smith. z.B. 5 p.m., Node.js",
@@ -81,16 +78,13 @@ def test_what_nobody_gave_is_no_link(text: str, shown: str) -> None:
         "[a](b), [7], f[x](y)",
         "",
         "Nothing at all.",
-    ],
-)
-def test_what_was_given_or_is_none_stays(text: str) -> None:
-    """So do names of files, figures, and code."""
-    assert defang(text, GivenAddresses(GIVEN)) == text
+    ):
+        assert defang(text, GivenAddresses(GIVEN)) == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_signs_of_style_hide_no_address() -> None:
+    """What counts is what people see in the end."""
+    for text in (
         "ev**il**.example/?d=4711",
         "evil\\.example/?d=4711",
         "evil.**example**/?d=4711",
@@ -105,12 +99,9 @@ def test_what_was_given_or_is_none_stays(text: str) -> None:
         "...evil.example/?d=4711",
         "[x](https://lamps.example/signals?a=1)evil.example/?d=4711",
         "| a |\n|---|\n| evil.example/?d=4711 |",
-    ],
-)
-def test_signs_of_style_hide_no_address(text: str) -> None:
-    """What counts is what people see in the end."""
-    seen = visible(defang(text, GivenAddresses(GIVEN))).text
-    assert re.search(r"evil[.。]example", seen) is None
+    ):
+        seen = visible(defang(text, GivenAddresses(GIVEN))).text
+        assert re.search(r"evil[.。]example", seen) is None
 
 
 @pytest.mark.parametrize("behind", ["|4711", "^4711", "\\\\4711", "`4711", '"4711"', "||4711", "|||", '"47"11', '"'])

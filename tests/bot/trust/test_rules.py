@@ -1,26 +1,11 @@
 """The rules about what strangers wrote and what is private: who is asked, and which addresses are fetched."""
 
-import pytest
-
 from bot.labels import Labels, Source, Writer
 from bot.trust.provenance import Sources
 from bot.trust.rules import MAX_URLS, MESSAGE_END, addresses_in, approval_causes, names_all, urls_in
 from tools import Effects
 
 SAID = "https://news.example/today"
-WORDS = f"What is new on {SAID}?"
-
-
-def turn_with(*links: str, found_at: str = SAID) -> Sources:
-    """A turn that has read the page of the person's question, which offers these links."""
-    turn = Sources(WORDS)
-    turn.read(SAID, found_at=found_at, links=links)
-    return turn
-
-
-def spelled(turn: Sources, folder: str) -> str:
-    """What a model spells by the addresses that it may fetch."""
-    return "".join(letter for letter in "aardvark" if turn.fetch(f"{folder}/{letter}") is None)
 
 
 ALICE = Writer(id="alice", name="Alice")
@@ -31,9 +16,11 @@ OWN = Source(kind="tool", name="notes", is_trusted=True, is_private=True)
 BENS_WORDS = Source(kind="person", name="Ben")
 
 
-@pytest.mark.parametrize(
-    ("effects", "discloses", "people", "sources", "causes"),
-    [
+def test_a_person_is_asked_because_of_what_is_in_the_request() -> None:
+    """Doing something asks where somebody else may have given the order; showing something to strangers where anything
+    private is known. Looking asks never.
+    """
+    rows: tuple[tuple[Effects, bool, tuple[Writer, ...], tuple[Source, ...], tuple[Source, ...]], ...] = (
         ("none", False, (ALICE,), (), ()),
         ("none", True, (ALICE,), (), ()),
         ("none", False, (ALICE, BEN), (PAGE, FILE), ()),
@@ -48,20 +35,10 @@ BENS_WORDS = Source(kind="person", name="Ben")
         ("once", False, (ALICE,), (), ()),
         ("once", True, (ALICE,), (), ()),
         ("once", True, (ALICE, BEN), (PAGE, FILE), (BENS_WORDS, PAGE, FILE)),
-    ],
-)
-def test_a_person_is_asked_because_of_what_is_in_the_request(
-    effects: Effects,
-    discloses: bool,
-    people: tuple[Writer, ...],
-    sources: tuple[Source, ...],
-    causes: tuple[Source, ...],
-) -> None:
-    """Doing something asks where somebody else may have given the order; showing something to strangers where anything
-    private is known. Looking asks never.
-    """
-    labels = Labels(people=people, sources=sources)
-    assert approval_causes(effects, discloses=discloses, labels=labels, person="alice", is_named=False) == causes
+    )
+    for effects, discloses, people, sources, causes in rows:
+        labels = Labels(people=people, sources=sources)
+        assert approval_causes(effects, discloses=discloses, labels=labels, person="alice", is_named=False) == causes
 
 
 def test_what_a_group_would_be_shown_asks_because_of_what_could_have_led_to_it() -> None:
@@ -75,9 +52,9 @@ def test_what_a_group_would_be_shown_asks_because_of_what_could_have_led_to_it()
         assert found == causes
 
 
-@pytest.mark.parametrize(
-    ("words", "urls"),
-    [
+def test_addresses_are_found_in_what_people_write() -> None:
+    """In brackets, quotes, Markdown and other scripts; as they would be fetched, each once, in order."""
+    for words, urls in (
         ("", []),
         ("no address at all, not even example.com or www.example.com", []),
         ("see http://a.example/b.", ["http://a.example/b"]),
@@ -107,16 +84,13 @@ def test_what_a_group_would_be_shown_asks_because_of_what_could_have_led_to_it()
         ("ftp://a.example file:///etc/passwd xhttps://a.example javascript:alert(1)", []),
         ("https://a.example\\@b.example/", ["https://a.example/"]),
         ("https://a.example/\u200bb", ["https://a.example/"]),
-    ],
-)
-def test_addresses_are_found_in_what_people_write(words: str, urls: list[str]) -> None:
-    """In brackets, quotes, Markdown and other scripts; as they would be fetched, each once, in order."""
-    assert list(urls_in(words)) == urls
+    ):
+        assert list(urls_in(words)) == urls
 
 
-@pytest.mark.parametrize(
-    ("words", "names"),
-    [
+def test_people_write_addresses_without_a_scheme() -> None:
+    """Each means two; what is part of something else is none."""
+    for words, names in (
         ("what does example.com say?", ["example.com/"]),
         ("Read www.example.com/page, please", ["www.example.com/page"]),
         ("(example.co.uk/a?b=c#d) or bücher.example!", ["example.co.uk/a?b=c", "xn--bcher-kva.example/"]),
@@ -125,12 +99,9 @@ def test_addresses_are_found_in_what_people_write(words: str, urls: list[str]) -
         ("mail bob@example.com, 3.14 or 10.0.0.1, ok...", []),
         ("example.com is https://a.example/b.html", ["example.com/"]),
         ("see /etc/passwd.txt and C:\\a.com", []),
-    ],
-)
-def test_people_write_addresses_without_a_scheme(words: str, names: list[str]) -> None:
-    """Each means two; what is part of something else is none."""
-    bare = [url for url in addresses_in(words) if url not in urls_in(words)]
-    assert bare == [f"{scheme}://{name}" for name in names for scheme in ("https", "http")]
+    ):
+        bare = [url for url in addresses_in(words) if url not in urls_in(words)]
+        assert bare == [f"{scheme}://{name}" for name in names for scheme in ("https", "http")]
 
 
 def test_a_text_full_of_addresses_is_not_read_to_its_end() -> None:
@@ -139,9 +110,9 @@ def test_a_text_full_of_addresses_is_not_read_to_its_end() -> None:
     assert urls_in("https://a.example " * MAX_URLS + "https://b.example") == ("https://a.example/",)
 
 
-@pytest.mark.parametrize(
-    ("found_at", "link", "fetched"),
-    [
+def test_a_link_is_followed_only_to_the_host_of_its_page() -> None:
+    """The very same host, where the page stood behind its redirects; neighbours of the domain are others."""
+    for found_at, link, fetched in (
         (SAID, "https://news.example/next", True),
         (SAID, "http://news.example/next", True),
         (SAID, "https://www.news.example/next", False),
@@ -150,11 +121,10 @@ def test_a_text_full_of_addresses_is_not_read_to_its_end() -> None:
         ("https://www.news.example/today", "https://www.news.example/next", True),
         ("https://www.news.example/today", "https://news.example/next", False),
         ("nonsense", "https://news.example/next", False),
-    ],
-)
-def test_a_link_is_followed_only_to_the_host_of_its_page(found_at: str, link: str, fetched: bool) -> None:
-    """The very same host, where the page stood behind its redirects; neighbours of the domain are others."""
-    assert (turn_with(link, found_at=found_at).fetch(link) is None) is fetched
+    ):
+        turn = Sources(f"What is new on {SAID}?")
+        turn.read(SAID, found_at=found_at, links=(link,))
+        assert (turn.fetch(link) is None) is fetched
 
 
 SCHEMA = {
