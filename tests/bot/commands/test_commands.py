@@ -65,16 +65,11 @@ async def test_help_lists_what_the_person_may_do(store: Store, clock: SetClock) 
         assert "/trust" not in in_group  # what is given only directly, and only in groups
         assert "/always /who" in in_group
         assert "/always" not in admins
-        assert aldis.model.asked == []
-
-
-async def test_help_explains_one_command(store: Store, clock: SetClock) -> None:
-    """With its form and examples, by whatever name it is asked for."""
-    async with app_harness(store, clock) as aldis:
-        for word in ("/remind", "RAPPEL"):
+        for word in ("/remind", "RAPPEL"):  # one command, by whatever name it is asked for
             shown = await ask(aldis, f"/help {word}")
             assert shown.startswith("/remind [WHEN TEXT|list|cancel N|cancel all]")
             assert "/remind every weekday at 8 TEXT" in shown
+        assert aldis.model.asked == []
 
 
 async def test_a_command_that_keeps_failing_is_told_once(store: Store, clock: SetClock) -> None:
@@ -112,7 +107,9 @@ async def test_a_command_has_names_in_four_languages(store: Store, clock: SetClo
 
 
 async def test_a_slip_of_the_fingers_does_nothing(store: Store, clock: SetClock) -> None:
-    """It is answered with the names that it resembles, an admin's to admins alone; nothing is gone."""
+    """It is answered with the names that it resembles, an admin's to admins alone; nothing is gone. Not everything that
+    begins with a slash is a command.
+    """
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
         await aldis.process(message("Remember the tulip."))
         for written, meant in (("/forgt", "/forget"), ("/undoo", "/undo"), ("/hlep x", "/help"), ("/usge", "/usage")):
@@ -120,7 +117,9 @@ async def test_a_slip_of_the_fingers_does_nothing(store: Store, clock: SetClock)
         assert await aldis.count("SELECT count(*) FROM history") == 2
         assert (await ask(aldis, "/prsona x", author=BOB)).endswith("Did you mean /persona?")
         assert (await ask(aldis, "/trus", author=BOB)).endswith("Did you mean /trust?")
-        assert await ask(aldis, "/trus") == plain(phrases.unknown_command("trus"))
+        for unknown in ("trus", "frobnicate"):
+            assert await ask(aldis, f"/{unknown} now") == plain(phrases.unknown_command(unknown))
+        assert await ask(aldis, "/etc/hosts is what?") == "re: /etc/hosts is what?"
 
 
 async def test_in_a_group_a_command_needs_no_name_but_may_have_one(store: Store, clock: SetClock) -> None:
@@ -133,13 +132,6 @@ async def test_in_a_group_a_command_needs_no_name_but_may_have_one(store: Store,
         await aldis.process(message("/roll 2d6", group=GROUP))
         assert len(aldis.transport.sent) == 3
         assert "/roll" in await ask(aldis, "Aldis, /roll 2d6", group=GROUP)
-
-
-async def test_an_unknown_command_is_told_and_a_path_is_a_question(store: Store, clock: SetClock) -> None:
-    """Not everything that begins with a slash is a command."""
-    async with app_harness(store, clock) as aldis:
-        assert await ask(aldis, "/frobnicate now") == plain(phrases.unknown_command("frobnicate"))
-        assert await ask(aldis, "/etc/hosts is what?") == "re: /etc/hosts is what?"
 
 
 STOPS = (

@@ -14,9 +14,9 @@ from store import Erasure, Store
 from tests.bot.chat.test_edits import open_words, words
 from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import ask, plain
-from tests.bot.loops.app_harness import FIRST, app_harness
+from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.invariants import is_sendable
-from tests.servers.envelopes import BOB, GROUP, message, quote_of
+from tests.servers.envelopes import BOB, GROUP, edit, message, quote_of
 
 
 async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetClock) -> None:
@@ -38,11 +38,8 @@ async def test_retry_answers_again_in_the_place_of_the_answer(store: Store, cloc
     """The newest question once more, with the same words; the old answer is edited, and is not in the history twice."""
     async with app_harness(store, clock) as aldis:
         aldis.model.script += [says("Perhaps."), says("Surely.")]
-        await aldis.deliver(message("Will it rain?"))
-        await aldis.answered(1)
-        await aldis.deliver(message("/retry"))
-        await aldis.answered(2)
-        await aldis.quiet()
+        await aldis.process(message("Will it rain?"))
+        await aldis.process(message("/retry"))
         first, second = aldis.transport.sent
         assert (first.content.text, second.content.text) == ("Perhaps.", "Surely.")
         assert second.edits == FIRST + 1
@@ -72,18 +69,14 @@ async def test_retry_asks_what_could_not_be_answered(store: Store, clock: SetClo
 async def test_an_older_question_is_asked_again_in_a_new_message(store: Store, clock: SetClock) -> None:
     """In a group each repeats their own; where others have written since, an edit far above would not be seen."""
     async with app_harness(store, clock) as aldis:
-        await aldis.deliver(message("Aldis, tulips?", group=GROUP))
-        await aldis.answered(1)
-        await aldis.deliver(message("Aldis, roses?", group=GROUP, author=BOB))
-        await aldis.answered(2)
-        await aldis.deliver(message("/retry", group=GROUP))
-        await aldis.answered(3)
+        await aldis.process(message("Aldis, tulips?", group=GROUP))
+        await aldis.process(message("Aldis, roses?", group=GROUP, author=BOB))
+        await aldis.process(message("/retry", group=GROUP))
         again = aldis.transport.sent[-1]
         assert "tulips" in again.content.text
         assert again.edits is None
         await aldis.quiet()
-        await aldis.deliver(message("/retry", group=GROUP, author=BOB))
-        await aldis.answered(4)
+        await aldis.process(message("/retry", group=GROUP, author=BOB))
         assert "roses" in aldis.transport.sent[-1].content.text
         assert "tulips?" in await ask(aldis, "/undo", group=GROUP)  # nor does anyone take back what others asked
         assert await ask(aldis, "/undo", group=GROUP) == phrases.NOTHING_TO_UNDO.text
@@ -120,10 +113,8 @@ async def test_what_is_asked_again_is_as_trusted_as_it_was(store: Store, clock: 
 async def test_undo_takes_the_last_question_and_its_answer_out(store: Store, clock: SetClock) -> None:
     """The answer is deleted in the chat, the person hears what it was; once more takes the one before."""
     async with app_harness(store, clock) as aldis:
-        await aldis.deliver(message("I like tulips."))
-        await aldis.answered(1)
-        await aldis.deliver(message("I like roses."))
-        await aldis.answered(2)
+        await aldis.process(message("I like tulips."))
+        await aldis.process(message("I like roses."))
         assert await ask(aldis, "/undo") == say(phrases.UNDONE, question="I like roses.")
         await aldis.quiet()
         assert [removal.target for removal in aldis.transport.removed] == [FIRST + 2]
@@ -150,3 +141,101 @@ async def test_undo_stops_what_is_under_way(store: Store, clock: SetClock) -> No
         assert await open_words(aldis) == 0
         await aldis.process(message("And now?"))
         assert "tulips" not in words(aldis.model.requests[-1])
+
+
+# Messages that are edited into a command, which none gives, or into a yes or no, which shows what it would allow
+
+
+async def edited(aldis: Harness, text: str, sent_at: int, **more: object) -> str:
+    """What is answered to an edit."""
+    before = len(aldis.transport.sent)
+    await aldis.process(edit(text, sent_at, **more))  # pyright: ignore[reportArgumentType]
+    [reply] = aldis.transport.sent[before:]
+    assert reply.edits is None
+    return reply.content.text
+
+
+async def test_an_edit_gives_no_command(store: Store, clock: SetClock) -> None:
+    """Its author reads so. What was made of the former words goes all the same: their answer, and what they planned."""
+    async with app_harness(store, clock) as aldis:
+        await aldis.process(message("I like roses"))
+        for former in ("statuss of tulips", "/frobnicate tulips", "/remind in 2 hours tulips", "/persona tulips"):
+            sent_at = await aldis.process(message(former))
+            asked = len(aldis.model.asked)
+            for later in ("/forget yes", "/usage", "/stop"):
+                assert await edited(aldis, later, sent_at) == turn_phrases.EDITED_COMMAND.text
+            assert len(aldis.model.asked) == asked
+            assert await open_words(aldis) == 2  # of what was asked before
+        assert await aldis.count("SELECT count(*) FROM reminders") == 0
+        assert await ask(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
+        await aldis.process(message("What do I like?"))
+        assert "tulips" not in words(aldis.model.requests[-1])
+        assert "roses" in words(aldis.model.requests[-1])
+
+
+async def test_an_edit_to_a_command_stops_its_own_question(store: Store, clock: SetClock) -> None:
+    """Nobody asks it any more; in a group a command for another bot is no business of Aldis."""
+    async with app_harness(store, clock) as aldis:
+        aldis.model.gates["slow"] = asyncio.Event()
+        sent_at = await aldis.deliver(message("a slow one"))
+        await aldis.asked(1)
+        assert await edited(aldis, "/stop", sent_at) == turn_phrases.EDITED_COMMAND.text
+        await aldis.until(lambda: not aldis.worker.tasks)
+        assert await open_words(aldis) == 0
+        sent_at = await aldis.process(message("rolled 2d6", group=GROUP))
+        before = len(aldis.transport.sent)
+        await aldis.process(edit("/roll 2d6", sent_at, group=GROUP))
+        assert len(aldis.transport.sent) == before
+        assert await edited(aldis, "/stop", sent_at, group=GROUP) == turn_phrases.EDITED_COMMAND.text
+
+
+async def test_edited_commands_are_no_more_than_messages(store: Store, clock: SetClock) -> None:
+    """The first that is too much is told so."""
+    few = {"limits": {"messages_per_minute": 2, "conversation_messages_per_minute": 100, "turns_at_once": 9}}
+    async with app_harness(store, clock, settings=few) as aldis:
+        sent_at = await aldis.process(message("/persona like a pirate"))
+        for number in range(9):
+            await aldis.process(edit(f"/persona like {number} pirates", sent_at))
+        replies = [reply.content.text for reply in aldis.transport.sent]
+        assert (len(replies), replies[-1]) == (4, common_phrases.TOO_MANY.text)
+
+
+async def asked_whether(aldis: Harness, post: Echo) -> int:
+    """A page wants something posted; gives what Signal calls the question whether it may be."""
+    aldis.model.script = [calls(("look", {"word": "page"})), calls((post.spec.name, {"word": "x"}))]
+    assert (await ask(aldis, "Read the page.")).startswith("May I")
+    clock = aldis.clock
+    assert isinstance(clock, SetClock)
+    clock.move(2)
+    return FIRST + 1
+
+
+@pytest.mark.parametrize("former", ["Yse", "/yes"])
+async def test_an_edit_to_yes_shows_what_it_would_allow(store: Store, clock: SetClock, former: str) -> None:
+    """It may be about something else that was asked before; a new yes to what is shown counts."""
+    look, post = Echo(name="look"), Echo(name="post", effects="once")
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        await asked_whether(aldis, post)
+        sent_at = await aldis.deliver(message(former))
+        await aldis.answered(2)
+        clock.move(2)
+        await aldis.deliver(edit("Yes", sent_at))
+        await aldis.answered(3)
+        assert aldis.transport.sent[2].content.text.startswith(turn_phrases.STILL_OPEN.text)
+        assert post.ran == []
+        clock.move(2)
+        await aldis.process(message("Yes"))
+        assert post.ran == ["x"]
+        assert "Yse" not in words(aldis.model.requests[-1])
+
+
+async def test_the_question_itself_does_not_become_its_own_yes(store: Store, clock: SetClock) -> None:
+    """Who changes what they asked takes back what was to be allowed."""
+    look, post = Echo(name="look"), Echo(name="post", effects="once")
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        aldis.model.script = [calls(("look", {"word": "page"})), calls(("post", {"word": "x"}))]
+        sent_at = await aldis.deliver(message("Read the page."))
+        await aldis.answered(1)
+        clock.move(2)
+        await aldis.process(edit("Yes", sent_at))
+        assert (post.ran, aldis.transport.sent[-1].content.text) == ([], "re: Yes")
