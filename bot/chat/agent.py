@@ -89,7 +89,7 @@ class Agent:
             patience=timedelta(seconds=settings.approvals.timeout),
             labels=requests.labels,
         )
-        outcome = await _Answering(self, turn, journal, on_progress, requests, calls).outcome()
+        outcome = await self._outcome(turn, journal, on_progress, requests, calls)
         is_spoken = any(attachment.is_voice_note for attachment in turn.incoming[-1].attachments)
         if self.speech is None or isinstance(outcome, Pause) or not (outcome.ok and is_spoken):
             return outcome
@@ -120,6 +120,55 @@ class Agent:
         found = prompt.question(turn.incoming, now=turn.loaded_at, timezone=zone, findings=journal.opened)
         return replace(turn, question=found)
 
+    async def _outcome(
+        self, turn: Turn, journal: Journal, on_progress: OnProgress, requests: Requests, calls: Calls
+    ) -> Outcome | Pause:
+        """Asks and runs calls until there is an answer, a failure, a limit, or something to agree to."""
+        while True:
+            try:
+                completion = await requests.completion(calls)
+            except ProviderError as error:
+                await on_progress(ModelFailed(provider=error.provider, error=type(error).__name__))
+                return journal.failure(phrases.for_error(error))
+            if isinstance(completion, UsedUp):
+                limit = completion
+                return journal.failure(phrases.budget_used_up(limit.scope, limit.span, renews=limit.renews))
+            if (again := requests.ask_again(completion)) is not None:
+                await journal.discard(replace(completion, message=None), again)
+            elif (message := requests.calling(completion)) is None:
+                return await self._answered(completion, turn, journal, requests, calls)
+            else:
+                runs = await calls.carry_out(message.calls)
+                if isinstance(runs, Pause):
+                    return runs
+                requests.add(message, ToolMessage(answers=tuple(run.answer for run in runs)))
+
+    async def _answered(
+        self, completion: Completion, turn: Turn, journal: Journal, requests: Requests, calls: Calls
+    ) -> Outcome:
+        """The outcome of a completion that runs no tools, with the remarks beside its words."""
+        said = requests.said
+        shielded: Shield = str
+        if may_carry_out(calls.labels):
+            given = given_in((*requests.history, *said), self.toolbox.returning)
+            shielded = partial(defang, given=GivenAddresses(given))
+        text = "" if completion.message is None else completion.message.text
+        text, answer = await work_out(text, words_of, completion, calls.pages, calls.runs, shielded)
+        done = calls.done()
+        takes_place = any(question.is_replaced_by(done) for question in turn.open_questions)
+        remarks = [say(phrases.TAKES_PLACE)] if takes_place else []
+        if answer is not None:
+            allowed = [say(phrases.ALWAYS_ALLOWED, tool=phrases.tool_name(tool)) for tool in journal.allowed]
+            remarks = [*calls.left_undone(), *remarks, *(["\n".join(allowed)] if allowed else [])]
+        return Outcome(
+            text="\n\n".join([text, *remarks]),
+            ok=answer is not None,
+            messages=() if answer is None else (*said, replace(answer, labels=calls.labels)),
+            bills=journal.bills,
+            files=() if answer is None else calls.files(),
+            done=done if takes_place else (),
+        )
+
 
 async def _spoken(outcome: Outcome, journal: Journal, speech: Speech, left_seconds: float) -> Outcome:
     """The outcome with its text spoken, if that succeeds in time."""
@@ -136,60 +185,3 @@ async def _spoken(outcome: Outcome, journal: Journal, speech: Speech, left_secon
         await journal.keep_spoken(Spoken(file=file, fee=fee))
     voice = journal.spoken.file if journal.spoken else None
     return replace(outcome, voice=voice, bills=journal.bills)
-
-
-@dataclass(frozen=True, slots=True)
-class _Answering:
-    """One turn, from its question to its outcome."""
-
-    agent: Agent
-    turn: Turn
-    journal: Journal
-    on_progress: OnProgress
-    requests: Requests
-    calls: Calls
-
-    async def outcome(self) -> Outcome | Pause:
-        """Asks and runs calls until there is an answer, a failure, a limit, or something to agree to."""
-        while True:
-            try:
-                completion = await self.requests.completion(self.calls)
-            except ProviderError as error:
-                await self.on_progress(ModelFailed(provider=error.provider, error=type(error).__name__))
-                return self.journal.failure(phrases.for_error(error))
-            if isinstance(completion, UsedUp):
-                limit = completion
-                return self.journal.failure(phrases.budget_used_up(limit.scope, limit.span, renews=limit.renews))
-            if (again := self.requests.ask_again(completion)) is not None:
-                await self.journal.discard(replace(completion, message=None), again)
-            elif (message := self.requests.calling(completion)) is None:
-                return await self._answered(completion)
-            else:
-                runs = await self.calls.carry_out(message.calls)
-                if isinstance(runs, Pause):
-                    return runs
-                self.requests.add(message, ToolMessage(answers=tuple(run.answer for run in runs)))
-
-    async def _answered(self, completion: Completion) -> Outcome:
-        """The outcome of a completion that runs no tools, with the remarks beside its words."""
-        calls, said = self.calls, self.requests.said
-        shielded: Shield = str
-        if may_carry_out(calls.labels):
-            given = given_in((*self.requests.history, *said), self.agent.toolbox.returning)
-            shielded = partial(defang, given=GivenAddresses(given))
-        text = "" if completion.message is None else completion.message.text
-        text, answer = await work_out(text, words_of, completion, calls.pages, calls.runs, shielded)
-        done = calls.done()
-        takes_place = any(question.is_replaced_by(done) for question in self.turn.open_questions)
-        remarks = [say(phrases.TAKES_PLACE)] if takes_place else []
-        if answer is not None:
-            allowed = [say(phrases.ALWAYS_ALLOWED, tool=phrases.tool_name(tool)) for tool in self.journal.allowed]
-            remarks = [*calls.left_undone(), *remarks, *(["\n".join(allowed)] if allowed else [])]
-        return Outcome(
-            text="\n\n".join([text, *remarks]),
-            ok=answer is not None,
-            messages=() if answer is None else (*said, replace(answer, labels=calls.labels)),
-            bills=self.journal.bills,
-            files=() if answer is None else calls.files(),
-            done=done if takes_place else (),
-        )
