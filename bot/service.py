@@ -44,14 +44,14 @@ class Service:
     maintenance: Maintenance
     reminder_scheduler: ReminderScheduler
     summaries: Summaries
-    feed_poller: FeedPoller
+    feed_poller: FeedPoller | None
     watchdog: Watchdog
     checkups: Checkups
     control: Control
     running: RunningParts
     """What the administration pages and the health page show."""
 
-    async def run(self, stop: asyncio.Event, hurry: asyncio.Event | None = None) -> None:
+    async def run(self, stop: asyncio.Event, hurry: asyncio.Event) -> None:
         """Answers messages until `stop` is set, then finishes or hands back the work in progress, within bounded time.
 
         Work that still runs when `hurry` is set is handed back at once.
@@ -63,25 +63,25 @@ class Service:
             loops = (self.watchdog, self.running.identities, self.checkups)
             watching = [asyncio.create_task(loop.run(), name=type(loop).__name__) for loop in loops]
             try:
-                await self._loop(stop, self.intake.run, hurry)
+                await self._loop(self.intake.run, stop, hurry)
             finally:
                 for task in watching:
                     task.cancel()
                 await asyncio.wait(watching)
 
-    async def chat(self, stop: asyncio.Event, hurry: asyncio.Event | None = None) -> None:
+    async def chat(self, stop: asyncio.Event, hurry: asyncio.Event) -> None:
         """Answers what the transport gives until its stream ends for good or `stop` is set; `hurry` as in `run`."""
-        await self._loop(stop, self.intake.read_once, hurry)
+        await self._loop(self.intake.read_once, stop, hurry)
 
     async def _loop(
-        self, stop: asyncio.Event, read: Callable[[], Coroutine[Any, Any, None]], hurry: asyncio.Event | None = None
+        self, read: Callable[[], Coroutine[Any, Any, None]], stop: asyncio.Event, hurry: asyncio.Event
     ) -> None:
         await self.maintenance.recover()
         await self.sender.recover()
         async with asyncio.TaskGroup() as group:
             working = group.create_task(self.worker.run(), name="worker")
             sending = group.create_task(self.sender.run(), name="sender")
-            asks = (self.reminder_scheduler, self.summaries, self.feed_poller)
+            asks = (self.reminder_scheduler, self.summaries, *([self.feed_poller] if self.feed_poller else ()))
             tidies = (self.maintenance, self.membership)
             asking = [group.create_task(loop.run(), name=type(loop).__name__) for loop in asks]
             tidying = [group.create_task(loop.run(), name=type(loop).__name__) for loop in tidies]
@@ -91,7 +91,7 @@ class Service:
                 self.intake.stop()
             for task in asking:
                 task.cancel()
-            await self._wind_down(hurry or asyncio.Event(), reading, working, sending)
+            await self._wind_down(hurry, reading, working, sending)
             for task in (*tidying, reading, working, sending):
                 task.cancel()
 

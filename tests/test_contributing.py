@@ -157,7 +157,7 @@ async def test_the_recipe_for_a_transport(tmp_path: Path) -> None:
     given = settings.load_settings({"STORE__PATH": str(tmp_path / "aldis.db"), "WEB__PORT": "0"}, env_file=None)
     stop = asyncio.Event()
     async with app.build_service(given, radio, realm="terminal") as aldis, asyncio.TaskGroup() as group:
-        group.create_task(aldis.chat(stop))
+        group.create_task(aldis.chat(stop, asyncio.Event()))
         radio.heard.put_nowait("What is 17*23?")
         assert "391" in await radio.said.get()
         radio.heard.put_nowait("/help")

@@ -199,7 +199,7 @@ def service(
             shared.reminders, counts, allowed=lambda: intake.door.access, account=transport.account
         ),
         summaries=summaries,
-        feed_poller=FeedPoller(store, clock, counts, reader if news.enabled else None, news=news),
+        feed_poller=FeedPoller(store, clock, counts, reader, news=news) if reader and news.enabled else None,
         watchdog=shared.watchdog,
         checkups=checkups,
         control=Control(
@@ -272,7 +272,7 @@ def _answering(
     shared: Services, provider: Provider, toolbox: Toolbox, speech: Speech | None
 ) -> tuple[Agent, Summaries]:
     """What answers questions, and what sums up those that no longer fit."""
-    settings, locale, seconds = shared.settings, shared.settings.locale, shared.settings.worker.turn_timeout_seconds
+    settings, locale = shared.settings, shared.settings.locale
     room = ContextRoom(models.lesson_of(settings, shared.lessons))
     asked = Models(
         provider=provider,
@@ -288,14 +288,7 @@ def _answering(
         attachments=AttachmentReader(shared.transport, shared.sandbox, speech=speech),
         speech=speech if settings.audio.speak else None,
     )
-    summaries = Summaries(
-        *(shared.store, shared.clock, shared.counts, provider, room),
-        window=settings.history,
-        timeout_seconds=settings.llm.timeout_seconds,
-        total_seconds=seconds,
-        budget=shared.budget,
-    )
-    return agent, summaries
+    return agent, Summaries(shared.store, shared.clock, shared.counts, provider, room, shared.budget, settings)
 
 
 def _command_groups(shared: Services, menu: Menu) -> tuple[CommandGroup, ...]:
@@ -447,7 +440,7 @@ def feature_tools(store: Store, clock: Clock, reminders: Reminders) -> dict[str,
         "remind": (Remind(reminders),),
         "remember": (Remember(store, clock),),
         "predictions": prediction_tools(store, clock),
-        "news": news_tools(store, clock),
+        "news": news_tools(store),
     }
 
 

@@ -145,7 +145,14 @@ class IntelRecentArguments(Arguments):
     limit: Limit = 10
 
 
-class IntelSearch:
+class _NewsTool:
+    """Base class of both tools."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+
+class IntelSearch(_NewsTool):
     """Searches the articles of the feeds of your choice."""
 
     spec = ToolSpec(
@@ -162,10 +169,6 @@ class IntelSearch:
         label="feeds",
     )
 
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
-
     async def run(self, arguments: IntelSearchArguments, context: ToolContext) -> Result:
         """Returns matching articles; an empty list and a message if there are none.
 
@@ -175,8 +178,7 @@ class IntelSearch:
         query = clean_query(arguments.query)
         if not any(map(str.isalnum, query)):
             raise BadArguments("The query contains no words.")
-        since = context.now - timedelta(days=arguments.from_days)
-        limit, now = arguments.limit, self._clock.now()
+        since, now, limit = context.now - timedelta(days=arguments.from_days), context.now, arguments.limit
         found, has_all_words = await self._store.read(
             lambda repos: repos.feeds.search(query, since=since, now=now, limit=limit)
         )
@@ -188,7 +190,7 @@ class IntelSearch:
         return Result(data=data | {"results": list(map(_row, found))})
 
 
-class IntelRecent:
+class IntelRecent(_NewsTool):
     """Lists the latest articles of these feeds."""
 
     spec = ToolSpec(
@@ -204,10 +206,6 @@ class IntelRecent:
         label="feeds",
     )
 
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
-
     async def run(self, arguments: IntelRecentArguments, context: ToolContext) -> Result:
         """Returns the newest articles; an empty list and a message if there are none."""
         since, limit = context.now - timedelta(days=arguments.from_days), arguments.limit
@@ -216,9 +214,9 @@ class IntelRecent:
         return Result(data={**data, "results": list(map(_row, stories))})
 
 
-def news_tools(store: Store, clock: Clock) -> tuple[IntelSearch, IntelRecent]:
+def news_tools(store: Store) -> tuple[IntelSearch, IntelRecent]:
     """Returns both tools."""
-    return IntelSearch(store, clock), IntelRecent(store, clock)
+    return IntelSearch(store), IntelRecent(store)
 
 
 def _row(found: FoundArticle) -> dict[str, Any]:
@@ -390,11 +388,9 @@ def _mark(page: FetchedPage, name: str) -> str | None:
 
 
 class FeedPoller:
-    """The loop of the feeds. `reader` None means that news are turned off, and nothing is read."""
+    """The loop of the feeds."""
 
-    def __init__(
-        self, store: Store, clock: Clock, counts: Counts, reader: FeedReader | None, *, news: NewsOptions
-    ) -> None:
+    def __init__(self, store: Store, clock: Clock, counts: Counts, reader: FeedReader, *, news: NewsOptions) -> None:
         self._store = store
         self._clock = clock
         self._counts = counts
@@ -405,18 +401,18 @@ class FeedPoller:
         self._settled_at: datetime | None = None
 
     async def run(self) -> None:
-        """Reads what is due, again and again; ends only by cancellation, or at once if news are turned off."""
+        """Reads what is due, again and again; ends only by cancellation."""
         wakeup = self._store.wakeups["feeds"]
-        while self._reader is not None:
+        while True:
             wakeup.clear()
             try:
-                seconds = await self.attend_all(self._reader)
+                seconds = await self.attend_all()
             except Exception as error:  # noqa: BLE001  (it is retried)
                 _log.error("reading feeds failed: %s", describe_error(error))
                 seconds = _PAUSE_SECONDS
             await is_set_within(wakeup, seconds)
 
-    async def attend_all(self, reader: FeedReader) -> float:
+    async def attend_all(self) -> float:
         """Reads every feed that is due; returns the seconds until the next look.
 
         Raises:
@@ -427,7 +423,7 @@ class FeedPoller:
             await self._store.transaction(self._settle)
             self._settled_at = now
         while (feed := await self._store.read(lambda repos: repos.feeds.due(self._clock.now()))) is not None:
-            await self._attend(reader, feed)
+            await self._attend(feed)
 
         def prune(repos: Repositories) -> int:
             return repos.feeds.prune(before=self._clock.now() - self._kept, limit=self._news.max_entries)
@@ -446,10 +442,10 @@ class FeedPoller:
         repos.feeds.pull_in(until=now + _MAX_PAUSE)
         repos.feeds.settle_set(self._news.feeds, now=now)
 
-    async def _attend(self, reader: FeedReader, feed: Feed) -> None:
+    async def _attend(self, feed: Feed) -> None:
         """Reads one feed and keeps its articles; an unexpected failure postpones it like any other."""
         try:
-            reading = await reader.read(feed)
+            reading = await self._reader.read(feed)
         except Exception as error:  # noqa: BLE001  (otherwise it would stay due, ahead of all others)
             _log.error("reading feed %d failed: %s", feed.id, describe_error(error))
             reading = Reading(feed=replace(feed, trouble=_UNREACHABLE))

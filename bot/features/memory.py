@@ -21,11 +21,9 @@ from store import ConversationId, Fact, Repositories, Store, TurnId
 from tools import Arguments, BadArguments, Denied, Intent, NotFound, RateLimited, Result, ToolContext, ToolSpec
 
 ABOUT_MEMORY = Sentence("ABOUT_MEMORY", "shows what I remember about you, or deletes it.")
-FACT = Sentence("FACT", "{number}. {fact}")
 NOTHING_REMEMBERED = Sentence(
     "NOTHING_REMEMBERED", "I don't remember anything about you yet. Just ask me to remember something."
 )
-FACT_FROM = Sentence("FACT_FROM", "{number}. {fact} ({origin})")
 NO_SUCH_FACT = Sentence("NO_SUCH_FACT", "There's nothing with that number; `/memory` alone shows what I remember.")
 FACTS_FORGOTTEN = Sentence(
     "FACTS_FORGOTTEN",
@@ -166,6 +164,4 @@ class MemoryCommands(CommandGroup):
 def _line(fact: Fact, person: PersonId) -> str:
     """A fact; if the person did not tell it themselves, with its source and without links."""
     origin = turn_phrases.origin(untrusted_sources(labels.load_labels(fact.labels), person))
-    if not origin:
-        return say(FACT, number=fact.number, fact=_words(fact))
-    return say(FACT_FROM, number=fact.number, fact=inert(_words(fact)), origin=origin)
+    return f"{fact.number}. {inert(_words(fact))} ({origin})" if origin else f"{fact.number}. {_words(fact)}"

@@ -15,6 +15,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Literal
 
 from bot.chat.intents import plain_name
@@ -287,10 +288,7 @@ class SafetyNumbers:
 
     def _tell(self, repos: Repositories, suspect: Suspect, known: _Known) -> bool:
         """Tells the admins, but not the suspect, who may be another person by now; returns whether there are any."""
-
-        def text() -> str:
-            return say(_IDENTITY_CHANGED, name=suspect.called, label=suspect.label)
-
+        text = partial(say, _IDENTITY_CHANGED, name=suspect.called, label=suspect.label)
         return self._admins.tell(repos, text, known.contacts.values(), besides={suspect.person})
 
 

@@ -32,7 +32,7 @@ from bot.metrics import Counts
 from bot.models.base import Completion, Provider, Request, Stop
 from bot.money.budgets import Budget, UsedUp
 from bot.money.ledger import Bill, Reservation, completion_entries
-from bot.settings.groups import HistorySettings
+from bot.settings import Settings
 from store import ConversationId, Repositories, Store, StoredMessage, Summary, TurnId
 
 _log = logging.getLogger(__name__)
@@ -81,9 +81,8 @@ class _Older:
 class Summaries:
     """The loop of summaries, one conversation after the other, in the background.
 
-    `window` is what is read again in full, unless `room` says that a model can take less; `timeout_seconds` and
-    `total_seconds` are those of a request. A restart forgets what waits here: the conversation's next turn shows again
-    that it is due.
+    What is read again in full is the window of the settings, unless `room` says that a model can take less. A restart
+    forgets what waits here: the conversation's next turn shows again that it is due.
     """
 
     def __init__(
@@ -93,21 +92,17 @@ class Summaries:
         counts: Counts,
         provider: Provider,
         room: ContextRoom,
-        *,
-        window: HistorySettings,
-        timeout_seconds: float,
-        total_seconds: float,
         budget: Budget,
+        settings: Settings,
     ) -> None:
         self._store = store
         self._clock = clock
         self._counts = counts
         self._provider = provider
         self._room = room
-        self._window = window
-        self._timeout_seconds = timeout_seconds
-        self._total_seconds = total_seconds
         self._budget = budget
+        self._settings = settings
+        self._window = settings.history
         self._rests: dict[ConversationId, int] = {}
         """For how many more turns the model is not asked again, after it wrote something unusable."""
         self._waiting: dict[ConversationId, Turn] = {}
@@ -227,8 +222,8 @@ class Summaries:
             tools=(),
             may_call_tools=False,
             max_output_tokens=output_tokens,
-            timeout_seconds=self._timeout_seconds,
-            total_seconds=self._total_seconds,
+            timeout_seconds=self._settings.llm.timeout_seconds,
+            total_seconds=self._settings.worker.turn_timeout_seconds,
             model=model,
             conversation=f"c{turn.conversation}-summary",
             is_one_off=True,

@@ -168,7 +168,7 @@ def _closest(name: str) -> str:
 
 def _no_setting(name: str) -> str:
     """The complaint about an unknown name; one that begins like ours may have been a setting once."""
-    former = " (any more)" if name.partition(SEPARATOR)[0] in _GROUPS else ""
+    former = ", or no longer" if name.partition(SEPARATOR)[0] in _GROUPS else ""
     meant = "" if _GONE.fullmatch(name) else _closest(name)
     return f"there is no such setting{f'; did you mean {meant}?' if meant else former}"
 

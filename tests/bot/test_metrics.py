@@ -33,22 +33,16 @@ def test_everything_is_there_before_the_first_event() -> None:
     assert not re.findall(r"^# HELP \w+ .{0,9}$", counts.exposition(), re.MULTILINE)
 
 
-def test_durations_are_counted_and_summed_up() -> None:
-    """From which Prometheus makes an average."""
+def test_sums_are_by_their_labels() -> None:
+    """Each combination by itself; durations are counted as well; what could end a label is escaped."""
     counts = Counts()
     for seconds in (0.1, 7.0, 500.0):
         counts.observe("send_seconds", seconds, outcome="sent")
-    found = samples(counts)
-    assert found["aldis_send_seconds_count{outcome=sent}"] == 3
-    assert found["aldis_send_seconds_sum{outcome=sent}"] == 507.1
-
-
-def test_sums_are_by_their_labels() -> None:
-    """Each combination by itself; what could end a label is escaped."""
-    counts = Counts()
     for error, amount in (("BadKey", 1), ("BadKey", 2), ("Overloaded", 1)):
         counts.increase("model_failures", amount, provider="openai", error=error)
     found = samples(counts)
+    assert found["aldis_send_seconds_count{outcome=sent}"] == 3
+    assert found["aldis_send_seconds_sum{outcome=sent}"] == 507.1
     assert found["aldis_model_failures_total{error=BadKey}{provider=openai}"] == 3
     assert found["aldis_model_failures_total{error=Overloaded}{provider=openai}"] == 1
     info = Gauge(name="info", help="What it is.", value=1, fixed={"version": 'a"b\\c\nd'})

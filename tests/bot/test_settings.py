@@ -238,7 +238,7 @@ def test_a_slip_of_one_of_our_names_is_refused_wherever_it_stands(tmp_path: Path
             load_settings({}, env_file(tmp_path, f"{name}=1\n"))
         assert str(caught.value) == f"{line}.env)"
     for name in ("WEB__XYZZY", "STORE__OLD_KEY", "MEDIA__MAX_FILES", "ATTESTATION__SOCKET", "DEEP_ANALYSIS_X"):
-        gone = " (any more)" if "__" in name else ""
+        gone = ", or no longer" if "__" in name else ""
         assert complaint(**{name: "1"}) == f"{name}: there is no such setting{gone} (it is set in the environment)"
 
 

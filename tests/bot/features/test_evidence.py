@@ -54,12 +54,6 @@ def judging(change: Callable[[Rows], Rows] = lambda rows: rows) -> Callable[[Hea
     return lambda heard: call("judge_reports", {"judgements": change([read(row) for row in lines(heard.text)])})
 
 
-@pytest.fixture(params=NAMES)
-async def vendor(request: pytest.FixtureRequest) -> AsyncGenerator[Vendor]:
-    async with vendors.opened(request.param) as opened:
-        yield opened
-
-
 @pytest.fixture
 async def anthropic() -> AsyncGenerator[Vendor]:
     async with vendors.opened("anthropic") as opened:
@@ -76,15 +70,17 @@ async def judged(
     return await judge_of(store, clock, vendor).judge(CLAIM, reports, CONTEXT)
 
 
-async def test_reports_are_read_over_every_wire(store: Store, clock: SetClock, vendor: Vendor) -> None:
+@pytest.mark.parametrize("name", NAMES)
+async def test_reports_are_read_over_every_wire(store: Store, clock: SetClock, name: str) -> None:
     """One request, one call with every report once; what it says comes in the order of the reports."""
-    vendor.server.reply = judging(lambda rows: rows[::-1])
-    assert await judged(store, clock, vendor) == (
-        Judgement(stance="agrees", tone="neutral"),
-        Judgement(stance="contradicts", tone="panic"),
-        Judgement(stance="mentions", tone="neutral"),
-    )
-    assert len(vendor.server.requests) == 1
+    async with vendors.opened(name) as vendor:
+        vendor.server.reply = judging(lambda rows: rows[::-1])
+        assert await judged(store, clock, vendor) == (
+            Judgement(stance="agrees", tone="neutral"),
+            Judgement(stance="contradicts", tone="panic"),
+            Judgement(stance="mentions", tone="neutral"),
+        )
+        assert len(vendor.server.requests) == 1
 
 
 async def test_it_is_counted_in_the_ledger(store: Store, clock: SetClock, anthropic: Vendor) -> None:

@@ -78,15 +78,11 @@ async def room(clock: SetClock) -> AsyncGenerator[Newsroom]:
         yield Newsroom(site, fetcher, clock)
 
 
-async def have_been_read(store: Store) -> bool:
-    return all(feed.read_at for feed in await feeds_of(store))
-
-
 async def feeds_of(store: Store) -> Sequence[Feed]:
     return await store.read(lambda repos: repos.feeds.all())
 
 
-async def titles(store: Store, clock: SetClock) -> list[str]:
+async def titles(store: Store) -> list[str]:
     recent = await store.read(lambda repos: repos.feeds.recent(since=NOON - timedelta(days=400), limit=50))
     return [story.title for story in recent]
 
@@ -94,23 +90,23 @@ async def titles(store: Store, clock: SetClock) -> list[str]:
 async def test_a_feed_of_the_settings_is_read_when_it_is_due(store: Store, room: Newsroom) -> None:
     """At once, and then each hour, with what it is known by; what is too old is not kept, nor what is old and gone."""
     feed_poller = room.feed_poller(store, "/feed")
-    assert await feed_poller.attend_all(room.reader) == 60
-    assert await titles(store, room.clock) == ["The lamp is lit"]
+    assert await feed_poller.attend_all() == 60
+    assert await titles(store) == ["The lamp is lit"]
     [feed] = await feeds_of(store)
     assert (feed.title, feed.read_at, feed.trouble, feed.failures) == ("The Lamp Post", NOON, None, 0)
     assert feed.due_at == NOON + timedelta(seconds=HOUR)
     room.clock.move(0.99 * HOUR)
-    await feed_poller.attend_all(room.reader)
+    await feed_poller.attend_all()
     assert len(room.site.requests) == 1
     room.clock.move(0.02 * HOUR)
-    await feed_poller.attend_all(room.reader)
+    await feed_poller.attend_all()
     assert room.site.requests[-1].headers["if-none-match"] == feed.etag
     assert room.counts.all() == {"feed_articles": 1, "feeds_read": 1, "feeds_unchanged": 1}
     room.site.feeds["/feed"] = rss(Item(title="Later", link="/later", at=NOON + timedelta(days=90)))
     for hours, kept in ((2, ["Later", "The lamp is lit"]), (31 * 24, ["Later"])):
         room.clock.move(hours * HOUR)
-        await feed_poller.attend_all(room.reader)
-        assert await titles(store, room.clock) == kept
+        await feed_poller.attend_all()
+        assert await titles(store) == kept
     [later] = await store.read(lambda repos: repos.feeds.recent(since=NOON, limit=9))
     assert later.published_at == NOON + timedelta(hours=3.01)  # a date to come is when it was first seen
 
@@ -118,33 +114,33 @@ async def test_a_feed_of_the_settings_is_read_when_it_is_due(store: Store, room:
 async def test_a_feed_that_fails_is_asked_less_and_less(store: Store, room: Newsroom) -> None:
     """It holds no other up; when it comes back all is forgiven."""
     feed_poller = room.feed_poller(store, "/broken", "/feed")
-    await feed_poller.attend_all(room.reader)
-    assert await titles(store, room.clock) == ["The lamp is lit"]
+    await feed_poller.attend_all()
+    assert await titles(store) == ["The lamp is lit"]
     for hours in (1, 2, 4):
         [broken, _] = await feeds_of(store)
         assert broken.trouble == "unreachable"
         assert broken.due_at == room.clock.now() + timedelta(seconds=HOUR * hours)
         room.clock.move(HOUR * hours)
-        await feed_poller.attend_all(room.reader)
+        await feed_poller.attend_all()
     room.site.feeds["/broken"] = rss(Item(title="Mended", link="/mended", at=NOON))
     room.clock.move(9 * HOUR)
-    await feed_poller.attend_all(room.reader)
+    await feed_poller.attend_all()
     [mended, _] = await feeds_of(store)
     assert (mended.trouble, mended.failures) == (None, 0)
-    assert "Mended" in await titles(store, room.clock)
+    assert "Mended" in await titles(store)
     assert room.counts.all()["feeds_failed"] == 4
 
 
 async def test_a_feed_that_was_given_up_by_an_earlier_version_is_read_again(store: Store, room: Newsroom) -> None:
     """Where a feed was gone for good, it was never due again."""
     feed_poller = room.feed_poller(store, "/feed")
-    await feed_poller.attend_all(room.reader)
+    await feed_poller.attend_all()
     [feed] = await feeds_of(store)
     await store.transaction(lambda repos: repos.feeds.note(replace(feed, due_at=None, trouble="gone")))
     again = room.feed_poller(store, "/feed")
-    await again.attend_all(room.reader)
+    await again.attend_all()
     room.clock.move(24 * HOUR)
-    await again.attend_all(room.reader)
+    await again.attend_all()
     assert [(one.trouble, one.failures) for one in await feeds_of(store)] == [(None, 0)]
 
 
@@ -154,33 +150,31 @@ async def test_a_clock_that_was_ahead_for_a_while_keeps_no_feed_from_being_read(
     for seconds in (400 * 24 * HOUR, -400 * 24 * HOUR):
         room.clock.step(seconds)
         room.clock.follow(room.clock.new_step())
-        await feed_poller.attend_all(room.reader)
+        await feed_poller.attend_all()
     room.clock.move(24 * HOUR)
-    await feed_poller.attend_all(room.reader)
+    await feed_poller.attend_all()
     assert len(room.site.requests) == 2
 
 
 # In the chat
 
 
-def stand(store: Store, clock: SetClock) -> FeedService:
-    """The tools of the news as Aldis offers them."""
-    return FeedService(news_tools(store, clock), store)
-
-
 async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
     store: Store, clock: SetClock, room: Newsroom
 ) -> None:
     """The loop is woken and reads it; the model is offered the tools from then on, and its source is cited."""
-    async with (
-        app_harness(store, clock, sources=(stand(store, clock),), admins=frozenset({ALICE.uuid})) as aldis,
-    ):
+
+    async def have_been_read() -> bool:
+        return all(feed.read_at for feed in await feeds_of(store))
+
+    news = FeedService(news_tools(store), store)
+    async with app_harness(store, clock, sources=(news,), admins=frozenset({ALICE.uuid})) as aldis:
         await aldis.deliver(message("Anything new?"))
         await aldis.answered(1)
         assert [offer.name for offer in aldis.model.requests[-1].tools] == []
         feed_poller = asyncio.create_task(room.feed_poller(store).run())
         assert (await ask(aldis, f"/feeds add {room.site.url}/feed")).startswith("I'm reading 127.0.0.1 from now on.")
-        await eventually_found(lambda: have_been_read(store))
+        await eventually_found(have_been_read)
         assert await ask(aldis, "/feeds") == "• 1: The Lamp Post: read on Sat, 21 Nov 2026, 12:00 (articles kept: 1)"
         aldis.model.script = [calls(("intel_search", {"query": "lamp dusk"})), says("It is lit [1].")]
         await aldis.deliver(message("What of the lamp?"))
@@ -196,9 +190,9 @@ async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
         await asyncio.wait([feed_poller])
 
 
-async def test_articles_look_like_the_results_of_every_search(store: Store, clock: SetClock) -> None:
+async def test_articles_look_like_the_results_of_every_search(store: Store) -> None:
     """With feed, site and time; one without an address cannot be cited. Days are counted from now."""
-    context, recent = ToolContext(now=NOON, timezone="UTC"), IntelRecent(store, clock)
+    context, recent = ToolContext(now=NOON, timezone="UTC"), IntelRecent(store)
 
     async def results(**given: Any) -> Any:
         return (await recent.run(IntelRecentArguments(**given), context)).data["results"]
@@ -232,7 +226,7 @@ async def test_articles_look_like_the_results_of_every_search(store: Store, cloc
     }
     assert second == {"title": "A note", "feed": "lamps.example", "first_seen": "2026-11-20 09:00 UTC"}
     assert len(await results(from_days=1)) == len(await results(limit=1)) == 1
-    search = IntelSearch(store, clock)
+    search = IntelSearch(store)
     for query, found in (("dusk lit", 1), ("dusk flags", 1), ("flags", 0)):
         data = (await search.run(IntelSearchArguments(query=query), context)).data
         assert (len(data["results"]), "message" in data) == (found, query != "dusk lit")
@@ -299,7 +293,7 @@ async def read(room: Newsroom, path: str = "/feed", known: Feed | None = None, *
 
 
 async def test_a_feed_comes_in_plain_words(room: Newsroom) -> None:
-    """Without tags; addresses whole and in their one spelling; times in UTC."""
+    """Without tags and what is invisible; addresses of the web, whole and in their one spelling; times in UTC."""
     room.site.feeds["/feed"] = rss(
         Item(title="Lit &amp; bright", link="/lit#now", at=NOON, guid="7", summary="<p>At <b>dusk</b></p>")
     )
@@ -311,6 +305,10 @@ async def test_a_feed_comes_in_plain_words(room: Newsroom) -> None:
     far = Piece.model_validate(piece.model_dump() | {"published_at": 253_402_300_799})
     assert far.published_at is not None
     assert far.published_at.year == 9999
+    for name, url, title in (("an address of another kind", None, "Click"), ("invisible orders", "/lit", "Lit")):
+        room.site.feeds["/feed"] = HOSTILE[name]
+        [piece] = [*((await read(room)).pieces or ())]
+        assert (piece.url, piece.title) == (url and room.site.url + url, title)
 
 
 async def test_a_feed_that_has_not_changed_is_not_sent_again(room: Newsroom) -> None:
@@ -352,14 +350,6 @@ async def test_what_is_wrong_with_a_feed_is_told_in_a_word(room: Newsroom) -> No
         assert (await read(room, path)).feed.trouble == "no_feed"
     await site.stop()
     assert (await read(room)).feed.trouble == "unreachable"
-
-
-async def test_hostile_feeds_end_in_words(room: Newsroom) -> None:
-    """Nothing invisible comes through; only addresses of the web do."""
-    for name, url, title in (("an address of another kind", None, "Click"), ("invisible orders", "/lit", "Lit")):
-        room.site.feeds["/feed"] = HOSTILE[name]
-        [piece] = [*((await read(room)).pieces or ())]
-        assert (piece.url, piece.title) == (url and room.site.url + url, title)
 
 
 def test_what_a_taken_over_cell_says_of_a_feed_is_not_believed() -> None:

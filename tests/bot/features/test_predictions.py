@@ -17,7 +17,7 @@ from bot.features.predictions import (
     ResolvePrediction,
     prediction_tools,
 )
-from store import ConversationId, Repositories, Store, TurnId
+from store import Repositories, Store
 from tests.bot.chat.turn_helpers import calls, contents, says
 from tests.bot.commands.test_commands import ask
 from tests.bot.loops.app_harness import Harness, app_harness
@@ -54,13 +54,6 @@ async def found(aldis: Harness, **more: Any) -> list[Mapping[str, Any]]:
     """What somebody has listed to them."""
     listed = await answer(aldis, calls(("list_predictions", {"status": "all"})), **more)
     return listed["untrusted_data"]["predictions"]
-
-
-def fill(repos: Repositories, here: ConversationId, turn: TurnId) -> None:
-    """As many of the same as may be kept."""
-    [first] = repos.predictions.all(here, ALICE.uuid, now=NOON)
-    for number in range(1, MAX_KEPT):
-        repos.predictions.put(here, ALICE.uuid, f"call {number}", first.words or b"", due_at=NOON, turn=turn)
 
 
 async def test_a_prediction_is_recorded_resolved_and_scored(store: Store, clock: SetClock) -> None:
@@ -137,20 +130,6 @@ async def test_each_conversation_has_its_own_and_each_person_theirs(store: Store
         assert (await answer(aldis, resolving(2**63)))["error"] == "not_found"
 
 
-async def test_only_what_the_person_asks_for_now_is_recorded(store: Store, clock: SetClock) -> None:
-    """A prompt of a reminder records and resolves nothing."""
-    async with haven(store, clock) as aldis:
-        await answer(aldis, predicting())
-        for completion in (predicting(), resolving()):
-            await ask(aldis, "/remind in 1h ask: go on")
-            aldis.model.script = [completion, says("No.")]
-            clock.move(3600)
-            await aldis.reminder_scheduler.attend_all()
-            await aldis.quiet()
-            assert '"error": "denied"' in contents(aldis.model.requests[-1])[-1]
-        assert await aldis.count("SELECT count(*) FROM predictions WHERE outcome IS NULL AND words IS NOT NULL") == 1
-
-
 async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store: Store, clock: SetClock) -> None:
     """It gives what the first one gave, also when the day is over meanwhile or as many are kept as may be."""
     here = await store.conversation(ALICE.chat, now=NOON)
@@ -161,10 +140,15 @@ async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store:
             now=clock.now(), timezone="UTC", person=ALICE.uuid, chat=ALICE.chat, turn=turn, call=f"call_{name}"
         )
 
+    def fill(repos: Repositories) -> None:
+        [first] = repos.predictions.all(here, ALICE.uuid, now=NOON)
+        for number in range(1, MAX_KEPT):
+            repos.predictions.put(here, ALICE.uuid, f"call {number}", first.words or b"", due_at=NOON, turn=turn)
+
     predict, resolve = Predict(store, clock), ResolvePrediction(store, clock)
     given = PredictArguments(statement=WORDS, probability=0.8, due=NOON.date())
     first = await predict.run(given, call("a"))
-    await store.transaction(lambda repos: fill(repos, here, turn))
+    await store.transaction(fill)
     with pytest.raises(RateLimited):
         await predict.run(given, call("b"))
     clock.move(timedelta(days=1).total_seconds())

@@ -14,6 +14,7 @@ from bot.features import safety_numbers
 from bot.i18n.catalogues import say
 from bot.signal.protocol import Contact, Group, Identity
 from store import Store
+from tests.bot.commands.test_commands import plain
 from tests.bot.loops.app_harness import Harness, HarnessTransport, app_harness
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, Person, message, undecryptable
 from tests.waiting import eventually_found
@@ -81,11 +82,6 @@ async def greet(aldis: Harness, *people: Person) -> None:
 
 def texts(transport: HarnessTransport, person: Person) -> list[str]:
     return [reply.content.text for reply in transport.sent if reply.chat == person.chat]
-
-
-def plain(sentence: str) -> str:
-    """A sentence as it stands in Signal, where code is a style."""
-    return sentence.replace("`", "")
 
 
 async def label_of(aldis: Harness, person: Person) -> str:

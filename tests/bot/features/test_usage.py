@@ -14,15 +14,16 @@ from tests.servers.envelopes import BOB, GROUP, message
 
 
 async def test_usage_tells_each_what_is_theirs(store: Store, clock: SetClock) -> None:
-    """The person's own sums; an admin also sees everybody's."""
-    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
+    """The person's own sums, and in a group those of the group; an admin also sees everybody's."""
+    async with app_harness(store, clock, budgets=BudgetSettings(), admins=frozenset({BOB.uuid})) as aldis:
         await aldis.process(message("one"))
         own = await ask(aldis, "/usage")
-        assert "You today: US$0.01" in own
-        assert "Everybody" not in own
-        all_of_it = await ask(aldis, "/usage", author=BOB)
-        assert "You today: nothing yet" in all_of_it
-        assert "Everyone this month: US$0.01" in all_of_it
+        assert ("You today: US$0.01" in own, "Everyone" in own) == (True, False)
+        assert "This group today: nothing yet" in await ask(aldis, "/usage", group=GROUP, author=BOB)
+        await ask(aldis, "Aldis, hello", group=GROUP)
+        all_of_it = await ask(aldis, "/usage", group=GROUP, author=BOB)
+        for line in ("You today: nothing yet", "This group today: US$0.01", "Everyone this month: US$0.02"):
+            assert line in all_of_it
 
 
 async def test_usage_tells_what_counts_by_an_estimate(store: Store, clock: SetClock) -> None:
@@ -41,17 +42,6 @@ async def test_usage_tells_what_counts_by_an_estimate(store: Store, clock: SetCl
             heard = await ask(aldis, "/usage")
             assert (words in heard, "Estimated" in heard) == (True, bool(words))
         assert "Estimated" not in await ask(aldis, "/usage", author=BOB)
-
-
-async def test_usage_in_a_group_shows_the_group_as_well(store: Store, clock: SetClock) -> None:
-    """What somebody else has spent there, and nothing of what they have spent elsewhere."""
-    async with app_harness(store, clock, budgets=BudgetSettings()) as aldis:
-        await ask(aldis, "question", author=BOB)
-        assert "This group today: nothing yet" in await ask(aldis, "/usage", group=GROUP)
-        await ask(aldis, "Aldis, hello", group=GROUP, author=BOB)
-        heard = await ask(aldis, "/usage", group=GROUP)
-        assert "This group today: US$0.01" in heard
-        assert "You today: nothing yet" in heard
 
 
 async def test_usage_tells_what_is_left(store: Store, clock: SetClock) -> None:

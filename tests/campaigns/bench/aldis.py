@@ -122,7 +122,7 @@ async def at_work(chosen: dict[str, str]) -> AsyncGenerator[Pier]:
         app.build_service(settings.load_settings(chosen, None), pier, realm="signal") as aldis,
         asyncio.TaskGroup() as group,
     ):
-        group.create_task(aldis.chat(stop))
+        group.create_task(aldis.chat(stop, asyncio.Event()))
         pier.is_at_rest = lambda: not aldis.worker.tasks and aldis.summaries.is_idle
         yield pier
         stop.set()

@@ -85,7 +85,7 @@ async def _chatting(aldis: Service, stop: asyncio.Event) -> None:
     """Aldis, which connects again where the machine is so busy that the bridge seems silent."""
     while not stop.is_set():
         try:
-            await aldis.chat(stop)
+            await aldis.chat(stop, asyncio.Event())
             break
         except* Disconnected:
             await asyncio.sleep(0)

@@ -13,6 +13,7 @@ from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.errors import Disconnected
 from bot.events import PersonId
+from bot.features.predictions import prediction_tools
 from bot.features.reminders import commands as phrases
 from bot.features.reminders import time_grammar
 from bot.features.reminders.service import MAX_REMINDERS, REMINDER_WORDLESS, Place, Reminders
@@ -330,16 +331,27 @@ async def test_a_prompt_is_asked_at_its_time(store: Store, clock: SetClock) -> N
         assert "planned earlier that this be asked at Monday 2026-11-23 13:00 UTC; it is late" in aldis.model.asked[-1]
 
 
-async def test_a_prompt_that_runs_plans_nothing(store: Store, clock: SetClock) -> None:
-    """Or one could keep itself alive for ever, at its person's cost."""
-    async with app_harness(store, clock, ported=(Remind,)) as aldis:
-        await ask(aldis, "/remind in 1h ask: go on")
-        aldis.model.script = [remind(text="go on", prompt="go on", delay_seconds=60), says("No.")]
-        clock.move(HOUR)
-        await come(aldis)
-        [content] = contents(aldis.model.requests[-1])
-        assert '"error": "denied"' in content
+async def test_a_prompt_that_runs_plans_and_keeps_nothing(store: Store, clock: SetClock) -> None:
+    """Or one could keep itself alive for ever, at its person's cost; what it reads is not what its person says."""
+    predicted = ("predict", {"statement": "it rains", "probability": 0.8, "due": "2026-12-31"})
+    tools = prediction_tools(store, clock)
+    async with app_harness(store, clock, ported=(Remind,), tools=tools, remembers=True) as aldis:
+        aldis.model.script = [calls(predicted), says("Noted.")]
+        await ask(aldis, "I predict with 0.8 that it rains by 2026-12-31")
+        for completion in (
+            remind(text="go on", prompt="go on", delay_seconds=60),
+            calls(predicted),
+            calls(("resolve_prediction", {"number": 1, "outcome": "came_true"})),
+            calls(("remember", {"action": "remember", "fact": "it rains"})),
+        ):
+            await ask(aldis, "/remind in 1h ask: go on")
+            aldis.model.script = [completion, says("No.")]
+            clock.move(HOUR)
+            await come(aldis)
+            assert '"error": "denied"' in contents(aldis.model.requests[-1])[-1]
         assert await aldis.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 0
+        assert await aldis.count("SELECT count(*) FROM predictions WHERE outcome IS NULL") == 1
+        assert await aldis.count("SELECT count(*) FROM facts") == 0
 
 
 async def in_group(aldis: Harness, *people: Person) -> None:

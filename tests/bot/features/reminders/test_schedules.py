@@ -23,30 +23,37 @@ AUTUMN = datetime(2027, 10, 30, 10, 0, tzinfo=UTC)
 """Noon in Berlin, on the day before the clocks are put back at 03:00."""
 
 
-def utc(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+WEEKDAYS = Repeat(every="week", weekdays=("mo", "tu", "we", "th", "fr"))
+TIMES: tuple[tuple[str, Repeat | None, datetime, list[str]], ...] = (
+    ("2027-03-27T12:01", None, NOON, ["03-27 11:01"]),
+    ("2027-03-28T02:30", None, NOON, ["03-28 01:30"]),  # skipped: 03:30 on the clock
+    ("2027-03-28T03:00", None, NOON, ["03-28 01:00"]),
+    ("2027-10-31T02:30", None, AUTUMN, ["10-31 00:30"]),  # twice on the clock: the first
+    ("2027-03-27T02:30", Repeat(every="day"), NOON, ["03-28 01:30", "03-29 00:30", "03-30 00:30"]),
+    ("2027-10-30T02:30", Repeat(every="day"), AUTUMN, ["10-31 00:30", "11-01 01:30"]),
+    # A first time that is over today counts, and is not made up for.
+    ("2027-03-27T08:00", WEEKDAYS, NOON, [f"{day} 06:00" for day in ("03-29", "03-30", "03-31", "04-01", "04-02")]),
+    ("2027-03-27T08:00", Repeat(every="week", interval=2), NOON, ["04-10 06:00", "04-24 06:00", "05-08 06:00"]),
+    ("2027-03-27T08:00", Repeat(every="month", weekdays=("mo",), nth=1), NOON, ["04-05 06:00", "05-03 06:00"]),
+    ("2027-03-27T08:00", Repeat(every="month", weekdays=("fr",), nth=-1), NOON, ["04-30 06:00", "05-28 06:00"]),
+    ("2027-03-27T08:00", Repeat(every="month"), NOON, ["04-27 06:00", "05-27 06:00"]),
+    ("2027-03-27T08:00", Repeat(every="day", count=3), NOON, ["03-28 06:00", "03-29 06:00"]),
+    ("2027-03-27T08:00", Repeat(every="day", until=date(2027, 3, 29)), NOON, ["03-28 06:00", "03-29 06:00"]),
+)
+"""What is wished for, when, and the first times, as UTC; all of them where they are bounded."""
 
 
-def times(wish: Wish, now: datetime, count: int, zone: str = BERLIN) -> list[str]:
-    """The first so many times, as UTC."""
-    plan, at = first_plan(wish, now=now, zone=zone)
-    found: list[str] = []
-    due: datetime | None = at
-    while due is not None and len(found) < count:
-        found.append(f"{due:%Y-%m-%dT%H:%M}")
-        due = next_after(plan, due)
-    return found
-
-
-def test_a_local_time_is_one_instant() -> None:
-    """Skipped by the clocks: as much later. Twice on the clocks: the first."""
-    for local, now, expected in (
-        ("2027-03-27T12:01", NOON, "2027-03-27T11:01"),
-        ("2027-03-28T02:30", NOON, "2027-03-28T01:30"),  # skipped: 03:30 on the clock
-        ("2027-03-28T03:00", NOON, "2027-03-28T01:00"),
-        ("2027-10-31T02:30", AUTUMN, "2027-10-31T00:30"),  # twice on the clock: the first
-    ):
-        assert times(Wish(text="x", local=local), now, 2) == [expected]
+def test_a_wish_comes_at_its_times() -> None:
+    """By the wall clock: what the clocks skip comes as much later that day; what they show twice, the first time."""
+    for local, repeat, now, expected in TIMES:
+        plan, due = first_plan(Wish(text="x", local=local, repeat=repeat), now=now, zone=BERLIN)
+        found: list[str] = []
+        at: datetime | None = due
+        while at is not None and len(found) < len(expected):
+            found.append(f"{at:%m-%d %H:%M}")
+            at = next_after(plan, at)
+        is_over = repeat is None or repeat.count is not None or repeat.until is not None
+        assert (found, at is None) == (expected, is_over), local
 
 
 def test_a_delay_is_elapsed_time_whatever_the_clocks_do() -> None:
@@ -54,34 +61,6 @@ def test_a_delay_is_elapsed_time_whatever_the_clocks_do() -> None:
     _, at = first_plan(Wish(text="x", delay_seconds=86_400), now=NOON, zone=BERLIN)
     assert at == NOON + timedelta(days=1)
     assert describe_moment(at, BERLIN) == "Sunday 2027-03-28 13:00 Europe/Berlin"
-
-
-def test_a_daily_time_stays_on_the_wall_clock() -> None:
-    """At 02:30 each day: on the day that has none it is later, and the day after it is at 02:30 again."""
-    wish = Wish(text="x", local="2027-03-27T02:30", repeat=Repeat(every="day"))
-    assert times(wish, utc("2027-03-26T12:00"), 4) == [
-        "2027-03-27T01:30",
-        "2027-03-28T01:30",
-        "2027-03-29T00:30",
-        "2027-03-30T00:30",
-    ]
-    wish = Wish(text="x", local="2027-10-30T02:30", repeat=Repeat(every="day"))
-    assert times(wish, utc("2027-10-29T12:00"), 3) == ["2027-10-30T00:30", "2027-10-31T00:30", "2027-11-01T01:30"]
-
-
-def test_what_repeats_comes_on_its_days() -> None:
-    """A first time that is over today counts, and is not made up for; a refused past is for single times only."""
-    for repeat, expected in (
-        (Repeat(every="week", weekdays=("mo", "tu", "we", "th", "fr")), ["03-29", "03-30", "03-31", "04-01", "04-02"]),
-        (Repeat(every="week", interval=2), ["04-10", "04-24", "05-08"]),
-        (Repeat(every="month", weekdays=("mo",), nth=1), ["04-05", "05-03", "06-07"]),
-        (Repeat(every="month", weekdays=("fr",), nth=-1), ["04-30", "05-28"]),
-        (Repeat(every="month"), ["04-27", "05-27"]),
-        (Repeat(every="day", count=3), ["03-28", "03-29"]),
-        (Repeat(every="day", until=date(2027, 3, 29)), ["03-28", "03-29"]),
-    ):
-        found = times(Wish(text="x", local="2027-03-27T08:00", repeat=repeat), NOON, len(expected))
-        assert [at[5:10] for at in found] == expected
 
 
 def test_what_cannot_be_is_refused_by_name() -> None:
@@ -124,7 +103,10 @@ def test_the_next_time_is_always_later(every: str, interval: int, after: datetim
 
 
 def test_an_hour_without_its_half_is_the_next_one_from_seven_to_ten() -> None:
-    """On its day, or the next one; what is done early is early; where either may be meant, the person is asked."""
+    """On its day, or the next one; what is done early is early; where either may be meant, the person is asked.
+
+    An hour without a day is the next one; a repetition without its half comes at one hour of each day.
+    """
     evening, noon, dawn = (datetime(2027, 3, 22, hour, 57, tzinfo=UTC) for hour in (21, 11, 5))
     today, tomorrow = "2027-03-22", "2027-03-23"
     for now, text, local, names_day, due in (
@@ -151,16 +133,11 @@ def test_an_hour_without_its_half_is_the_next_one_from_seven_to_ten() -> None:
         except UnfitWish as error:
             found = error.reason
         assert found == due, (f"{now:%H:%M}", text, local)
-
-
-def test_an_hour_without_a_day_is_the_next_one() -> None:
-    """Today, or tomorrow if it is over; a repetition without its half comes at one hour of each day."""
-    now = datetime(2027, 3, 22, 12, tzinfo=UTC)
     for local, repeat, due in (
-        ("2027-03-22T14:30", None, "22 14:30"),
-        ("2027-03-22T11:30", None, "23 11:30"),
-        ("2027-03-22T05:00", Repeat(every="day"), "22 17:00"),
-        ("2027-03-22T08:00", Repeat(every="day"), "23 08:00"),
+        (f"{today}T14:30", None, "22 14:30"),
+        (f"{today}T11:30", None, "23 11:30"),
+        (f"{today}T05:00", Repeat(every="day"), "22 17:00"),
+        (f"{today}T08:00", Repeat(every="day"), "23 08:00"),
     ):
         wish = Wish(text="tea", local=local, names_half=repeat is None, names_day=repeat is not None, repeat=repeat)
-        assert f"{first_plan(wish, now=now, zone='UTC')[1]:%d %H:%M}" == due
+        assert f"{first_plan(wish, now=noon, zone='UTC')[1]:%d %H:%M}" == due
