@@ -95,11 +95,14 @@ async def _linked(given: Settings) -> str | None:
         if accounts:
             names = ", ".join(account.name or "one without a phone number" for account in accounts)
             print(f"The bridge already has an account: {names}.", file=sys.stderr)
-        return await show_codes(
+        account = await show_codes(
             partial(nullcontext, linking),
             on_code=_show,
             on_trouble=lambda error: print(f"{error}; trying again", file=sys.stderr),
         )
+        if account and not given.signal.account and any(one.name != account for one in accounts):
+            print(f"The bridge has several accounts now: set SIGNAL__ACCOUNT={account}.", file=sys.stderr)
+        return account
 
 
 def _show(uri: str, number: int) -> None:

@@ -8,6 +8,7 @@ given.
 
 import argparse
 import difflib
+import errno
 import os
 import re
 import sys
@@ -80,9 +81,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.exit(report_failures(lambda: _run(options)))
         finally:
             print(end="", flush=True)  # here, where its failure can still be reported
-    except BrokenPipeError:  # a reader who has seen enough, such as `| head`
+    except OSError as error:
+        if error.errno not in {errno.EPIPE, errno.ENOSPC}:
+            raise
         # The interpreter would complain again when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.errno == errno.ENOSPC:  # the other is a reader who has seen enough, such as `| head`
+            print(f"aldis: standard output cannot be written: {error.strerror}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)  # Ctrl-C before a verb listens for it: what a shell expects

@@ -55,3 +55,16 @@ async def test_giving_up(tmp_path: Path) -> None:
     assert ended.stderr.splitlines()[-1] == "Not linked."
     assert "Traceback" not in ended.stderr
     assert server.link_uri not in ended.stderr
+
+
+async def test_a_second_account(tmp_path: Path) -> None:
+    """The setting that has to name one of them from now on is said."""
+    async with (
+        SignalCli() as server,
+        started("link", settings={"SIGNAL__URL": server.url}, folder=tmp_path) as console,
+    ):
+        await console.out.until(server.link_uri)
+        await server.scan("+15550100009")
+        ended = await console.ended()
+    assert ended.status == 0
+    assert "The bridge has several accounts now: set SIGNAL__ACCOUNT=+15550100009.\n" in ended.stderr

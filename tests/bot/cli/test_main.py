@@ -104,13 +104,15 @@ def test_a_bad_setting_spoils_every_verb(monkeypatch: pytest.MonkeyPatch, capsys
         assert err.count("\n") == 1
 
 
-def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
-    """Nothing on standard error, and status 1, as the output was not taken."""
-    # The pipe has no reader any more when the verb starts.
-    verb = f'exec 3> >(:); wait "$!"; "{sys.executable}" -m bot help >&3; echo "$?"'
+def test_output_that_is_not_taken_is_no_bug(tmp_path: Path) -> None:
+    """Status 1, and nothing on standard error where the reader has gone, a line where the disk is full."""
     source = {"PYTHONPATH": str(Path(cli.__file__).parents[2]), "PATH": "/usr/bin:/bin"}
-    ran = subprocess.run(["bash", "-c", verb], cwd=tmp_path, env=source, capture_output=True, text=True, check=True)
-    assert (ran.stdout, ran.stderr) == ("1\n", "")
+    full = "aldis: standard output cannot be written: No space left on device\n"
+    # The pipe has no reader any more when the verb starts.
+    for opened, words in (('exec 3> >(:); wait "$!"', ""), ("exec 3>/dev/full", full)):
+        verb = f'{opened}; "{sys.executable}" -m bot help >&3; echo "$?"'
+        ran = subprocess.run(["bash", "-c", verb], cwd=tmp_path, env=source, capture_output=True, text=True, check=True)
+        assert (ran.stdout, ran.stderr) == ("1\n", words)
 
 
 def test_where_no_aldis_runs_its_verbs_say_so(capsys: pytest.CaptureFixture[str]) -> None:
