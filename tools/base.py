@@ -1,11 +1,12 @@
 """The interface of tools: their specification, the context of a call, and its result."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol, cast, runtime_checkable
 from urllib.parse import urlsplit
 
@@ -81,6 +82,10 @@ class Options(BaseModel):
         For example `{"Brave Search": "API_KEY"}`.
         """
         return {}
+
+    def absent_files(self) -> Iterator[Path]:
+        """Yields the files that are named and not there."""
+        yield from ()
 
     def seen_by(self) -> tuple[str, ...] | None:
         """Returns who outside this machine sees the arguments, such as `("Open-Meteo: the place",)`; None: unknown."""

@@ -87,6 +87,10 @@ def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
         is_wanted = group.state == "not offered" and settings.tools.options_by_name[group.name].model_fields_set
         level = ok if group.state == "on" else warning if is_wanted else hint
         yield level("tools", f"{group.name} is {group.state}", group.advice)
+        options = settings.tools.options_by_name.get(group.name)
+        for file in options.absent_files() if options and group.state == "on" else ():
+            how = f"correct its address in TOOLS__{group.name.upper()}__DATABASES, or put it there"
+            yield problem("tools", f"{group.name}: there is no file {file}", how)
 
 
 async def check_search(settings: Settings, deps: Deps) -> list[Finding]:

@@ -2,13 +2,16 @@
 
     {"shop": {"address": "sqlite:///data/shop.db", "about": "the club's shop", "tables": {"orders": ["day", "total"]}}}
 
-Errors do not repeat what was given, as an address may contain a password. Whether a database exists and has these
-tables only shows when it is queried.
+Errors do not repeat what was given, as an address may contain a password. Whether a database has these tables only
+shows when it is queried.
 """
 
 import re
+from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated
+from urllib.parse import unquote, urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -54,6 +57,11 @@ class Access(BaseModel):
     def is_postgresql(self) -> bool:
         """Whether it is on a PostgreSQL server, and no file of SQLite."""
         return self.address.get_secret_value().startswith("postgres")
+
+    @property
+    def sqlite_file(self) -> Path:
+        """The file of a database of SQLite."""
+        return Path("/" + unquote(urlsplit(self.address.get_secret_value()).path).lstrip("/"))
 
     @field_validator("address")
     @classmethod
@@ -109,6 +117,11 @@ class DbQueryOptions(Options):
     def missing_settings(self) -> str | None:
         """See `Options.missing_settings`: a database."""
         return None if self.accesses else "DATABASES"
+
+    def absent_files(self) -> Iterator[Path]:
+        """See `Options.absent_files`: databases of SQLite."""
+        files = (access.sqlite_file for access in self.accesses.values() if not access.is_postgresql)
+        return (file for file in files if not file.is_file())
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options.seen_by`: the operator's own servers, if any."""

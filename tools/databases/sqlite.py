@@ -20,7 +20,7 @@ from functools import partial
 from itertools import repeat
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote
 
 from tools.databases.options import Access
 from tools.databases.query import MAX_CELL_CHARS, NOT_THERE, TOO_SLOW, Cell, Rows, TableQuery, quote_identifier
@@ -45,7 +45,7 @@ class Sqlite:
 
     def __init__(self, access: Access) -> None:
         self._access = access
-        self._path = Path("/" + unquote(urlsplit(access.address.get_secret_value()).path).lstrip("/"))
+        self._path = access.sqlite_file
         # Its own threads, so that an unresponsive disk holds up only this database.
         self._threads = ThreadPoolExecutor(_QUESTIONS_AT_ONCE, thread_name_prefix="database")
 

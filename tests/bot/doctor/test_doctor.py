@@ -1,6 +1,7 @@
 """The doctor: every finding over real servers and a real store, the right exit status, and no key in what it prints."""
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
@@ -218,6 +219,10 @@ async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
     assert about(found, "tools: mcp is not offered").advice == "it needs TOOLS__MCP__SERVERS"
     practice.given = {"TOOLS__MCP__SERVERS": '{"none": {"command": "/nonexistent/mcp"}}'}
     assert about(await practice.examine(), "tools: mcp is on").level == "hint"
+    shop = {"shop": {"address": "sqlite:///nonexistent/my%20shop.db", "tables": {"orders": ["day"]}}}
+    practice.given = {"TOOLS__DB_QUERY__DATABASES": json.dumps(shop)}
+    absent = about(await practice.examine(), "tools: db_query: there is no file /nonexistent/my shop.db")
+    assert (absent.level, "TOOLS__DB_QUERY__DATABASES" in absent.advice) == ("problem", True)
     practice.given = {"TOOLS__ENABLED": "false"}
     assert about(await practice.examine(), "tools: all are switched off").advice
 
