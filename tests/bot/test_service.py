@@ -88,7 +88,15 @@ async def test_every_loop_runs(path: Path) -> None:
     settings = load_settings({"STORE__PATH": str(path), "LLM__PROVIDERS": "offline"}, None)
     async with asyncio.timeout(WAIT_SECONDS), app.build_service(settings, FakeTransport(), realm="signal") as aldis:
         stubbed = replace(aldis, running=replace(aldis.running, identities=identities), **loops)
-        running = asyncio.create_task(stubbed.run(stop))
+        running = asyncio.create_task(stubbed.run(stop, asyncio.Event()))
         await eventually(lambda: all(loop.runs for loop in (*loops.values(), identities)))
         stop.set()
         await running
+
+
+async def test_no_feed_is_read_where_news_are_off(path: Path) -> None:
+    """Neither where the feeds are switched off, nor where all tools are."""
+    for name in ("TOOLS__NEWS__ENABLED", "TOOLS__ENABLED"):
+        settings = load_settings({"STORE__PATH": str(path), "LLM__PROVIDERS": "offline", name: "false"}, None)
+        async with app.build_service(settings, FakeTransport(), realm="signal") as aldis:
+            assert aldis.feed_poller is None

@@ -32,7 +32,7 @@ async def assembled(store: Store, network: Network, life: Life) -> Service:
 
 async def lived(aldis: Service, stop: asyncio.Event) -> None:
     """The loops, from the recovery at the start until `stop` is set and all has wound down."""
-    await aldis._loop(stop, aldis.intake.run)
+    await aldis._loop(aldis.intake.run, stop, asyncio.Event())
 
 
 @lru_cache(maxsize=4)
