@@ -151,8 +151,8 @@ async def test_who_has_left_a_group_asks_nothing_there_any_more(world: World) ->
 
 
 async def test_who_is_let_in_is_greeted_and_what_they_wrote_while_they_waited_is_answered(world: World) -> None:
-    """In their language, with what the tools can do; what they deleted meanwhile is not, nothing of it is written down
-    before, and after a restart nobody is greeted again.
+    """In their language, with what the tools can do; what they deleted meanwhile is not, and nothing of it is written
+    down before. Other settings forget neither the code nor what waits, and a new process greets no one again.
     """
     settings = {"ACCESS__STRANGERS": "pair", "ACCESS__ADMINS": ALICE.uuid, "ACCESS__GREETING": "true"}
     settings["TOOLS__WEATHER__ENABLED"] = "true"
@@ -165,6 +165,7 @@ async def test_who_is_let_in_is_greeted_and_what_they_wrote_while_they_waited_is
         await world.signal.deliver(gone, delete(gone["envelope"]["timestamp"], author=MALLORY))
         await world.signal.deliver(*everything_by(BOB))  # a stranger without a word to Aldis's code
         world.assert_nothing_of("helfen")
+        assert (await world.verb("restart", **settings)).status == 0
         await world.signal.deliver(message(f"/allow {code}", author=ALICE))
         await world.signal.until(lambda: sum(sent.recipient == MALLORY.uuid for sent in world.signal.sent) == 3)
         _, greeting, answer = (sent.text for sent in world.signal.sent if sent.recipient == MALLORY.uuid)

@@ -38,9 +38,10 @@ async def test_the_code_is_shown_and_scanned(bridge: type[SignalServer], tmp_pat
     assert re.search(rf"Linked as a device of {re.escape(ACCOUNT)}\. Start Aldis with: \S+ -m bot run\n", ended.stderr)
 
 
-async def test_giving_up(tmp_path: Path) -> None:
-    """Ctrl-C while the code waits for a phone: one line, status 1, no trace of the code's address in the log. That
-    there is an account already is said before.
+@pytest.mark.parametrize("scans", [False, True])
+async def test_giving_up(tmp_path: Path, scans: bool) -> None:
+    """Ctrl-C while the code waits for a phone, or one whose account is linked already, which is said before: a line,
+    status 1, no trace of the code's address in the log.
     """
     async with (
         SignalCli() as server,
@@ -49,10 +50,14 @@ async def test_giving_up(tmp_path: Path) -> None:
         await console.err.until(f"The bridge already has an account: {ACCOUNT}.")
         await console.err.until("Waiting for the phone")
         await eventually(lambda: "finishLink" in str(server.requests))
-        console.signal(signal.SIGINT)
+        if scans:
+            await server.scan(ACCOUNT)
+        else:
+            console.signal(signal.SIGINT)
         ended = await console.ended()
     assert ended.status == 1
-    assert ended.stderr.splitlines()[-1] == "Not linked."
+    refused = f"aldis: not linked; the bridge says: The user {ACCOUNT} already exists"
+    assert ended.stderr.splitlines()[-1].startswith(refused if scans else "Not linked.")
     assert "Traceback" not in ended.stderr
     assert server.link_uri not in ended.stderr
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.flows.processes import Process, started
 from tests.ports import free_port
-from tests.servers.envelopes import ALDIS, ALICE, message
+from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
@@ -119,8 +119,10 @@ async def test_a_copy_is_put_back_on_the_page(tmp_path: Path) -> None:
 
 
 async def test_a_link_is_asked_for_again(tmp_path: Path) -> None:
-    """`admin` and `setup` print one of the Aldis that runs already; without one they say what to do."""
-    async with SignalCli(accounts=[]) as server:
+    """`admin` and `setup` print one of the Aldis that runs already; without one they say what to do. It runs although
+    the bridge has several accounts: a page asks which one is meant.
+    """
+    async with SignalCli(accounts=["+15550100077", ACCOUNT]) as server:
         settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port())}
         async with started("admin", settings=settings, folder=tmp_path) as alone:
             ended = await alone.ended()
@@ -134,5 +136,15 @@ async def test_a_link_is_asked_for_again(tmp_path: Path) -> None:
                 assert ended.status == 0
                 assert LINK.fullmatch(ended.stdout.strip())
                 assert ended.stdout.strip() != first
-                async with entered(ended.stdout.strip()):
-                    pass
+                async with entered(ended.stdout.strip()) as (http, origin, token):
+
+                    async def shows(words: str, http: aiohttp.ClientSession = http, origin: str = origin) -> bool:
+                        async with http.get(f"{origin}/setup/account") as response:
+                            return words in await response.text()
+
+                    await eventually_found(lambda: shows("name the one that Aldis answers for"))
+                    if verb == "setup":
+                        chosen = {"token": token, "do": "account", "SIGNAL__ACCOUNT": ACCOUNT}
+                        async with http.post(f"{origin}/setup/account", data=chosen) as response:
+                            assert response.status == 200
+                        await eventually_found(lambda: shows(f"Aldis answers for {ACCOUNT}"))

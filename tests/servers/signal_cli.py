@@ -188,11 +188,6 @@ class SignalCli(SignalServer):
         return len(self._waiting)
 
     @property
-    def handed_on(self) -> int:
-        """How many frames were fetched and handed on so far."""
-        return self._written
-
-    @property
     def is_handing_on(self) -> bool:
         """Whether it hands something on at this moment, or waits until it can."""
         return self._handlers.locked()

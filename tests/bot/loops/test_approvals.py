@@ -147,6 +147,21 @@ async def test_who_asked_for_the_deed_agrees_to_it_even_if_another_wrote_last(al
         assert len(post.ran) == is_done
 
 
+async def test_the_wait_survives_a_restart(store: Store, clock: SetClock) -> None:
+    """The question is not asked again, nothing is paid twice; the word counts afterwards as before."""
+    look, post = tools()
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        await asked_whether(aldis)
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        await aldis.maintenance.recover()
+        aldis.model.script += [says("Done as you wished.")]
+        await aldis.deliver(reaction("👍", QUESTION))
+        [answer] = await aldis.answered(1)
+        await aldis.quiet()
+        assert answer.content.text == "Done as you wished."
+        assert (look.ran, post.ran, len(aldis.model.asked)) == (["page", "more"], ["the family's secrets"], 1)
+
+
 @pytest.mark.parametrize("said", ["thumb", "quote", "always"])
 async def test_a_word_on_a_question_is_none_to_the_next_of_its_turn(store: Store, clock: SetClock, said: str) -> None:
     """Who agrees once more to what is done already, or an admin who does so too, agrees to nothing else."""

@@ -140,6 +140,26 @@ async def test_a_removal_that_is_refused_lets_answers_pass_and_ends(store: Store
     assert transport.removed == []
 
 
+async def test_a_send_in_doubt_waits_while_its_proof_cannot_come(store: Store, clock: SetClock) -> None:
+    """The grace period does not pass while the stream is closed; after it the send is repeated."""
+
+    async def has_looked() -> bool:
+        [(until,)] = await store.read(lambda repos: repos.outbox.rows("SELECT until FROM listening"))
+        return until == int(clock.now().timestamp() * 1000)
+
+    transport = FakeTransport(sends=[SendUnknown("silence")])
+    await say(store, "one")
+    async with running(sender_of(transport, store, clock).run()):
+        await come_to(store, "unknown")
+        for seconds, is_open in ((60, False), (60, False), (60, False), (80, True)):
+            transport.stream.is_open = is_open
+            due(store, clock, seconds)
+            await eventually_found(has_looked)
+        assert await states(store) == ["unknown"]
+        due(store, clock, 20)
+        await come_to(store, "sent")
+
+
 async def test_a_send_that_stays_unknown_is_given_up(store: Store, clock: SetClock) -> None:
     """Nor after a bug, which may have let it go out: after some repetitions, and a last wait for a receipt, it is dead
     and the next part goes out, with a notice.
