@@ -28,7 +28,6 @@ async def test_killed_again_and_again(tmp_path: Path, way: Way, groups: int, kil
         rate_per_second=20,
         people=12,
         groups=groups,
-        strangers=2,
         uptime_seconds=0.7,
     )
     here = await played(size, tmp_path)

@@ -49,7 +49,7 @@ async def played(size: Size, folder: Path) -> World:
 
 
 async def _writing(here: World) -> None:
-    """Letters at their rate, a twentieth of them twice, oddities in between; until cancelled."""
+    """Letters at their rate, a twentieth of them twice; until cancelled."""
     lots = random.Random(f"{here.size.seed}|writing")
     due_at = time.monotonic()
     async with asyncio.TaskGroup() as group:
@@ -63,9 +63,6 @@ async def _writing(here: World) -> None:
             await here.deliver(letter)
             if lots.random() < 0.05:
                 group.create_task(_again(here, letter, lots.uniform(0, 3)))
-            if lots.random() < 0.03:
-                odd = here.pen.oddity()
-                await (here.phones.deliver_data(odd) if isinstance(odd, str) else here.phones.deliver(odd))
 
 
 async def _again(here: World, letter: Letter, seconds: float) -> None:
@@ -179,7 +176,7 @@ async def _calm_life(here: World, vendor: Vendor) -> bool:
     port = free_port()
     life = await here.begin(vendor, web_port=port)
     await here.connected(life)
-    for chat in here.pen.crowd.listed:
+    for chat in here.pen.crowd.chats:
         await here.deliver(here.pen.question(chat))
     calm = 0
     deadline = time.monotonic() + _REST_SECONDS

@@ -11,8 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from tests.campaigns.chaos.crowd import Crowd, Letter, Pen
 from tests.campaigns.chaos.evidence import StoreContents
-from tests.campaigns.chaos.lookups import Searches, Weather
-from tests.campaigns.chaos.models import Anthropic, OpenAI
+from tests.campaigns.chaos.models import Anthropic, OpenAI, Weather
 from tests.campaigns.chaos.phones import GRACE_SECONDS, SEND_SECONDS, Phones, Way, phones
 from tests.campaigns.chaos.record import Asked, Record
 from tests.flows import processes
@@ -51,7 +50,6 @@ class Size:
     rate_per_second: float = 20.0
     people: int = 25
     groups: int = 5
-    strangers: int = 4
     uptime_seconds: float = 2.0
     """How long a life lasts after it has connected, on average."""
 
@@ -138,7 +136,7 @@ class World:
         return turns
 
     async def deliver(self, letter: Letter) -> None:
-        if letter.label and letter.chat.is_listed and not self.deliveries[letter.sent_at]:
+        if letter.label and not self.deliveries[letter.sent_at]:
             self.phones.awaited.add(letter.sent_at)
         self.deliveries[letter.sent_at] += 1
         await self.phones.deliver(letter.frame)
@@ -198,15 +196,13 @@ def _model_settings(vendor: Vendor, address: str, key: str) -> dict[str, str]:
 @asynccontextmanager
 async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
     """The doubles of everything that Aldis talks to, listening."""
-    crowd = Crowd.drawn(size.seed, people=size.people, groups=size.groups, strangers=size.strangers)
+    crowd = Crowd.drawn(size.seed, people=size.people, groups=size.groups)
     pen, record = Pen(crowd=crowd, seed=size.seed), Record()
     shared: dict[str, Any] = {"seed": size.seed, "record": record}
-    everybody = (*crowd.people, *crowd.strangers)
     async with (
-        phones(size.way, **shared, groups=crowd.groups, people=everybody) as signal,
-        OpenAI(**shared, pen=pen) as openai,
-        Anthropic(**shared, pen=pen) as anthropic,
-        Searches(**shared) as searches,
+        phones(size.way, **shared, groups=crowd.groups, people=crowd.people) as signal,
+        OpenAI(**shared) as openai,
+        Anthropic(**shared) as anthropic,
         Weather(record=record) as weather,
     ):
         settings = {
@@ -219,8 +215,6 @@ async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
             "TOOLS__CALLS_PER_MINUTE": "10000",
             "TOOLS__WEATHER__BASE_URL": weather.url,
             "TOOLS__WEATHER__GEOCODING_BASE_URL": weather.url,
-            "TOOLS__WEB_SEARCH__SEARXNG_BASE_URL": searches.url,
-            "TOOLS__WEB_SEARCH__WIKIPEDIA_BASE_URL": searches.url,
             "WORKER__CONVERSATIONS_AT_ONCE": "16",
             **crowd.settings(),
             **GENEROUS,
