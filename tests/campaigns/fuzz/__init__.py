@@ -6,7 +6,7 @@
 __main__    which targets run, and the table of their figures    rounds      what a round is: seed, count, figures
 calculator  expressions                                          json_trees  mutations of any JSON
 envelopes   frames of Signal, read one by one                    oracle      what may come out of a frame
-streams     the same frames through both bridges and the intake  models      answers of models
+intake      the same frames through the intake               models      answers of models
 
 Short rounds of all of it are part of the tests (`test_fuzz`).
 """

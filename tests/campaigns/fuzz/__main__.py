@@ -17,15 +17,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.campaigns.fuzz import calculator, envelopes, models, streams
+from tests.campaigns.fuzz import calculator, envelopes, intake, models
 from tests.campaigns.fuzz.rounds import Round, Violation
 
 TARGETS: dict[str, tuple[int, Callable[[Round, Path], Coroutine[Any, Any, None]]]] = {
     "calculator": (calculator.COUNT, calculator.check),
     "envelopes": (envelopes.COUNT, envelopes.check),
-    "envelopes over signal-cli": (streams.COUNT, streams.check_signal_cli),
-    "envelopes over the rest-api": (streams.COUNT, streams.check_rest_api),
-    "envelopes through the intake": (streams.INTAKE_COUNT, streams.check_intake),
+    "envelopes through the intake": (intake.COUNT, intake.check),
     **{f"models ({kind})": (models.COUNT, partial(models.check, kind)) for kind in models.KINDS},
 }
 """A kind of input at one place where it comes in: how many examples, and what checks a round in an empty folder."""

@@ -1,7 +1,7 @@
 """Frames of Signal: every kind that signal-cli is known to write, mutated, and read one by one.
 
 Reading never raises, and what comes out stands in the frame itself (`tests.campaigns.fuzz.oracle`). Left to others: the
-ways on which frames travel, and what is kept of them (`tests.campaigns.fuzz.streams`).
+way of frames through the intake, and what is kept of them (`tests.campaigns.fuzz.intake`).
 """
 
 import json

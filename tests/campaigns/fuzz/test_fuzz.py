@@ -25,8 +25,6 @@ def short(target: str, count: int) -> Round:
 MUST_HAPPEN: dict[str, tuple[int, set[str]]] = {
     "calculator": (1_000, {"calculated", "refused with a sentence", "no arguments"}),
     "envelopes": (2_000, {"Incoming", "Edited", "Deleted", "Reacted", "Receipt", "nothing", "no envelope"}),
-    "envelopes over signal-cli": (500, {"good frames, all heard"}),
-    "envelopes over the rest-api": (500, {"good frames, all heard"}),
     "envelopes through the intake": (
         500,
         {f"kept: {kind}" for kind in ("message", "edit", "delete", "reaction", "timer")},
