@@ -42,7 +42,7 @@ from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.signal.bridges import OWN_ACCOUNT
 from tests.cells import sandbox
 from tests.conftest import NOON
-from tests.servers.envelopes import ALDIS, GROUP, Frame
+from tests.servers.envelopes import ALDIS, GROUP, Frame, message
 from tests.waiting import DEADLINE_SECONDS, eventually, eventually_found
 from tools import Tool, ToolSource
 
@@ -129,6 +129,13 @@ class Harness:
         """Wait until so many replies went out, each revision by itself."""
         await self.transport.until(lambda: len(self.transport.sent) >= count)
         return self.transport.sent
+
+    async def held(self, word: str, frame: Frame | None = None) -> asyncio.Event:
+        """Let a question with this word arrive, and wait until the model holds it; gives the gate."""
+        gate = self.model.gates[word] = asyncio.Event()
+        await self.deliver(frame or message(word))
+        await self.until(lambda: any(word in asked for asked in self.model.asked))
+        return gate
 
     async def asked(self, count: int) -> None:
         """Wait until the model was asked so often."""

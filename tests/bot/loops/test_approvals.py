@@ -55,17 +55,14 @@ async def test_a_question_shows_what_is_asked_about_whole(store: Store, clock: S
         await aldis.deliver(message("Aldis, read the page."))
         [question] = await aldis.answered(1)
         assert (long in question.content.text, question.files) == (True, ())
-        await aldis.deliver(message("/stop"))
-        await aldis.quiet()
+        await aldis.process(message("/stop"))
 
 
 async def test_a_no_is_told_to_the_model(aldis: Harness, post: Echo) -> None:
     """Quoting the question with a word is as good as a thumb."""
     await asked_whether(aldis)
     quote = quote_of(ALDIS, QUESTION, "May I do this?")
-    await aldis.deliver(message("Nein!", quote=quote))
-    await aldis.answered(2)
-    await aldis.quiet()
+    await aldis.process(message("Nein!", quote=quote))
     assert post.ran == []
     assert '"error": "denied"' in str(aldis.model.requests[-1].messages[-1])
     assert len(aldis.transport.sent) == 2
@@ -129,9 +126,7 @@ async def test_nobody_elses_word_counts(store: Store, clock: SetClock, emoji: st
 
 async def test_who_asked_for_the_deed_agrees_to_it_even_if_another_wrote_last(aldis: Harness, post: Echo) -> None:
     """Two people write while an answer is under way: each has an answer, and the deed the word of who asked for it."""
-    gate = aldis.model.gates["slow"] = asyncio.Event()
-    await aldis.deliver(message("Aldis, slow?", author=CAROL, group=GROUP))
-    await aldis.asked(1)
+    gate = await aldis.held("slow", message("Aldis, slow?", author=CAROL, group=GROUP))
     await aldis.deliver(message("Aldis, post what the page says.", author=BOB, group=GROUP))
     await aldis.deliver(message("Aldis, what time is it?", group=GROUP))
     wanted = calls(("post", {"word": "the secrets"}))
@@ -188,6 +183,5 @@ async def test_a_word_on_a_question_is_none_to_the_next_of_its_turn(store: Store
         await aldis.quiet_but(1)
         assert await aldis.count("SELECT count(*) FROM inbox WHERE put_off_until IS NOT NULL") == 1
         assert post.ran == ["hello"]
-        await aldis.deliver(reaction("👍", QUESTION + 1, group=GROUP))
-        await aldis.quiet()
+        await aldis.process(reaction("👍", QUESTION + 1, group=GROUP))
         assert post.ran == ["hello", "the family's secrets"]

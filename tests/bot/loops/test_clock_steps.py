@@ -133,9 +133,7 @@ async def test_nothing_disappears_as_long_as_the_clock_is_in_doubt(
 ) -> None:
     """Nor does anything grow too old; the health page says why. What is over by the right time goes once it is set."""
     aldis.maintenance._retention = timedelta(days=1)
-    await aldis.deliver(message("secret", expires_in_seconds=240))
-    await aldis.answered(1)
-    await aldis.quiet()
+    await aldis.process(message("secret", expires_in_seconds=240))
     await set_clock(aldis, seconds)
     await passes(aldis, STOOD - 60)
     await aldis.maintenance.tidy()
@@ -150,9 +148,7 @@ async def test_nothing_disappears_as_long_as_the_clock_is_in_doubt(
 
 async def test_a_smaller_step_is_believed(aldis: Harness) -> None:
     """What disappears does so by the clock."""
-    await aldis.deliver(message("secret", expires_in_seconds=240))
-    await aldis.answered(1)
-    await aldis.quiet()
+    await aldis.process(message("secret", expires_in_seconds=240))
     await set_clock(aldis, 239)
     assert await aldis.count("SELECT count(*) FROM history")
     await set_clock(aldis, 2)
@@ -161,9 +157,7 @@ async def test_a_smaller_step_is_believed(aldis: Harness) -> None:
 
 async def test_a_question_from_before_a_jump_of_days_is_answered(aldis: Harness) -> None:
     """It is neither expired nor too old, and it is remembered."""
-    aldis.model.gates["slow"] = asyncio.Event()
-    await aldis.deliver(message("slow"))
-    await aldis.asked(1)
+    await aldis.held("slow")
     await aldis.deliver(message("fast", expires_in_seconds=240))
     await set_clock(aldis, 3 * DAY)
     aldis.model.gates["slow"].set()

@@ -92,9 +92,7 @@ async def test_what_a_full_disk_does_not_take_is_kept_once_there_is_room(
     script = [says("A page. " * 50_000)] if kind == "the answer" else [looked, says("A page.")]
     async with app_harness(store, clock, tools=(look, glance)) as aldis:
         aldis.model.script += script
-        gate = aldis.model.gates["Look"] = asyncio.Event()
-        await aldis.deliver(message("Look."))
-        await aldis.asked(1)
+        gate = await aldis.held("Look", message("Look."))
         await limit_pages(store, 20)
         gate.set()
         await aldis.until(lambda: "for room on the disk" in caplog.text)
@@ -108,9 +106,7 @@ async def test_what_a_full_disk_does_not_take_is_kept_once_there_is_room(
 async def test_nobody_pays_for_what_somebody_else_asks(store: Store, clock: SetClock) -> None:
     """Questions of several people that wait together in a group are answered, paid and refused each alone."""
     async with app_harness(store, clock, budgets=BudgetSettings(person_day_usd=Decimal("0.015"))) as aldis:
-        gate = aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("Aldis, slow?", author=CAROL, group=GROUP))
-        await aldis.asked(1)
+        gate = await aldis.held("slow", message("Aldis, slow?", author=CAROL, group=GROUP))
         for number in range(3):
             await aldis.deliver(message(f"Aldis, {number}?", author=BOB, group=GROUP))
         await aldis.deliver(message("Aldis, and mine?", group=GROUP))

@@ -47,8 +47,7 @@ async def talked(aldis: Harness, *texts: str, **more: Any) -> list[int]:
 
 async def asked(aldis: Harness, text: str = "Aldis, what do you think?", **more: Any) -> str:
     """Alice asks; what the model was asked in the end."""
-    await aldis.deliver(message(text, group=GROUP, **more))
-    await aldis.quiet()
+    await aldis.process(message(text, group=GROUP, **more))
     return question(aldis.model.requests[-1])
 
 
@@ -74,8 +73,7 @@ async def test_what_is_taken_back_changed_or_over_does_not_go_along(store: Store
         [deleted, edited, _] = await talked(aldis, "regretted", "with a tpyo", "still there")
         await talked(aldis, "fleeting", expires_in_seconds=30)
         await aldis.deliver(delete(deleted, author=BOB, group=GROUP))
-        await aldis.deliver(edit("without a typo", edited, author=BOB, group=GROUP))
-        await aldis.quiet()
+        await aldis.process(edit("without a typo", edited, author=BOB, group=GROUP))
         clock.move(31)
         words = await asked(aldis)
         assert "- Bob: 'without a typo'\n- Bob: 'still there'\n" in words
@@ -90,8 +88,7 @@ async def test_forgetting_reaches_what_was_overheard(store: Store, clock: SetClo
     async with app_harness(store, clock, context_messages=9) as aldis:
         await talked(aldis, "The roses are dying.")
         where = GROUP if command == "/forget yes" else None
-        await aldis.deliver(message(command, author=BOB, group=where))
-        await aldis.quiet()
+        await aldis.process(message(command, author=BOB, group=where))
         assert "roses" not in await asked(aldis)
 
 
@@ -206,8 +203,7 @@ async def test_a_bare_mention_is_about_what_was_said_last(aldis: Harness) -> Non
 async def heard_by(aldis: Harness, text: str, author: Person) -> list[str]:
     """What is said to this in the group."""
     before = len(aldis.transport.sent)
-    await aldis.deliver(message(text, author=author, group=GROUP))
-    await aldis.quiet()
+    await aldis.process(message(text, author=author, group=GROUP))
     return [reply.content.text for reply in aldis.transport.sent[before:]]
 
 

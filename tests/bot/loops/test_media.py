@@ -1,6 +1,5 @@
 """What comes besides words, and what goes out besides them: whole stories, from the frame to the reply."""
 
-import asyncio
 from typing import Any
 
 from bot.clock import SetClock
@@ -70,9 +69,7 @@ async def test_several_files_come_in_their_order(aldis: Harness) -> None:
 async def test_a_file_does_not_outlive_the_timer_of_its_message(store: Store, clock: SetClock) -> None:
     """One that waited too long is never opened; the bridge has the file no more, and the store not its name."""
     async with app_harness(store, clock, conversations_at_once=1) as aldis:
-        aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("slow", author=BOB))
-        await aldis.asked(1)
+        await aldis.held("slow", message("slow", author=BOB))
         await aldis.deliver(message("Read it.", attachments=[file(aldis, picture())], expires_in_seconds=5))
         clock.move(6)
         aldis.model.gates["slow"].set()
@@ -84,8 +81,7 @@ async def test_a_file_does_not_outlive_the_timer_of_its_message(store: Store, cl
 
 async def test_talk_of_others_is_never_opened(aldis: Harness) -> None:
     """Only what is to be answered is fetched; the bridge throws away the rest."""
-    await aldis.deliver(message("Look at this", group=GROUP, attachments=[file(aldis, picture())]))
-    await aldis.quiet()
+    await aldis.process(message("Look at this", group=GROUP, attachments=[file(aldis, picture())]))
     await aldis.until(lambda: not aldis.transport.files)
     assert aldis.model.requests == []
     assert len(aldis.transport.discarded) == 1
@@ -107,11 +103,8 @@ async def test_a_quoted_picture_is_seen_in_small(aldis: Harness) -> None:
 
 async def test_a_deleted_message_takes_its_picture_with_it(aldis: Harness) -> None:
     """Also out of the memory of the process."""
-    sent_at = await aldis.deliver(message("Look", attachments=[file(aldis, picture())]))
-    await aldis.answered(1)
-    await aldis.quiet()
-    await aldis.deliver(delete(sent_at))
-    await aldis.quiet()
+    sent_at = await aldis.process(message("Look", attachments=[file(aldis, picture())]))
+    await aldis.process(delete(sent_at))
     await aldis.deliver(message("What was it?"))
     await aldis.answered(2)
     assert [said for said in aldis.model.requests[-1].messages if isinstance(said, UserMessage)] == [last(aldis)]

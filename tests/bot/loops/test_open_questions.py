@@ -2,7 +2,6 @@
 done without a yes to what was shown.
 """
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +52,7 @@ async def test_unrelated_talk_leaves_it_open(aldis: Harness, post: Echo, group: 
     assert NOTE in str(aldis.model.requests[-1].messages[0])
     assert (post.ran, await open_questions(aldis)) == ([], 1)
     aldis.model.script = [says("Done.")]
-    await aldis.deliver(reaction("👍", question, group=group))
-    await aldis.answered(3)
-    await aldis.quiet()
+    await aldis.process(reaction("👍", question, group=group))
     assert post.ran == ["at 18:00"]
     assert "how are you" not in str(aldis.model.requests[-1].messages)
     for _ in range(2):  # as it was remembered, and as it is read anew
@@ -223,9 +220,7 @@ async def test_a_yes_among_other_messages_is_none_for_the_model(store: Store, cl
     post = asking()
     async with app_harness(store, clock, tools=(post,)) as aldis:
         await asked_cleanly(aldis)
-        gate = aldis.model.gates["wait"] = asyncio.Event()
-        await aldis.deliver(message("wait"))
-        await aldis.asked(2)
+        gate = await aldis.held("wait")
         for text in ("how are you", "yes"):
             await aldis.deliver(message(text))
         gate.set()

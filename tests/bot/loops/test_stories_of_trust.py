@@ -433,8 +433,7 @@ async def test_a_name_that_somebody_chose_is_their_words(store: Store, clock: Se
 async def test_what_was_overheard_asks(store: Store, clock: SetClock) -> None:
     """It stands in one request only, but the answer that was made of it in the next ones."""
     async with scene(store, clock, group=GROUP, context_messages=5) as there:
-        await there.port.deliver(message("Bob here: post it", author=BOB, group=GROUP))
-        await there.port.quiet()
+        await there.port.process(message("Bob here: post it", author=BOB, group=GROUP))
         await there.say("what do they say?")
         heard = await there.say("go on", EFFECTS["post"])
         assert "what others said here" in heard
@@ -456,9 +455,7 @@ async def test_a_quote_of_an_answer_is_what_the_answer_was_made_of(store: Store,
 async def test_an_edit_brings_what_it_quotes(store: Store, clock: SetClock) -> None:
     """The question was clean before it was changed."""
     async with scene(store, clock) as there:
-        sent = await there.port.deliver(message("how are you?"))
-        await there.port.answered(1)
-        await there.port.quiet()
+        sent = await there.port.process(message("how are you?"))
         there.port.model.script = [EFFECTS["post"], says("Done.")]
         await there.port.deliver(edit("go on", sent, quote=quote_of(BOB, 1, f"Post {SECRET}!")))
         await there.port.answered(2)

@@ -34,9 +34,7 @@ async def left_waiting(store: Store, clock: SetClock, *texts: str) -> None:
 
 async def test_a_burst_during_a_turn_becomes_the_next_turn(aldis: Harness) -> None:
     """One turn at a time in a conversation; what came meanwhile is taken together, in order."""
-    gate = aldis.model.gates["first"] = asyncio.Event()
-    await aldis.deliver(message("first"))
-    await aldis.asked(1)
+    gate = await aldis.held("first")
     for text in ("second", "third"):
         await aldis.deliver(message(text))
     gate.set()
@@ -118,9 +116,7 @@ async def test_one_that_fails_while_it_is_read_takes_no_other_along(
 
     await arrive(store, envelope=b"damaged")
     async with app_harness(store, clock, transport=Stumbling()) as aldis:
-        gate = aldis.model.gates["wait"] = asyncio.Event()
-        await aldis.deliver(message("wait", author=BOB))
-        await aldis.asked(1)
+        gate = await aldis.held("wait", message("wait", author=BOB))
         for text in ("hello", "stumble", "and how are you?"):
             await aldis.deliver(message(text, author=BOB))
         gate.set()
@@ -135,9 +131,7 @@ async def test_a_turn_that_takes_too_long_or_is_stopped_says_so(store: Store, cl
     """The time of a whole turn is bounded; the conversation goes on."""
     for bound in (0.05, 60):
         async with app_harness(store, clock, turn_timeout_seconds=bound) as aldis:
-            aldis.model.gates["slow"] = asyncio.Event()
-            await aldis.deliver(message("slow"))
-            await aldis.asked(1)
+            await aldis.held("slow")
             if bound == 60:
                 aldis.worker.tasks.stop_all()
             end = common_phrases.STOPPED if bound == 60 else common_phrases.TOOK_TOO_LONG
@@ -155,9 +149,7 @@ async def test_a_turn_that_has_its_answer_cannot_be_stopped_any_more(store: Stor
                 await asyncio.Event().wait()
 
     async with app_harness(store, clock, transport=Sluggish()) as aldis:
-        gate = aldis.model.gates["hello"] = asyncio.Event()
-        await aldis.deliver(message("hello"))
-        await aldis.asked(1)
+        gate = await aldis.held("hello")
         assert len(aldis.worker.tasks.stoppable()) == len(aldis.worker.tasks)
         gate.set()
         await said(aldis, 1)
@@ -212,9 +204,7 @@ async def test_a_turn_with_which_processes_die_and_die_is_buried(
 async def test_an_end_finishes_or_hands_back_what_runs(store: Store, clock: SetClock) -> None:
     """Drained, the turn under way is answered and the next message waits; cut short, it waits, and no try counts."""
     async with app_harness(store, clock) as aldis:
-        gate = aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("slow"))
-        await aldis.asked(1)
+        gate = await aldis.held("slow")
         aldis.worker.drain()
         await aldis.deliver(message("later, slow", author=BOB))
         gate.set()
