@@ -109,7 +109,7 @@ def _bridge_address(value: str) -> str | None:
         return None
     is_socket = is_tcp or (parts.scheme == "unix" and not parts.netloc and len(parts.path) > 1)
     is_whole = is_socket and not (parts.query or parts.fragment)
-    return value.rstrip("/") if is_base_url(value) or is_whole else None
+    return value.rstrip("/") if is_whole else parts.geturl().rstrip("/") if is_base_url(value) else None
 
 
 def _must(words: str, read: Callable[[Any], Any]) -> AfterValidator:
@@ -137,7 +137,7 @@ _KEY = "be 32 bytes, written as 64 hexadecimal digits or in base64"
 Contact = Annotated[str, _must(_PAGE, _contact)]
 """An e-mail address or the address of a page, as a header can carry it."""
 BridgeAddress = Annotated[str, _must(_BRIDGE, _bridge_address)]
-"""A `BaseUrl`, or the address of a socket: `unix:///path` or `tcp://host:port`."""
+"""A `BaseUrl`, its scheme in small letters, or the address of a socket: `unix:///path` or `tcp://host:port`."""
 OnePerson = Annotated[str, _must("be a uuid, or a phone number with its country code, like +12025550123", person_of)]
 """A phone number or a UUID, kept as Signal writes them."""
 Person = Annotated[str, _must(f"be {_PEOPLE}", person_of)]
