@@ -3,12 +3,10 @@
 import re
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.tools.conftest import Asked, memory_below
 from tools import BadArguments, ToolContext
-from tools.calculator import FUNCTIONS, Calculator, calculate
+from tools.calculator import Calculator, calculate
 
 MAX_MEMORY_BYTES = 8_000_000
 BIG = "9**4000"
@@ -153,31 +151,13 @@ ATTACKS = [
 def test_an_attack_ends_in_a_small_result_or_a_sentence() -> None:
     """Nothing but `BadArguments` is raised, and no more memory is taken than a page of text is worth."""
     for expression in ATTACKS:
+        result, sentence = "", "Calculated."
         with memory_below(MAX_MEMORY_BYTES):
-            result = _value_or_none(expression)
-        _check_small(result)
-
-
-PIECES = [*"(), +-*/%^!√²7\ud800", "**", "//", "<<", "0.5", "1e9998", "0xff", "9**999", "pi", "foo", *FUNCTIONS]
-
-
-@given(st.one_of(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), st.text(max_size=80)))
-@settings(max_examples=200, deadline=None)
-def test_any_expression_gives_a_small_result_or_a_sentence(expression: str) -> None:
-    """Random arithmetic and any text at all: a number of bounded size, or `BadArguments`."""
-    _check_small(_value_or_none(expression))
-
-
-def _value_or_none(expression: str) -> str:
-    try:
-        return calculate(expression)
-    except BadArguments as error:
-        sentence = str(error)
-    assert sentence.endswith((".", "?"))
-    assert len(sentence) < 400  # a name that is unknown, and all that are known
-    return ""
-
-
-def _check_small(result: str) -> None:
-    assert len(result) <= 1_010
-    assert re.fullmatch(r"(-?[0-9]+(\.[0-9]+)?(e[+-][0-9]+)?)?", result)
+            try:
+                result = calculate(expression)
+            except BadArguments as error:
+                sentence = str(error)
+        assert sentence.endswith((".", "?"))
+        assert len(sentence) < 400  # a name that is unknown, and all that are known
+        assert len(result) <= 1_010
+        assert re.fullmatch(r"(-?[0-9]+(\.[0-9]+)?(e[+-][0-9]+)?)?", result)

@@ -7,25 +7,12 @@ import unicodedata
 from decimal import Decimal
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tools.text import clean_text, fit_json, plain, shorten
 
 TAGS = {place: "".join(chr(0xE0000 + ord(letter)) for letter in place) for place in ("gbsct", "gbxxx")}
 """What flags are spelled in."""
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 GERMANY = "\U0001f1e9\U0001f1ea"
-
-scalars = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=400), st.integers(10**4200, 10**4400)
-)
-items = st.recursive(
-    scalars,
-    lambda inner: st.one_of(st.lists(inner, max_size=40), st.dictionaries(st.text(max_size=20), inner, max_size=12)),
-    max_leaves=60,
-)
-objects = st.dictionaries(st.text(max_size=60), items, max_size=40)
 
 
 def strict(text: str) -> Any:
@@ -146,13 +133,3 @@ def test_fitted_writes_what_json_does_not_know() -> None:
     assert read["huge"] == "[cut: an integer of 16610 bits]"
     assert read["dirty"] == "ab"
     assert "too deep" in str(read["nest"])
-
-
-@given(objects, st.integers(200, 1500))
-@settings(max_examples=40, deadline=None)
-def test_fitted_always_fits_and_is_always_json(data: dict[str, Any], max_chars: int) -> None:
-    """Whatever the data: an object in JSON, encodable, within the limit."""
-    text = fit_json(data, max_chars)
-    assert len(text) <= max_chars
-    assert isinstance(strict(text), dict)
-    text.encode()

@@ -1,6 +1,5 @@
 """Raw AAC in an M4A file: every frame where the file says that it is."""
 
-import random
 import struct
 
 import pytest
@@ -106,9 +105,5 @@ def test_the_length_of_other_files_is_read_where_it_stands() -> None:
     """
     for number, (data, seconds) in enumerate(LENGTHS):
         assert seconds_of(data + box(b"free", bytes(1000))) == seconds, number
-    chance = random.Random(4711)
-    for whole in (opus(*[OPUS_20_MS] * 9), as_m4a(adts())[0]) * 300:
-        damaged = bytearray(whole[: chance.randrange(len(whole))])
-        for at in chance.sample(range(len(damaged)), min(len(damaged), 9)):
-            damaged[at] = chance.randrange(256)
-        assert (seconds_of(bytes(damaged)) or 1) > 0
+    for whole in (opus(*[OPUS_20_MS] * 9), as_m4a(adts())[0]):
+        assert all((seconds_of(whole[:end]) or 1) > 0 for end in range(len(whole)))
