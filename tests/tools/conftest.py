@@ -56,6 +56,12 @@ Opened = Callable[..., Asked]
 """Opens a tool by its options."""
 
 
+@pytest.fixture
+def ask(opened: Opened) -> Asked:
+    """A module's tool as it is set by default."""
+    return opened()
+
+
 class Plenty:
     """Quotas that are never used up."""
 

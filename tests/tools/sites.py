@@ -40,7 +40,7 @@ def answer_bytes(
     return lambda _: web.Response(body=data, status=status, headers=given)
 
 
-def endless(first: bytes, piece: bytes, content_type: str = "text/html", status: int = 200, **headers: str) -> Answer:
+def endless(first: bytes, piece: bytes, **headers: str) -> Answer:
     """An answer that never ends."""
 
     async def pieces() -> AsyncGenerator[bytes]:
@@ -48,8 +48,7 @@ def endless(first: bytes, piece: bytes, content_type: str = "text/html", status:
         while True:
             yield piece
 
-    given = {"Content-Type": content_type} | {name.replace("_", "-"): text for name, text in headers.items()}
-    return lambda _: web.Response(body=pieces(), status=status, headers=given)
+    return lambda _: web.Response(body=pieces(), headers={"Content-Type": "text/html"} | headers)
 
 
 @cache

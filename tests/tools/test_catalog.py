@@ -12,7 +12,7 @@ from bot.app.wiring import idle_features
 from bot.settings.load import variables_of
 from tests.tools.conftest import USER_AGENT, Plenty, Repository
 from tests.tools.evidence.test_tool import Reading
-from tools import CATALOG, Fetcher, Http, NewsOptions, Options, Tool, ToolDeps, build
+from tools import CATALOG, Fetcher, Http, NewsOptions, Options, ToolDeps, build
 from tools.weather import WeatherOptions
 
 READY: Mapping[str, Options] = {
@@ -36,18 +36,9 @@ def all_deps() -> ToolDeps:
     )
 
 
-@pytest.fixture
-def tool_deps() -> ToolDeps:
-    return all_deps()
-
-
-def all_tools(tool_deps: ToolDeps) -> tuple[Tool, ...]:
-    return build(READY, tool_deps)
-
-
-def test_every_tool_is_built_by_default_in_order(tool_deps: ToolDeps) -> None:
+def test_every_tool_is_built_by_default_in_order() -> None:
     """Without any setting everything that needs no key works."""
-    names = " ".join(tool.spec.name for tool in build({}, tool_deps))
+    names = " ".join(tool.spec.name for tool in build({}, all_deps()))
     assert names == (
         "calculate get_weather current_time convert web_search verify_news wikipedia market_search market_get"
         " intel_search intel_recent web_fetch remind remember predict"
@@ -56,10 +47,10 @@ def test_every_tool_is_built_by_default_in_order(tool_deps: ToolDeps) -> None:
 
 
 @pytest.mark.parametrize("group", [group for group, entry in CATALOG.items() if not entry.source])
-def test_a_tool_that_is_switched_off_is_not_built(group: str, tool_deps: ToolDeps) -> None:
+def test_a_tool_that_is_switched_off_is_not_built(group: str) -> None:
     """`TOOLS__<GROUP>__ENABLED=false` takes just what is of that group away."""
     every, without, alone = (
-        {tool.spec.name for tool in build(options, tool_deps)}
+        {tool.spec.name for tool in build(options, all_deps())}
         for options in (READY, _off(group), _off(*(other for other in CATALOG if other != group)))
     )
     assert alone
@@ -70,9 +61,9 @@ def _off(*groups: str) -> dict[str, Options]:
     return {**READY, **{group: CATALOG[group].options(enabled=False) for group in groups}}
 
 
-def test_names_descriptions_and_schemas_are_what_every_model_accepts(tool_deps: ToolDeps) -> None:
+def test_names_descriptions_and_schemas_are_what_every_model_accepts() -> None:
     """Unique names, a paragraph, effects where the name says so; lean and strict schemas that say what is meant."""
-    specs = [tool.spec for tool in all_tools(tool_deps)]
+    specs = [tool.spec for tool in build(READY, all_deps())]
     assert len({spec.name for spec in specs}) == len(specs)
     for spec in specs:
         assert re.fullmatch(r"[a-z][a-z0-9_]{0,63}", spec.name)

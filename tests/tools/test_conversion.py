@@ -24,50 +24,45 @@ def ask(frankfurter: Frankfurter, http: Http, context: ToolContext) -> Asked:
     return Asked(Convert(http, rates_url=frankfurter.url), context)
 
 
-CONVERTED = [
-    (60, "miles per hour", "m/s", "60 mile/hour", "26.8224 meter/second"),
-    (100, "°C", "F", "100 degree Celsius", "212 degree Fahrenheit"),
-    (100, "square feet", "m²", "100 foot²", "9.290304 meter²"),
-    (1, "imperial gallon", "US gallon", "1 imperial gallon", "1.200949926 US gallon"),
-    (6, "l/100km", "mile / US gallon", "6 l/100km", "39.20243056 mile/US gallon"),
-    (40, "mile per imperial gallon", "l / 100 km", "40 mile/imperial gallon", "7.062023408 l / 100 km"),
-    (100, "Mb/s", "MB/s", "100 megabit/second", "12.5 megabyte/second"),
-    (250, "Cal", "kJ", "250 kilocalorie", "1046 kilojoule"),
-    (50, "1/s", "Hz", "50 1/second", "50 hertz"),
-    (-0.0, "KG", "lb", "0 kilogram", "0 pound"),
-    # A turn is counted. Reports: hgrecco/pint#531, #1540; r-quantities/units#318.
-    (3000, "rpm", "Hz", "3000 revolutions per minute", "50 hertz"),
-    (100, "revolutions per minute", "rad/s", "100 turn/minute", "10.47197551 radian/second"),
-    (1, "turn", "arcdegree", "1 turn", "360 degree"),
-    # Small letters of rates and frequencies. Reports: kind of nikolaeu/numi#129, sharkdp/insect#263.
-    (100, "mbps", "MB/s", "100 megabit per second", "12.5 megabyte/second"),
-    (5, "mW", "W", "5 milliwatt", "0.005 watt"),
-    (3, "Nm", "J", "3 newton meter", "3 joule"),
-    (3, "NM", "km", "3 nautical mile", "5.556 kilometer"),
-    (3, "nm", "m", "3 nanometer", "3E-9 meter"),
-    (100, "sqm", "sqft", "100 meter²", "1076.391042 foot²"),
-]
-
-AMBIGUOUS = [
-    ("Gallons", "imperial gallon"),
-    ("mpg", "mile / US gallon"),
-    ("degrees", "degree Celsius"),
-    ("mb", "megabyte (MB), megabit"),
-    ("ML", "milliliter (ml), megaliter"),
-    ("mw", "megawatt (MW), milliwatt"),
-]
-
-
 async def test_amounts_are_carried_over_exactly_and_units_named_in_full(ask: Asked, frankfurter: Frankfurter) -> None:
     """Ten digits, decimal throughout; how a unit was read shows in its name, and no service is asked."""
-    for amount, source, target, before, after in CONVERTED:
+    for amount, source, target, before, after in (
+        (60, "miles per hour", "m/s", "60 mile/hour", "26.8224 meter/second"),
+        (100, "°C", "F", "100 degree Celsius", "212 degree Fahrenheit"),
+        (100, "square feet", "m²", "100 foot²", "9.290304 meter²"),
+        (1, "imperial gallon", "US gallon", "1 imperial gallon", "1.200949926 US gallon"),
+        (6, "l/100km", "mile / US gallon", "6 l/100km", "39.20243056 mile/US gallon"),
+        (40, "mile per imperial gallon", "l / 100 km", "40 mile/imperial gallon", "7.062023408 l / 100 km"),
+        (100, "Mb/s", "MB/s", "100 megabit/second", "12.5 megabyte/second"),
+        (250, "Cal", "kJ", "250 kilocalorie", "1046 kilojoule"),
+        (50, "1/s", "Hz", "50 1/second", "50 hertz"),
+        (-0.0, "KG", "lb", "0 kilogram", "0 pound"),
+        # A turn is counted. Reports: hgrecco/pint#531, #1540; r-quantities/units#318.
+        (3000, "rpm", "Hz", "3000 revolutions per minute", "50 hertz"),
+        (100, "revolutions per minute", "rad/s", "100 turn/minute", "10.47197551 radian/second"),
+        (1, "turn", "arcdegree", "1 turn", "360 degree"),
+        # Small letters of rates and frequencies. Reports: kind of nikolaeu/numi#129, sharkdp/insect#263.
+        (100, "mbps", "MB/s", "100 megabit per second", "12.5 megabyte/second"),
+        (5, "mW", "W", "5 milliwatt", "0.005 watt"),
+        (3, "Nm", "J", "3 newton meter", "3 joule"),
+        (3, "NM", "km", "3 nautical mile", "5.556 kilometer"),
+        (3, "nm", "m", "3 nanometer", "3E-9 meter"),
+        (100, "sqm", "sqft", "100 meter²", "1076.391042 foot²"),
+    ):
         assert await ask(amount, source, target) == {"from": before, "to": after}, source
     assert frankfurter.requests == []
 
 
 async def test_an_ambiguous_name_is_answered_with_exact_ones(ask: Asked) -> None:
     """The model asks the person, or knows from where they are; a guess would be wrong for half of them."""
-    for name, choice in AMBIGUOUS:
+    for name, choice in (
+        ("Gallons", "imperial gallon"),
+        ("mpg", "mile / US gallon"),
+        ("degrees", "degree Celsius"),
+        ("mb", "megabyte (MB), megabit"),
+        ("ML", "milliliter (ml), megaliter"),
+        ("mw", "megawatt (MW), milliwatt"),
+    ):
         with pytest.raises(BadArguments, match="several meanings") as caught:
             await ask(1, "kg", name)
         assert choice in str(caught.value), name

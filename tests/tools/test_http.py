@@ -126,15 +126,22 @@ async def test_a_connection_that_breaks_once_is_no_failure(http: Http, service: 
 
 
 async def test_a_short_wait_is_waited_for(http: Http, service: Service) -> None:
-    """Once after a 429, twice after a 503; a longer one than the deadline leaves makes the refusal the answer."""
+    """Once after a 429, twice after a 503; where the deadline leaves less the refusal is the answer. Asked in JSON, by
+    POST, with the key nowhere but in its header.
+    """
     for status, tries in ((429, 2), (503, 3)):
         busy = answer_json({"error": "busy"}, status=status, headers={"Retry-After": "0"})
         service.faults += [busy] * (tries - 1)
-        assert (await ask(http, service.url)).body == {"fine": True}
+        answer = await ask(http, service.url, params=None, body={"q": "wörter"}, headers={"X-Key": SECRET})
+        assert (answer.ok, answer.body, len(service.requests)) == (True, {"fine": True}, tries)
+        seen = service.requests[-1]
+        assert (seen.method, seen.json(), seen.headers["x-key"]) == ("POST", {"q": "wörter"}, SECRET)
+        assert seen.headers["content-type"] == JSON
         service.requests.clear()
         service.faults += [busy] * tries
         assert (await ask(http, service.url)).status == status
         assert len(service.requests) == tries
+        service.requests.clear()
     odd = [JsonAnswer(status=503, body=None, headers={"retry-after": told}) for told in ("-5", "inf", "soon")]
     assert {one.retry_after_seconds for one in odd} == {None}
     for wait, given in (("60", {}), ("2", {"timeout_seconds": 1.5}), ("0", {"retries": False})):
@@ -144,16 +151,6 @@ async def test_a_short_wait_is_waited_for(http: Http, service: Service) -> None:
         assert isinstance(answer.refusal("Service"), RateLimited)
         assert str(answer.refusal("Service")) == f"Service wants fewer requests; ask again in {wait} seconds."
         assert len(service.requests) == 1
-
-
-async def test_a_question_in_json_is_asked_like_any_other(http: Http, service: Service) -> None:
-    """By POST, once more after a short wait, with the key nowhere but in its header."""
-    service.faults.append(answer_bytes(b"{}", JSON, status=503, Retry_After="0"))
-    answer = await ask(http, service.url, params=None, body={"q": "wörter"}, headers={"X-Key": SECRET})
-    assert (answer.ok, answer.body, len(service.requests)) == (True, {"fine": True}, 2)
-    seen = service.requests[-1]
-    assert (seen.method, seen.json(), seen.headers["x-key"]) == ("POST", {"q": "wörter"}, SECRET)
-    assert seen.headers["content-type"] == "application/json"
 
 
 async def test_addresses_and_keys_are_in_no_log(http: Http, service: Service, caplog: pytest.LogCaptureFixture) -> None:

@@ -59,16 +59,6 @@ async def test_a_market_has_source_likelihood_and_end(search: Asked, get: Asked,
     assert "message" in await search("zeppelin")
 
 
-async def test_candidates_of_one_question_are_its_outcomes(get: Asked) -> None:
-    """The likeliest first; who is out of the race is left out, and a price that nobody has named is unknown."""
-    market = await get("polymarket:who-lights-it")
-    assert list(market["likelihood"].items()) == [
-        ("The captain", "70%"),
-        ("The keeper", "20%"),
-        ("Will nobody light it?", "unknown"),
-    ]
-
-
 async def test_a_market_is_read_by_id_or_address(get: Asked, polymarket: Polymarket) -> None:
     """With its rules; a bare number is a market of Polymarket, and nothing becomes a path of the model's choice."""
     for given in (
@@ -113,7 +103,15 @@ async def test_decided_questions_say_how_they_came_out(search: Asked, get: Asked
 
 
 async def test_lists_inside_texts_are_read_in_every_form(get: Asked, polymarket: Polymarket) -> None:
-    """As lists, as JSON, empty."""
+    """As lists, as JSON, empty. The likeliest candidate is first, who is out of the race is left out, and a price that
+    is not named is unknown.
+    """
+    chances = (await get("polymarket:who-lights-it"))["likelihood"]
+    assert list(chances.items()) == [
+        ("The captain", "70%"),
+        ("The keeper", "20%"),
+        ("Will nobody light it?", "unknown"),
+    ]
     table: tuple[tuple[dict[str, Any], dict[str, str] | None], ...] = (
         ({"outcomes": ["Yes", "No"], "outcomePrices": ["0.1", "0.9"]}, {"Yes": "10%", "No": "90%"}),
         ({"outcomePrices": ""}, {"Yes": "unknown", "No": "unknown"}),

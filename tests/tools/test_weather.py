@@ -36,11 +36,6 @@ def opened(open_meteo: OpenMeteo, http: Http, context: ToolContext) -> Opened:
     return tool
 
 
-@pytest.fixture
-def ask(opened: Opened) -> Asked:
-    return opened()
-
-
 async def test_the_weather_of_a_place_has_words_units_and_its_source(ask: Asked) -> None:
     """Now and the coming days, in the units that the answer names; what is null is left out."""
     data = await ask("Utopia", days=2)

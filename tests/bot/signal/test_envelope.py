@@ -431,14 +431,6 @@ def test_a_message_of_nobody_is_nothing() -> None:
     assert (found.author, found.chat, found.number, event(found)) == (None, None, ALICE.number, None)
 
 
-def test_an_edit_is_read_like_a_message() -> None:
-    """Mentions, quotes and the timer of an edit count as those of a message."""
-    found = read(envelopes.edit("￼ beans", 5, group=GROUP, mentions=[mention_of(ALDIS)], expiresInSeconds=60))
-    assert isinstance(found, Edited)
-    assert (found.target, found.message.text, found.message.mentions_me) == (5, "beans", True)
-    assert (found.message.chat, found.message.expires_in_seconds) == (IN_GROUP, 60)
-
-
 def test_an_attachment_whose_id_is_no_file_name_is_left_out() -> None:
     """The id becomes part of a path at the bridge."""
     good = attachment()

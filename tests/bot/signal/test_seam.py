@@ -309,27 +309,25 @@ async def test_whom_a_send_to_a_group_missed_is_told(bridge: Bridge) -> None:
 UNREGISTERED, IDENTITY = "UNREGISTERED_FAILURE", "IDENTITY_FAILURE"
 
 
-FAILURES: tuple[tuple[Plan, type[Exception]], ...] = (
-    (Plan(results=("RATE_LIMIT_FAILURE",)), NotSent),
-    (Plan(error=-5), NotSent),
-    (Plan(results=(IDENTITY,)), Untrusted),
-    (Plan(error=-4), Untrusted),
-    (Plan(results=("NETWORK_FAILURE",)), NetworkFailed),
-    (Plan(results=("NETWORK_FAILURE", UNREGISTERED, "RATE_LIMIT_FAILURE")), NetworkFailed),
-    (Plan(error=-3), SendUnknown),
-    (Plan(error=-32603, goes_out=True), SendUnknown),
-    (Plan(answer=cut, goes_out=True), SendUnknown),
-    (Plan(answer=answer_json({}, status=500)), SendUnknown),
-    (Plan(answer=answer_json("<html>")), SendUnknown),
-    (Plan(answer=answer_json({}, status=401)), NotSent),
-    (Plan(answer=answer_json({}, status=429)), NotSent),
-    (Plan(answer=answer_json({}, status=413)), NotUploaded),
-)
-
-
 async def test_a_send_that_fails_is_reported_as_what_it_is(bridge: Bridge) -> None:
     """Surely not sent, never going out, and unknown are three different things to do."""
-    for plan, wanted in FAILURES:
+    rows: tuple[tuple[Plan, type[Exception]], ...] = (
+        (Plan(results=("RATE_LIMIT_FAILURE",)), NotSent),
+        (Plan(error=-5), NotSent),
+        (Plan(results=(IDENTITY,)), Untrusted),
+        (Plan(error=-4), Untrusted),
+        (Plan(results=("NETWORK_FAILURE",)), NetworkFailed),
+        (Plan(results=("NETWORK_FAILURE", UNREGISTERED, "RATE_LIMIT_FAILURE")), NetworkFailed),
+        (Plan(error=-3), SendUnknown),
+        (Plan(error=-32603, goes_out=True), SendUnknown),
+        (Plan(answer=cut, goes_out=True), SendUnknown),
+        (Plan(answer=answer_json({}, status=500)), SendUnknown),
+        (Plan(answer=answer_json("<html>")), SendUnknown),
+        (Plan(answer=answer_json({}, status=401)), NotSent),
+        (Plan(answer=answer_json({}, status=429)), NotSent),
+        (Plan(answer=answer_json({}, status=413)), NotUploaded),
+    )
+    for plan, wanted in rows:
         outcome = outcome_over(bridge, plan, wanted)
         bridge.server.plans.append(plan)
         with pytest.raises(outcome) as failure:

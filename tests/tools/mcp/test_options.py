@@ -44,22 +44,20 @@ def test_servers_are_read_from_text_and_from_a_file(tmp_path: Path) -> None:
     assert hidden.cut("It is canary-1234 at https://crm.example/mcp.") == "It is […] at https://crm.example/mcp."
 
 
-WRONG: list[tuple[Any, str]] = [
-    ("{canary", "must be JSON"),
-    ("/nonexistent/canary.json", "file with it that can be read"),
-    ({"files": "canary"}, "must be JSON"),
-    ({"files": {}}, "either a command or a url"),
-    ({"files": FILES | {"url": "https://canary.example"}}, "either a command or a url"),
-    ({"files": FILES | {"aprove": "canary"}}, "aprove"),
-    ({"files": {"type": "sse", "url": "https://canary.example"}}, "type"),
-    ({"crm": CRM | {"url": "https://crm.example/mcp?key=canary#part"}}, "url"),
-    ({"": FILES}, "name"),
-]
-
-
 def test_what_is_wrong_is_said_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """In one line that begins with the variable, without a pasted key; without the extra it says what to install."""
-    for servers, words in WRONG:
+    rows: list[tuple[Any, str]] = [
+        ("{canary", "must be JSON"),
+        ("/nonexistent/canary.json", "file with it that can be read"),
+        ({"files": "canary"}, "must be JSON"),
+        ({"files": {}}, "either a command or a url"),
+        ({"files": FILES | {"url": "https://canary.example"}}, "either a command or a url"),
+        ({"files": FILES | {"aprove": "canary"}}, "aprove"),
+        ({"files": {"type": "sse", "url": "https://canary.example"}}, "type"),
+        ({"crm": CRM | {"url": "https://crm.example/mcp?key=canary#part"}}, "url"),
+        ({"": FILES}, "name"),
+    ]
+    for servers, words in rows:
         text = servers if isinstance(servers, str) else json.dumps(servers)
         with pytest.raises(ConfigError) as caught:
             load_settings({"TOOLS__MCP__SERVERS": text}, None)

@@ -106,26 +106,24 @@ async def test_no_port_but_those_of_the_web_is_connected_to(trap: Line) -> None:
     assert (trap.accepted, dict(names.asked)) == (0, {})
 
 
-REDIRECTS: list[tuple[str | None, type[ToolError]]] = [
-    (f"http://{INSIDE}:{{inner}}/", Denied),
-    ("http://2130706434:{inner}/", Denied),
-    ("http://[::ffff:127.0.0.2]:{inner}/", Denied),
-    ("http://inner.example:{inner}/", Denied),
-    ("http://both.example:{inner}/", Denied),
-    ("http://site.example:22/", Denied),
-    ("http://user:password@site.example:{site}/", Denied),
-    (f"http://{INSIDE}:{{inner}}\\@site.example:{{site}}/", Unavailable),
-    ("file:///etc/passwd", Unavailable),
-    ("/" + "a" * MAX_CHARS, Unavailable),
-    (None, Unavailable),
-]
-
-
 async def test_a_redirect_passes_the_guard_anew(site: Site) -> None:
     """Asked once, it leads nowhere inside; a name that changes behind the check keeps the judged address."""
     names = Names({"site.example": [[HERE]], "inner.example": [[INSIDE]], "both.example": [[HERE, INSIDE]]})
     async with line(SECRET, INSIDE) as inner:
-        for location, kind in REDIRECTS:
+        rows: list[tuple[str | None, type[ToolError]]] = [
+            (f"http://{INSIDE}:{{inner}}/", Denied),
+            ("http://2130706434:{inner}/", Denied),
+            ("http://[::ffff:127.0.0.2]:{inner}/", Denied),
+            ("http://inner.example:{inner}/", Denied),
+            ("http://both.example:{inner}/", Denied),
+            ("http://site.example:22/", Denied),
+            ("http://user:password@site.example:{site}/", Denied),
+            (f"http://{INSIDE}:{{inner}}\\@site.example:{{site}}/", Unavailable),
+            ("file:///etc/passwd", Unavailable),
+            ("/" + "a" * MAX_CHARS, Unavailable),
+            (None, Unavailable),
+        ]
+        for location, kind in rows:
             site.requests.clear()
             there = {} if location is None else {"Location": location.format(inner=inner.port, site=site.port)}
             site.faults.append(answer_bytes(status=302, **there))
@@ -161,24 +159,21 @@ def test_public_addresses_are_public() -> None:
         assert is_public(ipaddress.ip_address(text)), text
 
 
-SPELLINGS = [
-    ("HTTP://Site.Example", "http://site.example/"),
-    ("https://site.example:443/a?b=c#d", "https://site.example/a?b=c"),
-    ("http://site.example:443/", "http://site.example:443/"),
-    ("http://site.example./a", "http://site.example/a"),
-    ("https://site.example/a/%2e?b/../c", "https://site.example/a?b/../c"),
-    ("https://site.example/a/%2e%2E/b/%2E/.%2e/c", "https://site.example/c"),
-    ("https://faß.example/ä", "https://xn--fa-hia.example/%C3%A4"),
-    ("https://site。example/", "https://site.example/"),
-    ("https://[2606:4700:0:0::1111]/", "https://[2606:4700::1111]/"),
-    ("https://@site.example/#@127.0.0.1/", "https://site.example/"),
-    ("https://user@site.example/", None),
-]
-
-
 def test_an_address_has_one_spelling() -> None:
     """What means the same is spelled the same, and sent in that spelling."""
-    for text, canonical in SPELLINGS:
+    for text, canonical in (
+        ("HTTP://Site.Example", "http://site.example/"),
+        ("https://site.example:443/a?b=c#d", "https://site.example/a?b=c"),
+        ("http://site.example:443/", "http://site.example:443/"),
+        ("http://site.example./a", "http://site.example/a"),
+        ("https://site.example/a/%2e?b/../c", "https://site.example/a?b/../c"),
+        ("https://site.example/a/%2e%2E/b/%2E/.%2e/c", "https://site.example/c"),
+        ("https://faß.example/ä", "https://xn--fa-hia.example/%C3%A4"),
+        ("https://site。example/", "https://site.example/"),
+        ("https://[2606:4700:0:0::1111]/", "https://[2606:4700::1111]/"),
+        ("https://@site.example/#@127.0.0.1/", "https://site.example/"),
+        ("https://user@site.example/", None),
+    ):
         assert canonical_url(text) == canonical, text
         assert canonical is None or canonical_url(canonical) == canonical
 

@@ -141,7 +141,7 @@ async def test_a_body_that_is_too_large_or_packed_unfit_is_left_unread(fetcher: 
     """Endless bodies, bombs, a byte too many, and compression without a bound, in the memory that the limit allows."""
     for fault in (
         endless(b"x", b"x" * 65_536),
-        endless(GZIP_HEAD, EMPTY_BLOCKS, Content_Encoding="gzip"),
+        endless(GZIP_HEAD, EMPTY_BLOCKS, **{"Content-Encoding": "gzip"}),
         answer_bytes(bomb(), Content_Encoding="gzip"),
         answer_bytes(b"x" * 300_001),
     ):

@@ -35,12 +35,7 @@ async def fetcher(site: Site) -> AsyncIterator[Fetcher]:
 @pytest.fixture
 def opened(fetcher: Fetcher, context: ToolContext) -> Opened:
     """The tool with what opens pages and PDFs, such as the cells of Aldis."""
-    return lambda papers, **more: Asked(WebFetch(fetcher, papers, **more), context)
-
-
-@pytest.fixture
-def ask(opened: Opened) -> Asked:
-    return opened(Repository())
+    return lambda papers=None, **more: Asked(WebFetch(fetcher, papers or Repository(), **more), context)
 
 
 async def test_a_page_is_read_with_its_title_and_links(ask: Asked, site: Site) -> None:
@@ -58,7 +53,7 @@ async def test_a_long_page_is_read_on_without_a_gap(opened: Opened, site: Site) 
     """Piece by piece, each whole in the model's eyes whatever has to be escaped in it, until nothing is left."""
     lines = [f'"{number}" \\ a quoted line\t"with" signs' for number in range(300)]
     site.answers["/long"] = answer_bytes("\n".join(lines), "text/plain; charset=utf-8")
-    ask = opened(Repository(), max_chars=1_000)
+    ask = opened(max_chars=1_000)
     pieces, offset = "", 0
     while offset is not None:
         data = await ask(site.url_of("/long"), offset=offset)
@@ -136,7 +131,7 @@ async def test_what_a_site_closes_to_programs_is_left_alone(ask: Asked, opened: 
     assert begun == ["allows", "allows"]
     await ask(site.url_of())
     assert site.asked == ["site.example/robots.txt", "site.example/"]
-    ask = opened(Repository())
+    ask = opened()
     site.answers["/robots.txt"] = answer_bytes(status=503)
     with pytest.raises(Unavailable, match="unknown whether"):
         await ask(site.url_of())

@@ -68,21 +68,19 @@ async def test_signalbot_writes_into_no_log_of_its_own(bridge: Bridge) -> None:
     assert (log.handlers, log.isEnabledFor(logging.INFO)) == ([], False)
 
 
-STYLED: tuple[tuple[str, str, tuple[tuple[int, int, Style], ...]], ...] = (
-    ("a bold b", "a **bold** b", ((2, 4, Style.BOLD),)),
-    ("🪴 b", "🪴 *b*", ((3, 1, Style.ITALIC),)),
-    ("ab", "*a*b", ((0, 1, Style.ITALIC), (1, 1, Style.ITALIC))),
-    ("abc", "**ab**c", ((0, 2, Style.BOLD), (1, 2, Style.ITALIC))),
-    ("a b c", "~a~ `b` ||c||", ((0, 1, Style.STRIKETHROUGH), (2, 1, Style.MONOSPACE), (4, 1, Style.SPOILER))),
-    ("🪴", "🪴", ((0, 1, Style.BOLD),)),
-    ("ab", "ab", ((1, 5, Style.BOLD), (1, 0, Style.BOLD))),
-    *((f"2 {special} is", f"2 {special} is", ((4, 2, Style.BOLD),)) for special in "*~`|\\"),
-)
-
-
 def test_a_style_can_get_lost_and_a_character_never() -> None:
     """Ranges become markers where the bridge's parser reads them as they are meant."""
-    for text, message, styles in STYLED:
+    rows: tuple[tuple[str, str, tuple[tuple[int, int, Style], ...]], ...] = (
+        ("a bold b", "a **bold** b", ((2, 4, Style.BOLD),)),
+        ("🪴 b", "🪴 *b*", ((3, 1, Style.ITALIC),)),
+        ("ab", "*a*b", ((0, 1, Style.ITALIC), (1, 1, Style.ITALIC))),
+        ("abc", "**ab**c", ((0, 2, Style.BOLD), (1, 2, Style.ITALIC))),
+        ("a b c", "~a~ `b` ||c||", ((0, 1, Style.STRIKETHROUGH), (2, 1, Style.MONOSPACE), (4, 1, Style.SPOILER))),
+        ("🪴", "🪴", ((0, 1, Style.BOLD),)),
+        ("ab", "ab", ((1, 5, Style.BOLD), (1, 0, Style.BOLD))),
+        *((f"2 {special} is", f"2 {special} is", ((4, 2, Style.BOLD),)) for special in "*~`|\\"),
+    )
+    for text, message, styles in rows:
         ranges = tuple(StyleRange(start=start, length=length, style=style) for start, length, style in styles)
         assert styled_text(Styled(text=text, styles=ranges)) == message
         assert message == text or parsed(message)[0] == text

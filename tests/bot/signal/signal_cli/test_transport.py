@@ -58,31 +58,29 @@ async def test_a_device_that_was_removed_is_not_linked(server: signal_cli.Signal
     assert not await transport.is_linked()
 
 
-REFUSALS: tuple[tuple[Plan, type[Exception], float | None], ...] = (
-    (Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=90), NotSent, 90),
-    (Plan(results=("RATE_LIMIT_FAILURE", "UNREGISTERED_FAILURE"), retry_after_seconds=7), NotSent, 7),
-    (Plan(results=("RATE_LIMIT_FAILURE",), error=-5), NotSent, None),
-    (Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=86400, challenge="a-token"), NotSent, 900),
-    (Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=30, challenge="a-token"), NotSent, 30),
-    (Plan(error=-5), NotSent, None),
-    (Plan(results=("UNREGISTERED_FAILURE",)), Undeliverable, None),
-    (Plan(results=("INVALID_PRE_KEY_FAILURE", "IDENTITY_FAILURE")), Untrusted, None),
-    (Plan(results=("NETWORK_FAILURE",), error=-1), NetworkFailed, None),
-    (Plan(results=("SOMETHING_NEW",)), NetworkFailed, None),
-    (Plan(error=-1), Undeliverable, None),
-    (Plan(error=-32602), Undeliverable, None),
-    (Plan(error=-12345), SendUnknown, None),
-    (Plan(answer=answer_json({"error": {"code": "?"}})), SendUnknown, None),
-    (Plan(answer=answer_json({"result": {"timestamp": 1}})), SendUnknown, None),
-    (Plan(answer=answer_json({"result": {"timestamp": 1, "results": [{"type": "X"}]}})), NetworkFailed, None),
-)
-
-
 async def test_codes_and_results_are_told_apart(server: signal_cli.SignalCli, bridge: Bridge) -> None:
     """Results per recipient say more than the code beside them; what is not known may have gone out. The sender waits
     as long as Signal asks for; a captcha may be solved before, so then it looks more often.
     """
-    for plan, outcome, seconds in REFUSALS:
+    rows: tuple[tuple[Plan, type[Exception], float | None], ...] = (
+        (Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=90), NotSent, 90),
+        (Plan(results=("RATE_LIMIT_FAILURE", "UNREGISTERED_FAILURE"), retry_after_seconds=7), NotSent, 7),
+        (Plan(results=("RATE_LIMIT_FAILURE",), error=-5), NotSent, None),
+        (Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=86400, challenge="a-token"), NotSent, 900),
+        (Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=30, challenge="a-token"), NotSent, 30),
+        (Plan(error=-5), NotSent, None),
+        (Plan(results=("UNREGISTERED_FAILURE",)), Undeliverable, None),
+        (Plan(results=("INVALID_PRE_KEY_FAILURE", "IDENTITY_FAILURE")), Untrusted, None),
+        (Plan(results=("NETWORK_FAILURE",), error=-1), NetworkFailed, None),
+        (Plan(results=("SOMETHING_NEW",)), NetworkFailed, None),
+        (Plan(error=-1), Undeliverable, None),
+        (Plan(error=-32602), Undeliverable, None),
+        (Plan(error=-12345), SendUnknown, None),
+        (Plan(answer=answer_json({"error": {"code": "?"}})), SendUnknown, None),
+        (Plan(answer=answer_json({"result": {"timestamp": 1}})), SendUnknown, None),
+        (Plan(answer=answer_json({"result": {"timestamp": 1, "results": [{"type": "X"}]}})), NetworkFailed, None),
+    )
+    for plan, outcome, seconds in rows:
         server.plans.append(plan)
         with pytest.raises(outcome) as refusal:
             await bridge.transport().send(reply())
