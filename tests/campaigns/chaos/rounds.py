@@ -17,7 +17,6 @@ import aiohttp
 from bot.web.control import ask_running
 from tests.campaigns.chaos.crowd import Letter
 from tests.campaigns.chaos.evidence import read_store
-from tests.campaigns.chaos.phones import KEEPING
 from tests.campaigns.chaos.record import PLACES
 from tests.campaigns.chaos.world import VENDORS, Life, Size, Step, Vendor, World, world
 from tests.ports import free_port
@@ -136,16 +135,15 @@ async def _stopped(here: World, life: Life, lots: random.Random) -> None:
     streams = here.phones.streams_opened
     await here.connected(life)
     await life.over(min(lots.expovariate(1 / here.size.uptime_seconds), _MAX_LIFE_SECONDS))
-    lost = len(here.phones.unheard)
+    lost = len(here.phones.lost)
     for _ in range(here.size.restarts):
         restarted = asyncio.create_task(here.connected(life))
         here.restarts += await _asked_to_restart(here)
         await restarted
         await life.over(lots.uniform(0, here.size.uptime_seconds))
     await here.stop(life, "asked to stop")
-    if here.size.way in KEEPING:
-        here.lost_in_order += len(here.phones.unheard) - lost
-        here.phones.calm_streams.update(range(streams + 1, here.phones.streams_opened + 1))
+    here.lost_in_order += len(here.phones.lost) - lost
+    here.phones.calm_streams.update(range(streams + 1, here.phones.streams_opened + 1))
 
 
 async def _asked_to_restart(here: World) -> bool:

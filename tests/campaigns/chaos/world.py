@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from tests.campaigns.chaos.crowd import Crowd, Letter, Pen
 from tests.campaigns.chaos.evidence import StoreContents
 from tests.campaigns.chaos.models import Anthropic, OpenAI, Weather
-from tests.campaigns.chaos.phones import GRACE_SECONDS, SEND_SECONDS, Phones, Way, phones
+from tests.campaigns.chaos.phones import GRACE_SECONDS, SEND_SECONDS, Phones
 from tests.campaigns.chaos.record import Asked, Record
 from tests.flows import processes
 from tests.servers.envelopes import ACCOUNT
@@ -42,7 +42,6 @@ class Size:
 
     seed: int
     kills: int
-    way: Way = "unix"
     stops: int = 0
     """How many lives more end as an operator ends them, while people write."""
     restarts: int = 0
@@ -136,8 +135,6 @@ class World:
         return turns
 
     async def deliver(self, letter: Letter) -> None:
-        if letter.label and not self.deliveries[letter.sent_at]:
-            self.phones.awaited.add(letter.sent_at)
         self.deliveries[letter.sent_at] += 1
         await self.phones.deliver(letter.frame)
 
@@ -200,7 +197,7 @@ async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
     pen, record = Pen(crowd=crowd, seed=size.seed), Record()
     shared: dict[str, Any] = {"seed": size.seed, "record": record}
     async with (
-        phones(size.way, **shared, groups=crowd.groups, people=crowd.people) as signal,
+        Phones(**shared, groups=crowd.groups, people=crowd.people) as signal,
         OpenAI(**shared) as openai,
         Anthropic(**shared) as anthropic,
         Weather(record=record) as weather,
