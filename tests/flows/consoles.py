@@ -10,13 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.flows.processes import Ended, Heard, Process, environment, started
-
-
-async def chatted(*arguments: str, settings: Mapping[str, str], folder: Path) -> Ended:
-    """`python -m bot chat ...` to its end, with nobody to type anything."""
-    async with started("chat", *arguments, settings=settings, folder=folder) as process:
-        return await process.ended()
+from tests.flows.processes import Ended, Heard, Process, environment
 
 
 @dataclass

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from tests.flows.processes import Ended, Process, started
+from tests.flows.processes import Ended, Process, run_to_end, started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import message
 from tests.servers.openai import OpenAIServer
@@ -37,20 +37,19 @@ class Outside(Generic[SignalT, ModelT]):
 
     async def verb(self, *arguments: str, module: str = "bot", **settings: str) -> Ended:
         """What a verb of the command line comes to."""
-        given = {**self.settings, **settings}
-        async with started(*arguments, settings=given, folder=self.folder, module=module) as process:
-            return await process.ended()
+        return await run_to_end(*arguments, settings={**self.settings, **settings}, folder=self.folder, module=module)
 
     @asynccontextmanager
     async def running(self, *arguments: str, module: str = "bot", **settings: str) -> AsyncGenerator[Process]:
-        """Aldis by the verb `run`, or by these arguments, connected; it ends well."""
+        """Aldis by the verb `run`, or by these arguments, connected; it ends well unless it is killed."""
         streams, given = self.signal.streams_opened, {**self.settings, **settings}
         verb = arguments or ("run",)
         async with started(*verb, settings=given, folder=self.folder, module=module) as process:
             await self.signal.connected(streams + 1)
             yield process
-            ended = await process.terminate()
-            assert ended.status == 0, ended.stderr
+            if process.is_running:
+                ended = await process.terminate()
+                assert ended.status == 0, ended.stderr
 
     async def ask(self, text: str, **more: Any) -> str:
         """Ask, as Alice unless `author` says otherwise, and give the answer."""

@@ -220,3 +220,11 @@ async def started(
         yield running
     finally:
         await running.kill()
+
+
+async def run_to_end(
+    *arguments: str, settings: Mapping[str, str], folder: Path, module: str = "bot", is_warm: bool = True
+) -> Ended:
+    """What `python -m bot ...` comes to, with no one to type anything."""
+    async with started(*arguments, settings=settings, folder=folder, module=module, is_warm=is_warm) as process:
+        return await process.ended()

@@ -48,22 +48,18 @@ async def test_an_account_without_a_number(world: World) -> None:
     world.model.scripted(say("In April."), say("In May."), say("In June."), say("You are welcome."))
     direct = message("When do I sow beans?")
     mention = {"uuid": ALDIS.uuid, "number": None, "name": "Aldis", "start": 0, "length": 1}
-    async with started("run", settings=world.settings, folder=world.folder) as process:
-        await signal.connected()
+    async with world.running() as process:
         await signal.deliver(direct)
         await signal.sent_count(1)
         await signal.deliver(message("peas, I mean", group=GROUP))
         await signal.deliver(message(f"{MENTION_SIGN} and peas?", group=GROUP, mentions=[mention]))
         await signal.sent_count(2)
         await process.kill()
-    async with started("run", settings=world.settings, folder=world.folder) as process:
-        await signal.connected(2)
+    async with world.running() as process:
         await signal.deliver(direct, message("And leeks?"))
         [*_, last] = await signal.sent_count(3)
         await signal.deliver(reaction("👍", last.timestamp, of=NUMBERLESS), message("Thank you."))
         await signal.sent_count(4)
-        ended = await process.terminate()
-    assert ended.status == 0, ended.stderr
     assert [sent.text for sent in signal.sent] == ["In April.", "In May.", "In June.", "You are welcome."]
     assert [sent.chat for sent in signal.sent] == [ALICE.chat, f"group:{GROUP}", ALICE.chat, ALICE.chat]
-    assert ALDIS.uuid not in ended.stderr
+    assert ALDIS.uuid not in (await process.ended()).stderr

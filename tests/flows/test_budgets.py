@@ -7,7 +7,6 @@ import pytest
 
 from bot.chat import phrases
 from tests.flows.outside import Outside
-from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ALICE, message
 from tests.servers.signal_cli import SignalCli
@@ -34,8 +33,7 @@ async def test_a_question_in_which_aldis_dies_is_paid(tmp_path: Path, how: str) 
     async with SignalCli() as signal, AnthropicServer() as model:
         model.models, model.latency_seconds = (UNPRICED,), 10 * WAIT_SECONDS
         world = Outside(signal, model, tmp_path)
-        async with started("run", settings=world.settings | budget, folder=tmp_path) as process:
-            await signal.connected()
+        async with world.running(**budget) as process:
             await signal.deliver(message("Well?"))
             await eventually(lambda: len(model.requests) == 1)
             await (process.kill() if how == "killed" else process.terminate())

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from tests.flows.outside import Outside
-from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.certificates import certified
-from tests.servers.envelopes import ALICE, message
+from tests.servers.envelopes import ALICE
 from tests.servers.open_meteo import OpenMeteo
 from tests.servers.script import call, say
 from tests.servers.signal_rest_api import SignalRestApi
@@ -37,9 +36,6 @@ async def test_an_authority_of_ones_own_vouches_for_bridge_model_and_tool(tmp_pa
         known = (await world.verb("doctor", **settings)).stdout
         assert UNTRUSTED not in known, known
         model.scripted(call("get_weather", {"place": "Hamlet"}), say("It is 3 degrees."))
-        async with started("run", settings=settings, folder=tmp_path):
-            await signal.connected()
-            await signal.deliver(message("How cold is it in Hamlet?"))
-            [answer] = await signal.sent_count(1)
-    assert (answer.text, answer.recipient) == ("It is 3 degrees.", ALICE.uuid)
+        async with world.running(**settings):
+            assert await world.ask("How cold is it in Hamlet?") == "It is 3 degrees."
     assert {seen.path for seen in weather.requests} == {"/v1/search", "/v1/forecast"}

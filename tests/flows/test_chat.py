@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from store import open_store
-from tests.flows.consoles import chatted, seated
-from tests.flows.processes import started
+from tests.flows.consoles import seated
+from tests.flows.processes import run_to_end, started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import answer_json, hang
 from tests.servers.openai import OpenAIServer, error_body
@@ -44,7 +44,7 @@ def names_in(folder: Path) -> list[str]:
 
 async def test_without_a_key_a_sum_is_answered(tmp_path: Path) -> None:
     """The answer is all of standard output; on standard error stands a line for the tool call and nothing else."""
-    ended = await chatted("--once", QUESTION, settings={}, folder=tmp_path)
+    ended = await run_to_end("chat", "--once", QUESTION, settings={}, folder=tmp_path)
     assert ended.status == 0
     assert ended.stdout == "17*23 = 391\n"
     assert ended.stderr == '· calculate {"expression": "17*23"}\n'
@@ -58,19 +58,21 @@ async def test_the_conversation_is_there_again(model: OpenAIServer, tmp_path: Pa
     async with AnthropicServer() as first:
         first.scripted(say("What a **fine** name."))
         key = {"ANTHROPIC_API_KEY": first.key or "", "LLM__ANTHROPIC__BASE_URL": first.url}
-        told = await chatted("--once", "My cat is called Minka.", "-vv", settings=key, folder=tmp_path)
+        told = await run_to_end("chat", "--once", "My cat is called Minka.", "-vv", settings=key, folder=tmp_path)
     assert (told.status, told.stdout) == (0, "What a fine name.\n")
     assert re.search(r"· anthropic \S+: 100 tokens in, 10 out, 0\.\d+ USD \(\d+\.\d\d s\)\n", told.stderr)
     assert first.refused == []
 
     model.scripted(say("Minka."), say("Which cat?"))
     (tmp_path / ".env").write_text("".join(f"{name}={value}\n" for name, value in key_of(model).items()))
-    assert (await chatted("--once", "What is she called?", settings={}, folder=tmp_path)).stdout == "Minka.\n"
+    assert (
+        await run_to_end("chat", "--once", "What is she called?", settings={}, folder=tmp_path)
+    ).stdout == "Minka.\n"
     _, *remembered = model.requests[-1].json()["messages"]
     assert [message["role"] for message in remembered] == ["user", "assistant", "user"]
     assert "My cat is called Minka." in str(remembered[0])
 
-    elsewhere = await chatted("--once", "My cat?", "--conversation", "work", settings={}, folder=tmp_path)
+    elsewhere = await run_to_end("chat", "--once", "My cat?", "--conversation", "work", settings={}, folder=tmp_path)
     assert elsewhere.stdout == "Which cat?\n"
     assert "Minka" not in model.requests[-1].body.decode()
     assert model.refused == []
@@ -80,7 +82,7 @@ async def test_a_model_that_fails_is_a_sentence_and_status_1(model: OpenAIServer
     """People are told what helps; what the service said, with the key and their words in it, is not repeated."""
     words = f"invalid key {model.key} for the request 'sesame'"
     model.faults.append(answer_json(error_body(words, code="invalid_api_key"), 401))
-    ended = await chatted("--once", "sesame", "-vv", settings=key_of(model), folder=tmp_path)
+    ended = await run_to_end("chat", "--once", "sesame", "-vv", settings=key_of(model), folder=tmp_path)
     assert ended.status == 1
     assert "has stopped working" in ended.stdout
     assert "· openai did not answer (BadKey)" in ended.stderr
@@ -134,8 +136,7 @@ async def test_a_terminal_that_knows_no_control_sequences(tmp_path: Path) -> Non
 async def test_ctrl_c_before_anything_is_imported(tmp_path: Path) -> None:
     """It ends the process as a shell expects it, without a traceback."""
     (tmp_path / "difflib.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
-    async with started("chat", "--once", "hi", settings={}, folder=tmp_path, is_warm=False) as process:
-        ended = await process.ended()
+    ended = await run_to_end("chat", "--once", "hi", settings={}, folder=tmp_path, is_warm=False)
     assert (ended.status, ended.stdout, ended.stderr) == (130, "", "")
 
 
@@ -146,7 +147,7 @@ async def test_killed_in_the_middle_and_answered_by_the_next_start(model: OpenAI
     async with started(*arguments, settings=key_of(model), folder=tmp_path) as process:
         await eventually(lambda: model.requests)
         assert (await process.kill()).status == -signal.SIGKILL
-    ended = await chatted("--once", "How high is the tower?", settings=key_of(model), folder=tmp_path)
+    ended = await run_to_end("chat", "--once", "How high is the tower?", settings=key_of(model), folder=tmp_path)
     assert ended.status == 0
     assert ended.stdout.count("How deep is the well?\n") == 1
     assert ended.stdout.count("How high is the tower?\n") == 1

@@ -2,14 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 
 from bot.loops.watchdog import CLOSED
-from tests.flows.processes import Ended, started
+from tests.flows.processes import run_to_end, started
 from tests.ports import free_port
 from tests.servers.envelopes import ALICE, MALLORY, message
 from tests.servers.signal_cli import SignalCli
@@ -33,11 +32,6 @@ async def figures(port: int) -> str:
     async with aiohttp.ClientSession() as http, http.get(f"http://127.0.0.1:{port}/metrics") as response:
         assert response.status == 200
         return await response.text()
-
-
-async def asked(settings: Mapping[str, str], folder: Path) -> Ended:
-    async with started("health", settings=settings, folder=folder, is_warm=False) as process:
-        return await process.ended()
 
 
 async def test_well_while_the_stream_is_open_and_ill_while_it_is_not(tmp_path: Path) -> None:
@@ -64,12 +58,12 @@ async def test_well_while_the_stream_is_open_and_ill_while_it_is_not(tmp_path: P
             assert state["counts"]["envelopes_message"] == 2
             assert "aldis_unanswered_not_allowed_total 1.0\n" in await figures(port)
             assert "aldis_stream_open 1.0\n" in await figures(port)
-            well = await asked(settings, tmp_path)
+            well = await run_to_end("health", settings=settings, folder=tmp_path, is_warm=False)
             assert (well.status, json.loads(well.stdout)["ok"], well.stderr) == (0, True, "")
 
             await signal.stop()
             assert str(CLOSED) in (await page(port, until=503))["problems"]
-            ill = await asked(settings, tmp_path)
+            ill = await run_to_end("health", settings=settings, folder=tmp_path, is_warm=False)
             assert (ill.status, str(CLOSED) in json.loads(ill.stdout)["problems"], ill.stderr) == (1, True, "")
             assert "aldis_stream_open 0.0\n" in await figures(port)
 

@@ -6,7 +6,7 @@ import pytest
 
 from bot.media.speech import as_m4a
 from tests.bot.media.samples import adts, pdf, picture
-from tests.flows.processes import started
+from tests.flows.outside import Outside
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ALICE, Frame, attachment, message
 from tests.servers.openai_audio import KEY, SOUND, OpenAIAudio
@@ -28,18 +28,10 @@ async def test_what_is_shown_and_said_is_seen_and_heard(
 ) -> None:
     """A picture and a PDF reach the model as such, a voice note in words; it is answered by one; nothing is left."""
     async with bridge() as signal, AnthropicServer() as model, OpenAIAudio(says=["What colour is it?"]) as audio:
-        settings = {
-            "SIGNAL__URL": signal.url,
-            "ACCESS__ALLOWED": ALICE.uuid,
-            "ANTHROPIC_API_KEY": model.key or "",
-            "LLM__ANTHROPIC__BASE_URL": model.url,
-            "AUDIO__BASE_URL": f"{audio.url}/v1",
-            "AUDIO__API_KEY": KEY,
-            "AUDIO__SPEAK": "true",
-        }
+        more = {"AUDIO__BASE_URL": f"{audio.url}/v1", "AUDIO__API_KEY": KEY, "AUDIO__SPEAK": "true"}
+        world = Outside(signal, model, tmp_path, {"ACCESS__ALLOWED": ALICE.uuid, **more})
         model.scripted(say("A car and a lease."), say("It is **red**."))
-        async with started("run", settings=settings, folder=tmp_path) as process:
-            await signal.connected()
+        async with world.running():
             shown = [file(signal, picture(), filename="car.jpg"), file(signal, pdf("Rent"), filename="lease.pdf")]
             await signal.deliver(message("What is this?", attachments=shown))
             [first] = await signal.sent_count(1)
@@ -52,8 +44,6 @@ async def test_what_is_shown_and_said_is_seen_and_heard(
             assert ([sent.data for sent in voice.files], voice.text) == ([SOUND], "")
             if isinstance(signal, SignalRestApi):  # signal-cli's daemon has no call that deletes a file
                 await eventually(lambda: not signal.files)
-            ended = await process.terminate()
-    assert ended.status == 0, ended.stderr
     question, again = (request.json()["messages"] for request in model.requests)
     kinds = [[part["type"] for part in asked["content"]] for asked in (question[0], again[0])]
     assert [sorted(set(kind)) for kind in kinds] == [["document", "image", "text"]] * 2

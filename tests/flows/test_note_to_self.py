@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from tests.flows.outside import Outside
-from tests.flows.processes import started
 from tests.servers import envelopes, signal_cli, signal_rest_api
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP, attachment, message, note, sync_sent
@@ -38,8 +37,7 @@ async def test_a_person_and_aldis_under_one_account(world: World) -> None:
     signal, picture = world.signal, attachment()
     signal.files[picture["id"]] = b"x"
     world.model.scripted(say("In **April**."), say("In pots, too."))
-    async with started("run", settings=world.settings, folder=world.folder) as process:
-        await signal.connected()
+    async with world.running() as process:
         await signal.deliver(
             message("the quince is ours", author=ALICE, attachments=[picture]),
             message("Aldis, a medlar?", author=BOB, group=GROUP, mention=True),
@@ -51,15 +49,12 @@ async def test_a_person_and_aldis_under_one_account(world: World) -> None:
         assert (first.text, first.styles, first.chat) == ("In April.", ("3:5:BOLD",), ALDIS.chat)
         assert first.notifies_self
         await process.kill()
-    async with started("run", settings=world.settings, folder=world.folder) as process:
-        await signal.connected(2)
+    async with world.running() as process:
         await signal.deliver(note("In April.", device=DEVICE, sent_at=first.timestamp))
         await signal.deliver(note("And in pots?", device=2))
         await signal.first(signal.notes, 2)
-        ended = await process.terminate()
-    assert ended.status == 0, ended.stderr
     assert [sent.text for sent in signal.notes] == ["In April.", "In pots, too."]
     assert [len(request.json()["messages"]) for request in world.model.requests] == [1, 3]
     assert all(fruit not in str(world.model.requests) for fruit in ("quince", "medlar", "damsons", "sloes"))
     assert (signal.sent, signal.read, signal.typing) == ([], [], [])
-    assert ACCOUNT not in ended.stderr
+    assert ACCOUNT not in (await process.ended()).stderr

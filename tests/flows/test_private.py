@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from tests.flows.processes import REPOSITORY, started
+from tests.flows.processes import REPOSITORY, run_to_end
 from tests.servers.envelopes import ALICE
 from tests.servers.openai import OpenAIServer
 from tests.servers.openai_audio import OpenAIAudio
@@ -33,7 +33,6 @@ async def test_the_doctor_is_green(tmp_path: Path) -> None:
             for name, value in given.items()
         }
         settings = {**there, "SIGNAL__URL": signal.url, "ACCESS__ALLOWED": ALICE.uuid, "WEB__PORT": "0"}
-        async with started("doctor", settings=settings, folder=tmp_path) as process:
-            found = await process.ended()
+        found = await run_to_end("doctor", settings=settings, folder=tmp_path)
         assert (found.status, "problem" in found.stdout) == (0, False), found.stdout
         assert all((ollama.looks, searxng.requests, audio.requests))

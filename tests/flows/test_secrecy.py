@@ -15,9 +15,8 @@ import pytest
 
 from store import open_store
 from tests.flows.canaries import Canaries, files_in, forms
-from tests.flows.consoles import chatted
 from tests.flows.indiscreet import AT_ONCE, MASTER_KEY, STORIES, World
-from tests.flows.processes import Ended, started
+from tests.flows.processes import Ended, run_to_end, started
 from tests.servers import anthropic, openai
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import answer_json
@@ -63,7 +62,7 @@ async def test_a_day_with_everything_in_it(world: World, form: str) -> None:
         for story in STORIES:
             await story(world)
         pages = [await world.page(path) for path in ("/healthz", "/metrics")]
-        verbs = [await _verb(*verb, settings=settings, folder=world.folder) for verb in VERBS]
+        verbs = [await run_to_end(*verb, settings=settings, folder=world.folder) for verb in VERBS]
         assert {path.suffix for path in files_in(world.folder)} >= {".db", ".db-wal", ".db-keys"}
         running = world.canaries.found_beneath(world.folder)
         ended = await process.terminate()
@@ -76,11 +75,6 @@ async def test_a_day_with_everything_in_it(world: World, form: str) -> None:
     assert [name for name in world.canaries.found_in(entered) if not name.startswith(ENTERED)] == []
     assert world.leaks({"log": said_by(ended), "pages": "".join(pages), **told}, running) == {}
     await _still_there(world)
-
-
-async def _verb(*arguments: str, settings: dict[str, str], folder: Path) -> Ended:
-    async with started(*arguments, settings=settings, folder=folder) as process:
-        return await process.ended()
 
 
 async def _still_there(world: World) -> None:
@@ -105,7 +99,7 @@ async def test_a_chat_shows_words_to_whoever_sits_there_and_logs_none(world: Wor
     world.model.faults.append(answer_json(anthropic.error_body("overloaded_error", quoted), 529, AT_ONCE))
     world.spare.faults.append(answer_json(openai.error_body(quoted, code=quoted), 401))
     settings = {name: value for name, value in world.settings.items() if name != "STORE__KEY"}
-    ended = await chatted("--once", world.said("a question"), "-vv", settings=settings, folder=world.folder)
+    ended = await run_to_end("chat", "--once", world.said("a question"), "-vv", settings=settings, folder=world.folder)
     logged = "".join(line for line in ended.stderr.splitlines(keepends=True) if LOG_LINE.match(line))
     assert "did not answer" in logged
     assert world.canaries.found_in(ended.stdout) == ["the answer"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from tests.flows.processes import Process, started
+from tests.flows.processes import Process, run_to_end, started
 from tests.ports import free_port
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, message
 from tests.servers.openai import OpenAIServer
@@ -124,15 +124,12 @@ async def test_a_link_is_asked_for_again(tmp_path: Path) -> None:
     """
     async with SignalCli(accounts=["+15550100077", ACCOUNT]) as server:
         settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port())}
-        async with started("admin", settings=settings, folder=tmp_path) as alone:
-            ended = await alone.ended()
-            assert (ended.status, ended.stdout) == (2, "")
-            assert "-m bot setup" in ended.stderr
+        alone = await run_to_end("admin", settings=settings, folder=tmp_path)
+        assert (alone.status, alone.stdout, "-m bot setup" in alone.stderr) == (2, "", True)
         async with started("run", settings=settings, folder=tmp_path) as console:
             first = await link_in(console)
             for verb in ("admin", "setup"):
-                async with started(verb, settings=settings, folder=tmp_path) as asking:
-                    ended = await asking.ended()
+                ended = await run_to_end(verb, settings=settings, folder=tmp_path)
                 assert ended.status == 0
                 assert LINK.fullmatch(ended.stdout.strip())
                 assert ended.stdout.strip() != first

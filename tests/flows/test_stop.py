@@ -34,9 +34,7 @@ async def test_a_stop_lets_the_running_answer_end(signal: SignalCli, tmp_path: P
         gate = Gate(model, say("Just in time."))
         model.script.append(gate)
         signal.plans.append(Plan(delay_seconds=0.3))
-        settings = {**Outside(signal, model, tmp_path).settings, "ACCESS__ALLOWED": ALICE.uuid}
-        async with started("run", settings=settings, folder=tmp_path) as process:
-            await signal.connected()
+        async with Outside(signal, model, tmp_path).running(ACCESS__ALLOWED=ALICE.uuid) as process:
             await signal.deliver(message("How long?"))
             await gate.arrived()
             ending = asyncio.create_task(process.terminate())

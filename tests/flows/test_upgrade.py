@@ -11,7 +11,6 @@ import pytest
 
 from store.migrations import newest
 from tests.flows.outside import Outside
-from tests.flows.processes import started
 from tests.servers.envelopes import ALICE
 from tests.servers.openai import OpenAIServer
 from tests.servers.signal_cli import SignalCli
@@ -67,8 +66,7 @@ async def test_an_upgrade_is_tried_beside_the_running_one_and_taken_back(world: 
 
 async def test_without_a_running_one_the_store_is_not_opened(world: World) -> None:
     """Its files are copied as they lie, also after a kill; a step that fails is told, and nothing has changed."""
-    async with started("run", settings=world.settings, folder=world.folder) as process:
-        await world.signal.connected()
+    async with world.running() as process:
         await world.ask("My cat is called Tabby.")
         await process.kill()
     before = (world.folder / "aldis.db").read_bytes(), (world.folder / "aldis.db-wal").read_bytes()

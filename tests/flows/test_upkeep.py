@@ -10,7 +10,6 @@ import pytest
 from store import open_store
 from tests.flows.gates import Hanging
 from tests.flows.outside import Outside
-from tests.flows.processes import started
 from tests.servers.envelopes import ALDIS, ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.signal_cli import SignalCli
@@ -112,8 +111,7 @@ async def test_what_was_open_in_a_backup_is_closed(world: World) -> None:
     """
     signal, sending, asking = world.signal, Hanging(), Hanging()
     signal.plans.append(Plan(answer=sending, goes_out=False))
-    async with started("run", settings=world.settings, folder=world.folder) as process, asyncio.timeout(WAIT_SECONDS):
-        await signal.connected()
+    async with world.running() as process, asyncio.timeout(WAIT_SECONDS):
         await signal.deliver(message("to Bob", author=BOB))
         await sending.reached.wait()
         world.model.faults.append(asking)

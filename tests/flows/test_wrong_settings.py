@@ -5,10 +5,9 @@ Slips and values are in `tests/bot/test_settings.py` by the dozen; here are the 
 
 import re
 import socket
-from collections.abc import Mapping
 from pathlib import Path
 
-from tests.flows.processes import Ended, started
+from tests.flows.processes import run_to_end
 from tests.servers import brave
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ALICE
@@ -28,16 +27,11 @@ REFUSED = (
 """What is set, and how the refusal goes on after the name of the variable."""
 
 
-async def ended(verb: str, folder: Path, settings: Mapping[str, str]) -> Ended:
-    async with started(verb, settings=settings, folder=folder) as process:
-        return await process.ended()
-
-
 async def test_a_start_refuses_everything_at_once(tmp_path: Path) -> None:
     """All that is wrong, in a line each; the bridge is not asked, no database is made."""
     (tmp_path / ".env").write_text("MY_PASSWORD=x\n", encoding="utf-8")
     settings = {name: value for name, value, _ in REFUSED}
-    refused = await ended("run", tmp_path, {"SIGNAL__URL": "http://127.0.0.1:9", **settings})
+    refused = await run_to_end("run", settings={"SIGNAL__URL": "http://127.0.0.1:9", **settings}, folder=tmp_path)
     assert (refused.status, refused.stdout) == (2, "")
     lines = refused.stderr.splitlines()
     wanted = [("MY_PASSWORD", "there is no such setting (it is set in .env)")]
@@ -62,10 +56,10 @@ async def test_all_that_is_found_out_late_is_told_at_once(tmp_path: Path) -> Non
         "WEB__ADMIN_URL": "https://aldis.example.org",
     }
     names = ["BUDGET__ALL_DAY_USD", "TOOLS__APPROVE", "WEB__ADMIN_TOTP"]
-    refused = await ended("run", tmp_path, settings)
+    refused = await run_to_end("run", settings=settings, folder=tmp_path)
     lines = refused.stderr.splitlines()
     assert (refused.status, [re.findall(r"[A-Z_]{9,}", line)[0] for line in lines]) == (2, names), refused.stderr
-    found = await ended("doctor", tmp_path, settings)
+    found = await run_to_end("doctor", settings=settings, folder=tmp_path)
     assert re.findall(r"^problem  settings: ([A-Z_]+)", found.stdout, re.MULTILINE) == names
     assert "ok       budgets" not in found.stdout
 
@@ -73,14 +67,14 @@ async def test_all_that_is_found_out_late_is_told_at_once(tmp_path: Path) -> Non
 async def test_a_start_refuses_a_port_that_is_taken(tmp_path: Path) -> None:
     """With the variable that says another."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        refused = await ended("run", tmp_path, {"WEB__PORT": str(taken.getsockname()[1])})
+        refused = await run_to_end("run", settings={"WEB__PORT": str(taken.getsockname()[1])}, folder=tmp_path)
     assert (refused.status, refused.stderr.startswith("aldis: WEB__PORT: ")) == (2, True)
 
 
 async def test_a_start_refuses_a_store_before_it_waits_for_the_bridge(tmp_path: Path) -> None:
     """Which may never come: nothing would say that even then nobody is answered."""
     (tmp_path / "aldis.db").write_bytes(b"no database" * 1000)
-    refused = await ended("run", tmp_path, {"SIGNAL__URL": "http://127.0.0.1:9"})
+    refused = await run_to_end("run", settings={"SIGNAL__URL": "http://127.0.0.1:9"}, folder=tmp_path)
     assert (refused.status, refused.stderr.startswith("aldis: the file is not a database")) == (2, True)
 
 
@@ -93,7 +87,7 @@ async def test_the_doctor_names_each_slip_where_a_start_would_not(tmp_path: Path
             "ANTHROPIC_API_KEY": model.key or "",
             "LLM__ANTHROPIC__BASE_URL": model.url,
         }
-        found = await ended("doctor", tmp_path, well)
+        found = await run_to_end("doctor", settings=well, folder=tmp_path)
         assert (found.status, "problem" in found.stdout) == (0, False), found.stdout
         slips = {
             "LLM__ANTHROPIC__MODEL": "claude-hiaku-5-5",
@@ -106,7 +100,7 @@ async def test_the_doctor_names_each_slip_where_a_start_would_not(tmp_path: Path
             "STORE__PATH": "/proc/1/aldis.db",
             "ACCESS__ALLOWED": "+12025550123",
         }
-        found = await ended("doctor", tmp_path, {**well, **slips})
+        found = await run_to_end("doctor", settings={**well, **slips}, folder=tmp_path)
         assert model.requests == []
     told = re.findall(r"^(?:warning|problem) .*(?:\n +->.*)?", found.stdout, re.MULTILINE)
     for words in (
