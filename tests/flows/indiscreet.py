@@ -11,10 +11,9 @@ from aiohttp import web
 
 from tests.flows.canaries import Canaries
 from tests.ports import free_port
-from tests.servers import anthropic, brave, openai
+from tests.servers import anthropic, openai
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Answer, answer_json
-from tests.servers.brave import Brave
 from tests.servers.envelopes import (
     ACCOUNT,
     ALDIS,
@@ -40,6 +39,7 @@ from tests.servers.envelopes import (
 from tests.servers.open_meteo import OpenMeteo, place
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import call, cut_body, cut_connection, refuse, say, think
+from tests.servers.searches import Brave, page
 from tests.servers.signal_server import Plan, SignalServer, cut
 from tests.waiting import eventually
 
@@ -73,7 +73,7 @@ class World:
         self.group_name = new("the group's name")
         self.model.key = f"sk-ant-{new('the key of Anthropic')}"
         self.spare.key = f"sk-{new('the key of OpenAI')}"
-        keep("the key of Brave", brave.KEY)
+        keep("the key of Brave", Brave.KEY)
         keep("the master key", MASTER_KEY)
         keep("the master key, its bytes", bytes.fromhex(MASTER_KEY).decode("latin-1"))
 
@@ -101,7 +101,7 @@ class World:
             "LLM__OPENAI__MODEL": "qwen4:8b",
             "ANTHROPIC_API_KEY": self.model.key or "",
             "OPENAI_API_KEY": self.spare.key or "",
-            "BRAVE_API_KEY": brave.KEY,
+            "BRAVE_API_KEY": Brave.KEY,
         }
 
     def said(self, what: str) -> str:
@@ -142,7 +142,7 @@ async def with_tools(world: World) -> None:
     new = world.canaries.word
     town = new("the place that the model asks for")
     world.weather.places = [place(town, new("a country"), new("a region"))]
-    world.search.pages = [brave.page(new("a title"), f"https://{new('a host')}.example/", new("a snippet"))]
+    world.search.results = [page(new("a title"), f"https://{new('a host')}.example/", new("a snippet"))]
     world.model.scripted(
         think(world.said("a thought"))
         + say(world.said("words beside calls"))

@@ -10,7 +10,7 @@ from tests.flows.processes import REPOSITORY, run_to_end
 from tests.servers.envelopes import ALICE
 from tests.servers.openai import OpenAIServer
 from tests.servers.openai_audio import OpenAIAudio
-from tests.servers.searxng import SearXNG
+from tests.servers.searches import SearXNG
 from tests.servers.signal_cli import SignalCli
 
 FILE = REPOSITORY / "docker" / "compose.private.yaml"

@@ -20,10 +20,10 @@ from tests.flows.processes import Ended, run_to_end, started
 from tests.servers import anthropic, openai
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import answer_json
-from tests.servers.brave import Brave
 from tests.servers.open_meteo import OpenMeteo
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import call, say
+from tests.servers.searches import Brave
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import SignalServer

@@ -8,9 +8,9 @@ import socket
 from pathlib import Path
 
 from tests.flows.processes import run_to_end
-from tests.servers import brave
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ALICE
+from tests.servers.searches import Brave
 from tests.servers.signal_cli import SignalCli
 
 REFUSED = (
@@ -80,7 +80,7 @@ async def test_a_start_refuses_a_store_before_it_waits_for_the_bridge(tmp_path: 
 
 async def test_the_doctor_names_each_slip_where_a_start_would_not(tmp_path: Path) -> None:
     """On a line that is no `ok`, or the one below it; no key is shown, no model asked; without them all is well."""
-    async with SignalCli() as signal, AnthropicServer() as model, brave.Brave() as search:
+    async with SignalCli() as signal, AnthropicServer() as model, Brave() as search:
         well = {
             "SIGNAL__URL": signal.url,
             "ACCESS__ALLOWED": ALICE.uuid,

@@ -1,4 +1,7 @@
-"""The doubles of the models refuse what the real services refuse, so that they cannot degrade into yes-men."""
+"""The doubles of the models refuse what only several messages together break, so that they cannot become yes-men.
+
+A rule that is one condition and its sentence is read where it stands.
+"""
 
 import copy
 import json
@@ -45,28 +48,16 @@ def _set(**values: Any) -> Change:
     return lambda body: body.update(values)
 
 
-def _without(name: str) -> Change:
-    return lambda body: body.pop(name)
-
-
 def _text(text: str) -> Json:
     return {"type": "text", "text": text}
 
 
-def _use(call_id: str = "toolu_1", **more: Any) -> Json:
-    return {"type": "tool_use", "id": call_id, "name": "f", "input": {}} | more
+def _use(call_id: str = "toolu_1") -> Json:
+    return {"type": "tool_use", "id": call_id, "name": "f", "input": {}}
 
 
 def _result(call_id: str = "toolu_1") -> Json:
     return {"type": "tool_result", "tool_use_id": call_id, "content": "4"}
-
-
-def _image(**source: Any) -> Json:
-    return {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": "/9j/4A=="} | source}
-
-
-def _messages(*messages: tuple[str, Any]) -> Change:
-    return _set(messages=[{"role": role, "content": content} for role, content in messages])
 
 
 def _block(number: int, *blocks: Json) -> Change:
@@ -90,35 +81,15 @@ RIGHT: Json = {
     ],
 }
 ANTHROPIC_MISTAKES: list[tuple[Change, str]] = [
-    (_without("messages"), "400 messages: Field required"),
-    (_set(model="claude-3-opus"), "404 model: claude-3-opus"),
-    (_set(max_tokens=200_000), "max_tokens: 200000 > 128000, which is the maximum allowed number of output tokens"),
-    (_set(tools=[TOOL | {"name": "a b"}]), "tools.0.custom.name: String should match pattern"),
-    (_set(tools=[TOOL | {"input_schema": {"type": "string"}}]), "input_schema.type: Input should be 'object'"),
-    (_set(tools=[TOOL, TOOL]), "tools: Tool names must be unique."),
     (_set(tools=[TOOL | MARK, TOOL | MARK | {"name": "g"}], system=[_text("a") | MARK] * 3), "A maximum of 4 blocks"),
     (_set(tools=[TOOL | MARK], system=[_text("a") | HOUR]), "a ttl='1h' cache_control block must not come after"),
-    (_messages(), "messages: at least one message is required"),
-    (_messages(("assistant", "Hi"), ("user", "Hi")), 'messages: first message must use the "user" role'),
-    (_messages(("system", "Hi"), ("user", "Hi")), 'Unexpected role "system"'),
-    (_messages(("user", "Hi"), ("assistant", []), ("user", "Hi")), "messages.1: all messages must have non-empty"),
-    (_messages(("user", "Hi"), ("assistant", "Well")), "does not support assistant message prefill"),
-    (_block(0, _text("")), "messages: text content blocks must be non-empty"),
-    (_block(0, _text(" \n")), "messages: text content blocks must contain non-whitespace text"),
-    (_block(0, _image(media_type="image/heic")), "image.source.base64.media_type: Input should be"),
-    (_block(0, _image(data="%%")), "messages.0.content.0.image.source.base64: invalid base64 data"),
-    (_block(0, _image(media_type="image/png")), "Image does not match the provided media type image/png"),
-    (_block(1, _use("toolu.1")), "messages.1.content.0.tool_use.id: String should match pattern"),
-    (_block(1, _use(input="{}")), "messages.1.content.0.tool_use.input: Input should be a valid dictionary"),
     (_block(1, _use(), _use()), "messages.1.content.0: `tool_use` ids must be unique"),
     (_block(1, _use(), _use("toolu_2")), UNANSWERED),
     (_block(2, _text("Stop!"), _result()), UNANSWERED),
     (_block(2, _result(), _result()), "messages.2.content.0: each tool_use must have a single result."),
     (_block(2, _result(), _result("toolu_9")), "messages.2.content.1: unexpected `tool_use_id` found"),
     (_block(1, _text("Hm.")), "messages.2.content.0: unexpected `tool_use_id` found in `tool_result` blocks"),
-    (_without("tools"), "Requests which include `tool_use` or `tool_result` blocks must define tools."),
-    (_messages(("user", "x" * 5_000_000)), "prompt is too long: 1250"),
-    (_set(system="x" * (33 << 20)), "413 Request exceeds the maximum size"),
+    (lambda body: body.pop("tools"), "Requests which include `tool_use` or `tool_result` blocks must define tools."),
 ]
 BOUND = "The block is bound to a different conversation."
 
@@ -152,12 +123,11 @@ def test_anthropic_refuses() -> None:
     check_mistakes(server, MESSAGES, body, THOUGHT_MISTAKES)
 
 
-def _function(name: str = "f", **more: Any) -> Json:
-    function = {"name": name, "description": "d", "parameters": {"type": "object", "properties": {}}} | more
-    return {"type": "function", "function": function}
+def _function(parameters: Json) -> Json:
+    return {"type": "function", "function": {"name": "f", "description": "d", "parameters": parameters}}
 
 
-def _asked(call_id: str = "call00001", arguments: Any = "{}") -> Json:
+def _asked(call_id: str = "call00001", arguments: str = "{}") -> Json:
     return {"id": call_id, "type": "function", "function": {"name": "f", "arguments": arguments}}
 
 
@@ -179,7 +149,7 @@ def _called(call_id: str) -> Change:
 CHAT_RIGHT: Json = {
     "model": "gpt-4.1",
     "max_tokens": 1000,
-    "tools": [_function()],
+    "tools": [_function({"type": "object", "properties": {}})],
     "messages": [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Hi"},
@@ -189,35 +159,18 @@ CHAT_RIGHT: Json = {
         {"role": "user", "content": "Well?"},
     ],
 }
-PDF = "data:application/pdf;base64,eA=="
 CHAT_MISTAKES: list[tuple[Change, str]] = [
-    (_without("model"), "Missing required parameter: 'model'."),
-    (_set(model="gpt-3.5-turbo"), "404 The model `gpt-3.5-turbo` does not exist"),
-    (_set(seed=1), "Unsupported parameter: 'seed' is not supported with this model."),
-    (_message(1, content=[{"type": "image_url", "image_url": {"url": PDF}}]), "Expected a base64-encoded data URL."),
-    (_message(1, content=[{"type": "file", "file": {"file_data": PDF}}]), "'messages[1].content[0].filename'."),
-    (_set(model="o3"), "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."),
     (
         lambda body: body.update(model="gpt-5.6-luna", max_completion_tokens=body.pop("max_tokens")),
         "Function tools with reasoning_effort are not supported for gpt-5.6-luna in /v1/chat/completions.",
     ),
-    (_set(tools=[]), "Invalid 'tools': empty array."),
-    (lambda body: (body.pop("tools"), body.update(tool_choice="none")), "only allowed when 'tools' are specified"),
-    (_set(tools=[_function("a b")]), "Invalid 'tools[0].function.name': string does not match pattern."),
-    (_set(tools=[_function(parameters={})]), "must be a JSON Schema of 'type: \"object\"', got 'type: \"None\"'."),
-    (_set(tools=[_function(parameters={"type": "object"})]), "In context=(), object schema missing properties."),
-    (_set(messages=[]), "Invalid 'messages': empty array."),
-    (_message(2, tool_calls=[]), "Invalid 'messages[2].tool_calls': empty array."),
-    (_message(1, content=None), "Invalid value for 'content': expected a string, got null."),
-    (_message(2, tool_calls=[_asked(arguments={})]), "Invalid type for 'arguments': expected a string."),
+    (_set(tools=[_function({})]), "must be a JSON Schema of 'type: \"object\"', got 'type: \"None\"'."),
+    (_set(tools=[_function({"type": "object"})]), "In context=(), object schema missing properties."),
     (_left_out(2), "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."),
     (_left_out(3), "did not have response messages: call00001"),
     (_message(3, tool_call_id="call_2"), "messages with role 'tool' must be a response"),
-    (_message(1, content="x" * 5_000_000), "maximum context length is 1000000 tokens"),
 ]
 LOCAL_MISTAKES: list[tuple[Change, str]] = [
-    (_message(2, content=None), "expected a string, got null"),
-    (_message(1, content=[{"type": "text", "text": "Hi"}]), "expected a string"),
     (_message(2, tool_calls=[_asked(arguments="{")]), "Failed to parse tool call arguments"),
     (_message(2, tool_calls=[_asked(arguments="[]")]), "Failed to parse tool call arguments"),
     (_message(4, role="system"), "System message must be at the beginning."),
@@ -239,7 +192,7 @@ def test_openai_chat_refuses() -> None:
     """OpenAI itself; a compatible server, which wants what its template wants; and those that want something back with
     a call, two of them also when a new question has come.
     """
-    check_mistakes(OpenAIServer(refuses=frozenset({"seed"})), CHAT, CHAT_RIGHT, CHAT_MISTAKES)
+    check_mistakes(OpenAIServer(), CHAT, CHAT_RIGHT, CHAT_MISTAKES)
     at_home = CHAT_RIGHT | {"model": "qwen4:8b"}
     check_mistakes(OpenAIServer(local=True), CHAT, at_home, LOCAL_MISTAKES)
     for whose, words, is_for_good in CARRIED:
@@ -248,18 +201,10 @@ def test_openai_chat_refuses() -> None:
         assert (refusal(server, CHAT, at_home) != "") == is_for_good
 
 
-def _flat(**more: Any) -> Json:
-    return {"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}, "strict": False} | more
-
-
-def _item(number: int, **values: Any) -> Change:
-    return lambda body: body["input"][number].update(values)
-
-
 RESPONSES_RIGHT: Json = {
     "model": "gpt-6-sol",
     "store": False,
-    "tools": [_flat()],
+    "tools": [{"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}, "strict": False}],
     "input": [
         {"role": "user", "content": "Hi"},
         {"type": "function_call", "call_id": "call_1", "name": "f", "arguments": "{}"},
@@ -268,16 +213,8 @@ RESPONSES_RIGHT: Json = {
     ],
 }
 RESPONSES_MISTAKES: list[tuple[Change, str]] = [
-    (_without("input"), "Missing required parameter: 'input'."),
-    (_set(input=[]), "Missing required parameter: 'input'."),
-    (_set(max_output_tokens=15), "Invalid 'max_output_tokens': integer below minimum value."),
-    (_set(tools=[_function()]), "Missing required parameter: 'tools[0].name'."),
-    (_set(tools=[_flat(parameters={})]), "schema must be a JSON Schema of 'type: \"object\"'"),
-    (_item(1, arguments={}), "Invalid type for 'arguments': expected a string."),
     (lambda body: body["input"].pop(1), "No tool call found for function call output with call_id call_1."),
     (lambda body: body["input"].pop(2), "No tool output found for function call call_1."),
-    (_item(0, content=""), "Missing required parameter: 'input[0].content'."),
-    (_item(0, content=[{"type": "input_image", "image_url": "data:image/heic;base64,eA=="}]), "Expected a base64-"),
 ]
 REASONING_MISTAKES: list[tuple[Change, str]] = [
     (lambda body: body["input"].pop(1), "of type 'function_call' was provided without its required 'reasoning' item"),

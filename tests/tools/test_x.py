@@ -12,8 +12,8 @@ from bot.clock import SetClock
 from bot.money.ledger import Quotas
 from store import Store
 from tests.servers.base import Answer, answer_json
-from tests.servers.brave import KEY, Brave, page
 from tests.servers.fixtures import fixture_of
+from tests.servers.searches import Brave, page
 from tests.servers.x import NOW, TOKEN, X, post, refused
 from tests.tools.conftest import Asked, Plenty
 from tools import BadArguments, Http, ToolContext
@@ -25,13 +25,13 @@ AT_X = page("A lamp on X", "https://x.com/keeper/status/7", "It is lit.")
 ELSEWHERE = page("A lamp", "https://lamps.example/x.com", "Elsewhere.")
 
 x = fixture_of(X)
-brave = fixture_of(lambda: Brave(pages=[AT_X, ELSEWHERE]))
+brave = fixture_of(lambda: Brave(results=[AT_X, ELSEWHERE]))
 
 
 def opened(x: X, brave: Brave, http: Http, quotas: Any = None, **options: Any) -> Asked:
     """The tool over the doubles."""
     given = {"bearer_token": SecretStr(TOKEN), **options}
-    service = SearchService(SearchOptions(api_key=SecretStr(KEY), base_url=f"{brave.url}/res/v1"), http)
+    service = SearchService(SearchOptions(api_key=SecretStr(Brave.KEY), base_url=f"{brave.url}/res/v1"), http)
     tool = TwitterSearch(TwitterOptions(**given), http, quotas or Plenty(), service, base_url=x.url)
     return Asked(tool, ToolContext(now=NOW, timezone="UTC"))
 
@@ -144,7 +144,7 @@ async def test_the_web_stands_in_for_x(x: X, brave: Brave, http: Http) -> None:
     assert (result.cost_usd, ask.tool.spec.cost_usd) == (Decimal("0.005"), 0)
     assert brave.requests[0].query["freshness"] == "pw"
     assert not x.requests
-    brave.pages = [ELSEWHERE]
+    brave.results = [ELSEWHERE]
     data = await ask("another lamp")
     assert (data["results"], "web_search" in data["message"]) == ([], True)
 

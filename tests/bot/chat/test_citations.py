@@ -24,7 +24,7 @@ from tests.bot.models.vendors import NAMES, Vendor
 from tests.invariants import is_sendable
 from tests.ledger_sums import paid_rows
 from tests.servers.script import Heard, call, say
-from tests.servers.searxng import SearXNG
+from tests.servers.searches import SearXNG
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import HERE, Names, Site, answer_bytes, only_here
 from tools import CATALOG, Fetcher, Http, Result, ToolContext, ToolSpec, build

@@ -8,7 +8,6 @@ import pytest
 from bot.doctor.findings import format_findings
 from tests.bot.doctor.practice import examined, wrong
 from tests.ports import free_port
-from tests.servers import brave, serpapi, tavily
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.model_hosts import ModelHost
 from tests.servers.openai import OpenAIServer
@@ -17,7 +16,7 @@ from tests.servers.openai_audio import OpenAIAudio
 from tests.servers.openai_images import KEY as IMAGES_KEY
 from tests.servers.openai_images import OpenAIImages
 from tests.servers.script import call, say
-from tests.servers.searxng import SearXNG
+from tests.servers.searches import Brave, SearXNG, SerpApi, Tavily
 from tests.variables import known_names
 
 KEY = "test-key"
@@ -195,17 +194,17 @@ async def test_what_a_server_says_of_a_model_is_named(tmp_path: Path) -> None:
 
 GROUP = "TOOLS__WEB_SEARCH__"
 SERVICES = {
-    "Brave Search": (brave.Brave, "API_KEY", "BASE_URL", "/res/v1", brave.KEY),
-    "Tavily": (tavily.Tavily, "TAVILY_API_KEY", "TAVILY_BASE_URL", "", tavily.KEY),
-    "SerpApi": (serpapi.SerpApi, "SERPAPI_API_KEY", "SERPAPI_BASE_URL", "", serpapi.KEY),
+    "Brave Search": (Brave, "API_KEY", "BASE_URL", "/res/v1"),
+    "Tavily": (Tavily, "TAVILY_API_KEY", "TAVILY_BASE_URL", ""),
+    "SerpApi": (SerpApi, "SERPAPI_API_KEY", "SERPAPI_BASE_URL", ""),
 }
 
 
 async def test_a_key_is_tried_for_nothing(tmp_path: Path) -> None:
     """Nothing is searched for, and the right key is not called wrong."""
-    for name, (kind, key_variable, address_variable, path, key) in SERVICES.items():
+    for name, (kind, key_variable, address_variable, path) in SERVICES.items():
         async with kind() as service:
-            given = {f"{GROUP}{address_variable}": service.url + path, f"{GROUP}{key_variable}": key}
+            given = {f"{GROUP}{address_variable}": service.url + path, f"{GROUP}{key_variable}": kind.KEY}
             well = await examined(tmp_path, given)
             ill = await examined(tmp_path, given | {f"{GROUP}{key_variable}": "wrong-canary"})
             assert not [seen for seen in service.requests if seen.query.get("q") or seen.body]

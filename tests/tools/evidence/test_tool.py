@@ -10,7 +10,7 @@ from aiohttp import web
 
 from tests.servers.base import Seen, answer_json, hang
 from tests.servers.fixtures import fixture_of
-from tests.servers.tavily import KEY, Tavily
+from tests.servers.searches import Tavily
 from tests.servers.wikipedia import Wikipedia
 from tests.tools.conftest import Asked
 from tests.waiting import DEADLINE_SECONDS, with_enough_time
@@ -91,7 +91,7 @@ class Newsroom:
         self.search = self.opened()
         self.reading = Reading()
 
-    def opened(self, key: str | None = KEY) -> SearchService:
+    def opened(self, key: str | None = Tavily.KEY) -> SearchService:
         given: dict[str, Any] = {"tavily_api_key": key, "timeout_seconds": DEADLINE_SECONDS, **self._urls}
         return SearchService(SearchOptions(**given), self._http)
 

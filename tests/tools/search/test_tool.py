@@ -10,16 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.servers import brave as brave_server
-from tests.servers import perplexity as perplexity_server
-from tests.servers import serpapi as serpapi_server
-from tests.servers import tavily as tavily_server
 from tests.servers.base import answer_json, hang
-from tests.servers.brave import Brave
-from tests.servers.perplexity import Perplexity
-from tests.servers.searxng import SearXNG
-from tests.servers.serpapi import SerpApi
-from tests.servers.tavily import Tavily
+from tests.servers.searches import Brave, Perplexity, SearXNG, SerpApi, Tavily, brave_refusal, plan_used_up
 from tests.servers.wikipedia import Wikipedia
 from tests.tools.conftest import Asked
 from tests.waiting import DEADLINE_SECONDS
@@ -30,13 +22,13 @@ from tools.search.service import KEPT_FOR, SearchService
 from tools.search.services import SERVICES
 from tools.search.tool import WebSearch
 
-KEY = brave_server.KEY
+KEY = Brave.KEY
 NAMES: tuple[Any, ...] = ("brave", "searxng", "wikipedia", "tavily", "serpapi", "perplexity")
 KEYS: dict[str, Any] = {
     "api_key": KEY,
-    "tavily_api_key": tavily_server.KEY,
-    "serpapi_api_key": serpapi_server.KEY,
-    "perplexity_api_key": perplexity_server.KEY,
+    "tavily_api_key": Tavily.KEY,
+    "serpapi_api_key": SerpApi.KEY,
+    "perplexity_api_key": Perplexity.KEY,
 }
 
 
@@ -104,7 +96,7 @@ async def test_every_service_gives_plain_hits_of_web_addresses(services: Service
 
 async def test_every_service_fails_in_its_kinds_only(services: Services) -> None:
     """So that another can stand in: one that hangs is told from one that fails, and nothing found is no error."""
-    services.brave.pages, services.searxng.results, services.wikipedia.articles = [], [], []
+    services.brave.results, services.searxng.results, services.wikipedia.articles = [], [], []
     services.tavily.results, services.serpapi.results, services.perplexity.results = [], [], []
     odd = {"results": 5, "web": 5, "query": 5, "organic_results": 5, "grounding": 5}
     for name in NAMES:
@@ -224,7 +216,7 @@ async def test_the_count_is_the_model_s_up_to_the_operator_s(services: Services)
 
 async def test_what_founding_documents_name_is_taken(services: Services) -> None:
     """Sites by Tavily's names, a thorough search and its own answer; a long query is cut to 500 characters."""
-    ask = services.tool(providers="tavily,wikipedia", tavily_api_key=tavily_server.KEY)
+    ask = services.tool(providers="tavily,wikipedia", tavily_api_key=Tavily.KEY)
     result = await ask.result(
         "lamp " * 200, include_domains=["lamps.example"], search_depth="advanced", include_answer=True
     )
@@ -286,12 +278,12 @@ async def test_each_service_refuses_in_its_own_way(services: Services) -> None:
         assert "wrong-key" not in repr(caught.value) + repr(caught.value.__cause__)
     failed = {"search_metadata": {"status": "Error"}, "error": "No valid results."}
     answers: tuple[tuple[str, Any, type[ToolError]], ...] = (
-        ("brave", lambda _: brave_server.refused_as_documented(404, "SUBSCRIPTION_NOT_FOUND"), Disabled),
-        ("brave", lambda _: brave_server.refused(403, "FORBIDDEN"), Disabled),
-        ("brave", lambda _: brave_server.refused(422, "VALIDATION"), Unavailable),
-        ("brave", lambda _: brave_server.refused(402, "QUOTA_LIMITED"), RateLimited),
-        ("tavily", tavily_server.refused(432, tavily_server.PLAN_USED_UP), RateLimited),
-        ("tavily", tavily_server.refused(433, tavily_server.PLAN_USED_UP), RateLimited),
+        ("brave", lambda _: brave_refusal(404, "SUBSCRIPTION_NOT_FOUND", is_documented=True), Disabled),
+        ("brave", lambda _: brave_refusal(403, "FORBIDDEN"), Disabled),
+        ("brave", lambda _: brave_refusal(422, "VALIDATION"), Unavailable),
+        ("brave", lambda _: brave_refusal(402, "QUOTA_LIMITED"), RateLimited),
+        ("tavily", plan_used_up(432), RateLimited),
+        ("tavily", plan_used_up(433), RateLimited),
         ("serpapi", answer_json(failed), Unavailable),
         ("wikipedia", answer_json({"error": {"code": "maxlag", "info": "x"}}), RateLimited),
         ("wikipedia", answer_json({"error": {"code": "badvalue", "info": "x"}}), Unavailable),
@@ -323,7 +315,7 @@ async def test_the_same_search_is_asked_once_in_ten_minutes(services: Services) 
 
 async def test_sites_are_kept_to_and_no_address_comes_twice(services: Services) -> None:
     """A service may pass over what it does not know; however an address is spelled, the better place counts."""
-    ask = services.tool(tavily_api_key=tavily_server.KEY)
+    ask = services.tool(tavily_api_key=Tavily.KEY)
     only = await ask("x", sites=["https://www.Lamps.example/page"])
     without = await ask("x", without_sites=["lamps.example"])
     assert [[row["site"] for row in data["results"]] for data in (only, without)] == [
