@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bot.app.wiring import idle_features
-from tests.bot.web.admin.browsers import visited
+from tests.bot.web.admin.conftest import visited
 from tests.conftest import NOON
 from tests.test_names import TREES
 from tests.tools.conftest import USER_AGENT

@@ -148,12 +148,6 @@ def attachment(name: str | None = "garden.jpg", content_type: str = "image/jpeg"
     }
 
 
-def long_text(text: str) -> Frame:
-    """The file with the whole text that comes with a message of more than 2,000 bytes."""
-    size_bytes = len(text.encode("utf-8", "replace"))
-    return attachment(None, "text/x-signal-plain", size_bytes) | {"id": f"{timestamp()}.txt"}
-
-
 def message(
     text: str | None = "hi",
     *,
@@ -176,8 +170,9 @@ def message(
     optional: Frame = {"mentions": [mention_of(ALDIS)]} if mention else {}
     optional |= {"quote": quote} if quote else {}
     written = f"{MENTION_SIGN} {text or ''}" if mention else text
-    is_long = len((written or "").encode("utf-8", "replace")) > MAX_INLINE_BYTES
-    files = [*([long_text(written or "")] if is_long else []), *attachments]
+    size_bytes = len((written or "").encode("utf-8", "replace"))
+    whole = attachment(None, "text/x-signal-plain", size_bytes) | {"id": f"{timestamp()}.txt"}
+    files = [*([whole] if size_bytes > MAX_INLINE_BYTES else []), *attachments]
     optional |= {"attachments": files} if files else {}
     body = data(at, written, group=group, **optional) | {"expiresInSeconds": expires_in_seconds} | more
     return envelope(author, at, account=account, waited_ms=waited_ms, dataMessage=body)
@@ -250,8 +245,7 @@ def typing(*, started: bool = True, author: Person = ALICE, group: str | None = 
 def sync_sent(text: str, to: Person = ALICE) -> Frame:
     """The operator wrote to somebody on the phone that Aldis is linked to."""
     at = timestamp()
-    address = {"destination": to.number, "destinationNumber": to.number, "destinationUuid": to.uuid}
-    return envelope(ALDIS, at, syncMessage={"sentMessage": address | data(at, text)})
+    return envelope(ALDIS, at, syncMessage={"sentMessage": _to(to) | data(at, text)})
 
 
 def note(
@@ -260,18 +254,18 @@ def note(
     """The owner of the account writes to themselves, on their phone or on another device."""
     at = timestamp() if sent_at is None else sent_at
     author = replace(ALDIS, device=device)
-    return envelope(author, at, account=account, syncMessage={"sentMessage": _to_self() | data(at, text, **more)})
+    return envelope(author, at, account=account, syncMessage={"sentMessage": _to(ALDIS) | data(at, text, **more)})
 
 
 def note_edit(text: str, target: int) -> Frame:
     """The owner of the account changes a note to self."""
     at = timestamp()
     edited = {"targetSentTimestamp": target, "dataMessage": data(at, text)}
-    return envelope(ALDIS, at, syncMessage={"sentMessage": _to_self() | {"editMessage": edited}})
+    return envelope(ALDIS, at, syncMessage={"sentMessage": _to(ALDIS) | {"editMessage": edited}})
 
 
-def _to_self() -> Frame:
-    return {"destination": ALDIS.number, "destinationNumber": ALDIS.number, "destinationUuid": ALDIS.uuid}
+def _to(person: Person) -> Frame:
+    return {"destination": person.number, "destinationNumber": person.number, "destinationUuid": person.uuid}
 
 
 def sync_read(targets: Sequence[int], *, of: Person = ALDIS) -> Frame:

@@ -42,7 +42,6 @@ from tests.servers.signal_server import (
     Removed,
     Sent,
     SignalServer,
-    check_mention,
     file_of,
     utf16_units,
 )
@@ -693,24 +692,19 @@ class SignalCli(SignalServer):
         recipient, group = self._target(parameters)
         text, uris = parameters.one("message", str) or "", parameters.many("attachments", str)
         mentions = parameters.many("mention", str)
-        if not text and not uris:
-            raise Refused(-1, "Neither message text nor attachment was given")
-        for mention in mentions:
-            _check_mention(mention, text)
+        if not all(map(_MENTION.fullmatch, mentions)):
+            raise Refused(-1, "Invalid mention syntax")
         styles = parameters.many("textStyle", str)
         for style in styles:
             _check_style(style, text)
-        quote_timestamp, quote_author = parameters.one("quoteTimestamp", int), parameters.one("quoteAuthor", str)
-        if (quote_timestamp is None) != (quote_author is None):
-            raise Refused(-1, "A quote needs its timestamp and its author")
         sent = Sent(
             text=text,
             recipient=recipient,
             group=group,
             edits=parameters.one("editTimestamp", int),
             styles=tuple(styles),
-            quote_timestamp=quote_timestamp,
-            quote_author=quote_author,
+            quote_timestamp=parameters.one("quoteTimestamp", int),
+            quote_author=parameters.one("quoteAuthor", str),
             quote_text=parameters.one("quoteMessage", str),
             timestamp=timestamp(),
             mentions=tuple(mentions),
@@ -720,11 +714,7 @@ class SignalCli(SignalServer):
         )
         if sent.is_voice_note and len(sent.files) != 1:
             raise Refused(-1, "A voice note is one file")
-        if sent.edits is not None and sent.files:
-            raise Refused(-1, "Phones do not show an edit with files as one")
-        if sent.edits is not None:
-            self.check_target(self.chat_of(recipient, group), sent.edits)
-        return sent
+        return self.checked(sent)
 
     def _target(self, parameters: Parameters) -> tuple[str | None, str | None]:
         recipients, groups = parameters.many("recipient", str), parameters.many("groupId", str)
@@ -759,11 +749,6 @@ _Method = Callable[[Parameters], Awaitable[Any]]
 def _abort(wire: asyncio.BaseTransport | None) -> None:
     if isinstance(wire, asyncio.WriteTransport):
         wire.abort()
-
-
-def _check_mention(mention: str, text: str) -> None:
-    found = _MENTION.fullmatch(mention)
-    check_mention(int(found[1]) if found else -1, int(found[2]) if found else -1, text)
 
 
 def _check_style(style: str, text: str) -> None:

@@ -244,12 +244,6 @@ def file_of(uri: str) -> SentFile:
         raise Refused(-32603, "Failed to send message: attachment invalid") from error
 
 
-def check_mention(start: int, length: int, text: str) -> None:
-    """Refuse a mention that is not within the text."""
-    if length < 1 or start < 0 or start + length > utf16_units(text):
-        raise Refused(-1, "Invalid mention syntax")
-
-
 def utf16_units(text: str) -> int:
     """How long a text is as Signal counts."""
     return len(text.encode("utf-16-le")) // 2
@@ -491,6 +485,22 @@ class SignalServer(Server, ABC):
         chats = {parcel.chat for parcel in named if isinstance(parcel, Sent)}
         if not named if may_be_elsewhere else chat not in chats:
             raise Refused(-1, "No message of this account has that timestamp there")
+
+    def checked(self, sent: Sent) -> Sent:
+        """The message, if signal-cli takes it and phones show it as it is meant."""
+        if not sent.text and not sent.files:
+            raise Refused(-1, "Neither message text nor attachment was given")
+        if (sent.quote_timestamp is None) != (sent.quote_author is None):
+            raise Refused(-1, "A quote needs its timestamp and its author")
+        for mention in sent.mentions:
+            start, length = map(int, mention.split(":")[:2])
+            if length < 1 or start < 0 or start + length > utf16_units(sent.text):
+                raise Refused(-1, "Invalid mention syntax")
+        if sent.edits is not None and sent.files:
+            raise Refused(-1, "Phones do not show an edit with files as one")
+        if sent.edits is not None:
+            self.check_target(self.chat_of(sent.recipient, sent.group), sent.edits)
+        return sent
 
     def shown_on(self, author: str, target: int) -> str | None:
         """The emoji of ours that people see on a message; None where there is none."""

@@ -6,7 +6,7 @@ from datetime import timedelta
 from bot.access.pairing import ALPHABET, LISTENING_SECONDS, Callers, Pairing
 from bot.events import Envelope, PersonId, SentId
 from tests.bot.loops.fake_transport import envelope
-from tests.bot.web.admin.test_sessions import Watch
+from tests.bot.web.admin.test_attacks import Watch
 from tests.conftest import NOON
 from tests.waiting import eventually
 

@@ -3,8 +3,8 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from aiohttp import web
 
 from bot import app
 from bot.app import models
+from bot.app.wiring import idle_features
 from bot.clock import Clock, SetClock
 from bot.doctor import checkup
 from bot.doctor.findings import Finding, exit_status, format_findings
@@ -21,15 +22,33 @@ from bot.errors import ConfigError
 from bot.media.confinement import Level
 from bot.settings import load_settings
 from store import open_store
-from tests.bot.doctor.practice import examined
+from tests.cells import sandbox
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen, Server
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, message
 from tests.servers.script import say
 from tests.servers.signal_cli import SignalCli, Way
 from tests.servers.signal_rest_api import SignalRestApi
+from tools import Fetcher, alone
+from tools.http import Http
 
 OTHER_ACCOUNT = "+15550109999"
+
+
+async def examined(
+    folder: Path,
+    given: Mapping[str, str],
+    *,
+    is_contained: bool = False,
+    asks_models: bool = False,
+    clock: Clock | None = None,
+) -> tuple[Finding, ...]:
+    """What the doctor finds, with the product's own parts; the bridge is away unless `given` names one."""
+    usual = {"SIGNAL__URL": "http://127.0.0.1:9", "STORE__PATH": str(folder / "aldis.db"), "WEB__PORT": "0"}
+    wanted = load_settings({**usual, **given}, env_file=None)
+    tool_deps = alone(Http("Aldis-test"), Fetcher("Aldis-test"), idle_features())
+    deps = replace(app.doctor_deps(wanted), is_contained=is_contained, tool_deps=tool_deps, sandbox=sandbox)
+    return await checkup.examine(wanted, deps, clock or Clock(), asks_models=asks_models)
 
 
 @dataclass

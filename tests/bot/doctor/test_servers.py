@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.doctor.findings import format_findings
-from tests.bot.doctor.practice import examined, wrong
+from bot.doctor.findings import Finding, format_findings
+from tests.bot.doctor.test_doctor import examined
 from tests.ports import free_port
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.model_hosts import ModelHost
@@ -20,6 +20,18 @@ from tests.servers.searches import Brave, SearXNG, SerpApi, Tavily
 from tests.variables import known_names
 
 KEY = "test-key"
+
+
+def wrong(findings: tuple[Finding, ...]) -> list[str]:
+    """What is wrong, each with what to do, but for the bridge, what only a missing bridge leaves open, and what stands
+    in the environment of the tests.
+    """
+    passed = ("bridge:", "access:", "ACCESS__", "SQLite", "network: HTTP", "settings: not read")
+    return [
+        f"{finding.what} -> {finding.advice}"
+        for finding in findings
+        if finding.level in {"warning", "problem"} and not finding.what.startswith(passed)
+    ]
 
 
 async def test_a_wrong_key_or_name_is_found_for_nothing(tmp_path: Path) -> None:

@@ -1,16 +1,116 @@
-"""A visitor of the pages who is signed in."""
+"""The pages on a real listener, and a visitor without a browser: every header is the test's own."""
 
-from collections.abc import AsyncGenerator
+import re
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import aiohttp
 import pytest
 
-from tests.bot.web.admin.browsers import Visitor, visited
+from bot.app import doctor_deps
+from bot.settings import Settings, load_settings
+from bot.settings.load import SettingsFile
+from bot.web.admin.guard import PagesAddress, Sessions
+from bot.web.admin.site import Site
+from bot.web.admin.world import World
+from tests.bot.web.test_health import LOOPBACK
+from tests.ports import free_port
+
+NOTHING = "http://127.0.0.1:1"
+"""Where nobody answers."""
+
+
+@dataclass
+class Visitor:
+    """Asks the pages; keeps the cookie that it is given, and the token of its forms."""
+
+    site: Site
+    place: PagesAddress
+    http: aiohttp.ClientSession
+    token: str = ""
+    cookies: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def origin(self) -> str:
+        return f"http://{LOOPBACK}:{self.place.port}"
+
+    async def get(self, path: str, headers: Mapping[str, str] | None = None) -> "Answer":
+        return await self._ask("GET", path, headers or {}, None)
+
+    async def post(
+        self, path: str, form: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
+    ) -> "Answer":
+        """Send a form as a browser would: from our own page, with its token unless the form says otherwise."""
+        given = {"token": self.token, **(form or {})}
+        return await self._ask("POST", path, {"Origin": self.origin, **(headers or {})}, given)
+
+    async def do(self, path: str, button: str, **form: str) -> "Answer":
+        """Push a button of a page, and see the page that comes of it."""
+        answer = await self.post(path, {"do": button, **form})
+        return await self.get(answer.headers["Location"]) if answer.status == 303 else answer
+
+    async def enter(self) -> "Answer":
+        """Open a new link and push its button."""
+        path = self.site.new_link().removeprefix(self.place.address)
+        answer = await self.post(path)
+        for shown in ("/", "/code"):
+            if found := re.search(r'name="token" value="([^"]+)"', (await self.get(shown)).text):
+                self.token = found[1]
+        return answer
+
+    async def _ask(
+        self, method: str, path: str, headers: Mapping[str, str], form: Mapping[str, str] | None
+    ) -> "Answer":
+        cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        sent = {**({"Cookie": cookie} if cookie else {}), **headers}
+        async with self.http.request(
+            method, self.origin + path, headers=sent, data=form, allow_redirects=False
+        ) as response:
+            answer = Answer(response.status, dict(response.headers), await response.text())
+            for name, morsel in response.cookies.items():
+                self.cookies[name] = morsel.value
+        return answer
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+
+def settings_of(folder: Path, **more: str) -> Settings:
+    given = {"STORE__PATH": str(folder / "aldis.db"), "SIGNAL__URL": NOTHING, **more}
+    return load_settings(given, None)
+
+
+@asynccontextmanager
+async def visited(
+    folder: Path,
+    *,
+    url: str | None = None,
+    sessions: Sessions | None = None,
+    settings: Settings | None = None,
+) -> AsyncGenerator[Visitor]:
+    """The pages of an Aldis that waits, and a visitor who is not signed in."""
+    given = settings or settings_of(folder)
+    place = PagesAddress(host=LOOPBACK, port=free_port(), url=url)
+    file = SettingsFile(given.store.path.with_name("settings.env"), environ={}, env_file=None)
+
+    async def restart() -> None:
+        site.world.begin(file.preview({}))
+
+    site = Site(World(given, doctor_deps, file=file, restart=restart), place, sessions=sessions)
+    jar = aiohttp.DummyCookieJar()
+    async with site.serving(), aiohttp.ClientSession(cookie_jar=jar) as http:
+        yield Visitor(site, place, http)
 
 
 @pytest.fixture
 async def visitor(tmp_path: Path) -> AsyncGenerator[Visitor]:
-    """The visitor of an Aldis that waits, its settings below `tmp_path`."""
+    """A visitor who is signed in, of an Aldis that waits; its settings are below `tmp_path`."""
     async with visited(tmp_path) as visitor:
         await visitor.enter()
         yield visitor

@@ -18,7 +18,7 @@ from bot.web.admin.forms import Form
 from bot.web.admin.guard import LIVE
 from bot.web.admin.world import Wait
 from tests.bot.loops.fake_transport import envelope
-from tests.bot.web.admin.browsers import NOTHING, Visitor, settings_of, visited
+from tests.bot.web.admin.conftest import NOTHING, Visitor, settings_of, visited
 from tests.conftest import NOON
 from tests.servers.base import Seen, Server, hang
 from tests.servers.openai import OpenAIServer
