@@ -670,10 +670,9 @@ class SignalCli(SignalServer):
 
     async def _send(self, sent: Parcel, seen: Seen, wire: asyncio.BaseTransport | None) -> Any:
         plan = self.planned(sent)
-        sent_as = await self.send_by(plan, sent, seen, wire)
-        if isinstance(sent_as, web.StreamResponse):
-            return sent_as
-        response = {"timestamp": sent_as.timestamp, "results": self._results(sent_as, plan)}
+        if (instead := await self.send_by(plan, sent, seen, wire)) is not None:
+            return instead
+        response = {"timestamp": sent.timestamp, "results": self._results(sent, plan)}
         if not plan.succeeds:
             words = plan.sentence(in_group=sent.group is not None)
             raise Refused(plan.code, words, response if plan.results else None)

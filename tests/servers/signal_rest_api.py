@@ -307,15 +307,14 @@ class SignalRestApi(SignalServer):
 
     async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> web.StreamResponse:
         plan = self.planned(sent)
-        sent_as = await self.send_by(plan, sent, seen, request.transport)
-        if isinstance(sent_as, web.StreamResponse):
-            return sent_as
+        if (instead := await self.send_by(plan, sent, seen, request.transport)) is not None:
+            return instead
         if not plan.succeeds and plan.code == -5 and isinstance(sent, Sent):
             return self._rate_limited(plan)
         if not plan.succeeds:
             raise Refused(plan.code, plan.sentence(in_group=sent.group is not None))
         is_removal = isinstance(sent, Removed)
-        answer = {"timestamp": str(sent_as.timestamp)} if is_removal else [self._success(sent_as, plan)]
+        answer = {"timestamp": str(sent.timestamp)} if is_removal else [self._success(sent, plan)]
         return web.json_response(answer, status=201)
 
     def _rate_limited(self, plan: Plan) -> web.StreamResponse:

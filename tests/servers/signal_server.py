@@ -44,7 +44,6 @@ from tests.servers.envelopes import (
 from tests.waiting import WAIT_SECONDS
 
 T = TypeVar("T")
-ParcelT = TypeVar("ParcelT", bound="Parcel")
 
 End = Literal["drop", "close", "silence"]
 """How a stream of envelopes ends: broken in the middle, in good order, or not at all but mute."""
@@ -141,8 +140,6 @@ class Plan:
     """signal-cli's sentence with that error, which the rest-api hands on; None: the one that belongs to the code."""
     goes_out: bool | None = None
     """Whether the message reaches people all the same; None follows from results and error."""
-    held: asyncio.Event | None = None
-    """A bridge that is slow to begin: it takes the request up, and names the message, when this is set."""
     delay_seconds: float = 0
     """Between going out and the answer: how to answer after the client's deadline."""
     answer: Answer | None = None
@@ -721,22 +718,16 @@ class SignalServer(Server, ABC):
             await self.note(self.read, (recipient, target))
 
     async def send_by(
-        self, plan: Plan, sent: ParcelT, seen: Seen, wire: asyncio.BaseTransport | None
-    ) -> ParcelT | web.StreamResponse:
-        """Send as planned; gives the parcel as it went out, or an answer in place of the regular one.
-
-        signal-cli names a message when it is its turn, not when it was asked.
-        """
+        self, plan: Plan, sent: Parcel, seen: Seen, wire: asyncio.BaseTransport | None
+    ) -> web.StreamResponse | None:
+        """Send as planned; gives what is answered in place of the regular answer, if anything."""
         self.check_upload(sent)
-        if plan.held is not None:
-            await plan.held.wait()
-            sent = replace(sent, timestamp=timestamp())
         await self.go_out(sent, plan)
         await asyncio.sleep(plan.delay_seconds)
         if plan.answer is cut and isinstance(wire, asyncio.WriteTransport):
             wire.abort()
         if plan.answer is None:
-            return sent
+            return None
         answer = plan.answer(seen)
         return answer if isinstance(answer, web.StreamResponse) else await answer
 
