@@ -54,7 +54,7 @@ def _batches(round_: Round) -> Iterator[list[str]]:
 def _may_come(raw: str) -> bool:
     """Whether a bridge may hand on such a frame.
 
-    Of another account's none comes where Aldis has subscribed to its own. And a websocket ends at a frame that is
+    Of another account's none comes where Aldis has subscribed to its own. And a stream ends at a frame that is
     larger than what Signal carries a hundred times.
     """
     if text_in(parse_frame(raw), "account") not in {"", OWN_ACCOUNT.number, OWN_ACCOUNT.id}:
