@@ -1,6 +1,7 @@
 """Aldis put together, and its end: whatever hangs is waited for no longer than it is worth."""
 
 import asyncio
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot import app
-from bot.events import ChatId
+from bot.events import ChatId, Envelope
 from bot.settings import Settings, load_settings
 from store import open_store
 from tests.bot.loops.fake_transport import FakeTransport, envelope
@@ -62,6 +63,29 @@ async def test_whatever_hangs_holds_no_end_up(
                 hurry.set()
             await running
     assert transport.typed[-1][1] is False
+    async with open_store(path, realm="signal") as store:
+        assert await store.read(lambda repos: repos.inbox.backlog().items) == 1
+
+
+class SlowToEnd(FakeTransport):
+    """A bridge that still hands on what it has fetched when all other work is done."""
+
+    async def envelopes(self) -> AsyncGenerator[Envelope]:
+        async for came in super().envelopes():
+            yield came
+        await eventually(lambda: {"worker", "sender"}.isdisjoint(task.get_name() for task in asyncio.all_tasks()))
+        yield envelope()
+
+
+async def test_a_stop_waits_for_what_the_bridge_has_fetched(path: Path) -> None:
+    """It is nowhere else any more; the next start answers it."""
+    settings = load_settings({"ACCESS__ALLOWED": "*", "STORE__PATH": str(path), "LLM__PROVIDERS": "offline"}, None)
+    stop, transport = asyncio.Event(), SlowToEnd()
+    async with asyncio.timeout(WAIT_SECONDS), app.build_service(settings, transport, realm="signal") as aldis:
+        running = asyncio.create_task(aldis.run(stop, asyncio.Event()))
+        await transport.until(lambda: transport.opened == 1)
+        stop.set()
+        await running
     async with open_store(path, realm="signal") as store:
         assert await store.read(lambda repos: repos.inbox.backlog().items) == 1
 
