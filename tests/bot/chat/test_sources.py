@@ -97,6 +97,9 @@ STORIES: dict[str, tuple[str, tuple[Any, ...], list[str], str]] = {
         f"Read {GOOD}", (fetch(GOOD), fetch(EVIL), fetch(*LINKS), fetch(DEEPER)),
         ["ok", "denied", "ok", "ok", "ok", "denied", "denied"], NOT_GIVEN
     ),
+    "a page that was reached by a link offers none": (
+        f"Read {GOOD}", (fetch(GOOD), fetch(LINKS[0]), fetch(DEEPER)), ["ok", "ok", "denied"], NOT_GIVEN
+    ),
     "a page that offers /a, /b, /c has a model spell out no note that it has read": (
         f"Read {GOOD}", (fetch(GOOD), NOTE, fetch(LINKS[0])), ["ok", "ok", "denied"], NOT_GIVEN
     ),
