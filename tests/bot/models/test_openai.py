@@ -95,7 +95,7 @@ async def test_the_body_of_a_chat_completion(chat: Vendor) -> None:
     body = openai_chat.body(
         QUESTION, model="gpt-4.1", effort=None, limit="max_tokens", official=True, quirks=frozenset()
     )
-    assert "prompt_cache_key" in body
+    assert body["prompt_cache_key"] == "aldis"
 
 
 async def test_a_call_goes_back_as_json_without_null(local: Vendor) -> None:
