@@ -6,10 +6,8 @@ from tests.bot.media.samples import adts, box, pdf, picture, video
 
 BODY = bytes(40)
 
-
-FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP", "TIFF")
 KNOWN = [
-    *((picture(file_format=name), "picture", name) for name in FORMATS),
+    *((picture(file_format=name), "picture", name) for name in ("JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP", "TIFF")),
     (adts(), "audio", "aac"),
     (b"\xff\xfb\x90\x00" + BODY, "audio", "mp3"),
     (b"OggS\x00" + BODY, "audio", "ogg"),

@@ -16,7 +16,6 @@ from tests.waiting import DEADLINE_SECONDS
 
 M4A, SECONDS = as_m4a(adts())
 
-
 MINUTE, SPOKEN = Decimal("0.006"), Decimal(15)
 
 service = fixture_of(OpenAIAudio)

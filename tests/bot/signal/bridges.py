@@ -19,7 +19,6 @@ from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS
 PATIENT = dict.fromkeys(("silence_seconds", "send_seconds", "call_seconds", "connect_seconds"), DEADLINE_SECONDS)
 """Deadlines that no working connection comes near; a test that waits for one gives a short one instead."""
 
-
 OWN_ACCOUNT = Account(id=PersonId(ALDIS.uuid), number=ACCOUNT)
 """Aldis's own account."""
 NUMBERLESS = Account(id=PersonId(ALDIS.uuid))

@@ -344,7 +344,6 @@ UPLOAD = "(AttachmentInvalidException) (UnexpectedErrorException)"
 WEATHER = "(PushNetworkException) (UnexpectedErrorException)"
 CAST = "class java.lang.Integer cannot be cast to class java.lang.Long (ClassCastException)"
 
-
 NOT_MEMBER = f"User is not a member in group: [429] rate limit (CastException) ({GROUP})"
 # The words, and what they mean in a direct chat and in a group.
 WORDS: tuple[tuple[int, str, type[Exception], type[Exception]], ...] = (

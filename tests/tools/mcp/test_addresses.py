@@ -15,8 +15,6 @@ from tests.waiting import eventually
 from tools import ToolContext, Unavailable, UnknownOutcome
 from tools.mcp.servers import MAX_ANSWER_BYTES
 
-ANSWER = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}).encode()
-
 
 @dataclass
 class Bad(Server):
@@ -33,7 +31,7 @@ class Bad(Server):
             while self.sent_bytes < 4 * MAX_ANSWER_BYTES:
                 await response.write(b" " * 1_000_000)
                 self.sent_bytes += 1_000_000
-            await response.write(ANSWER)
+            await response.write(json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}).encode())
             return response
         return {
             "elsewhere": web.Response(status=307, headers={"Location": self.elsewhere}),

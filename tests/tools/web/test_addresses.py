@@ -38,7 +38,6 @@ NUMBERS = """
 [fd00:ec2::254] [fe80::1] [fec0::1] [ff02::1] [ff0e::1]
 """
 
-
 LED_INSIDE = {
     "localhost": [HERE, "::1"],
     "LocalHost.": [HERE],

@@ -22,13 +22,7 @@ from bot.errors import (
 from bot.events import Account, ChatId, Removal, Style, Styled, StyleRange
 from bot.signal.protocol import Linking
 from bot.signal.rest_api.transport import RestApiLinking, styled_text
-from tests.bot.signal.bridges import (
-    OWN_ACCOUNT,
-    Bridge,
-    received,
-    reply,
-    rest_api_bridge,
-)
+from tests.bot.signal.bridges import OWN_ACCOUNT, Bridge, received, reply, rest_api_bridge
 from tests.servers.base import answer_json, hang
 from tests.servers.envelopes import ACCOUNT, ALICE, GROUP
 from tests.servers.signal_rest_api import SignalRestApi, parsed

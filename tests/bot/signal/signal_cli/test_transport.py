@@ -130,10 +130,9 @@ async def test_linking_that_does_not_succeed(server: signal_cli.SignalCli) -> No
         with pytest.raises(Disconnected):
             await linking.finish_link(uri)
     server.faults += [answer_json({"result": {}})] * 2
-    with pytest.raises(Disconnected):
-        await linking.start_link()
-    with pytest.raises(Disconnected):
-        await linking.finish_link(server.link_uri)
+    for call in (linking.start_link(), linking.finish_link(server.link_uri)):
+        with pytest.raises(Disconnected):
+            await call
     await server.stop()
     with pytest.raises(Disconnected):
         await linking.accounts()
