@@ -15,10 +15,8 @@ from bot.i18n.catalogues import say
 from bot.i18n.language import LANGUAGES, Language, use_language
 from bot.messages import CallId, ToolCall
 from tests.bot.chat.turn_helpers import Echo
-from tests.tools.test_catalog import all_tools, tool_deps
-from tools import ToolDeps, ToolSpec
-
-__all__ = ["tool_deps"]  # a fixture
+from tests.tools.test_catalog import READY, all_deps
+from tools import ToolSpec, build
 
 WEEKLY = {"action": "set", "local_datetime": "2026-12-24T18:00", "repeat": "week", "weekdays": ["mo", "we"]}
 PLANS: tuple[tuple[Mapping[str, Any], str], ...] = (
@@ -99,9 +97,9 @@ SAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_tool_of_ours_says_what_it_would_do(language: Language, tool_deps: ToolDeps) -> None:
+def test_every_tool_of_ours_says_what_it_would_do(language: Language) -> None:
     """In each language, not by its name, and without JSON."""
-    for tool in all_tools(tool_deps):
+    for tool in build(READY, all_deps()):
         for arguments in SAMPLES[tool.spec.name]:
             with use_language(language):
                 heard = asked(tool.spec, **arguments)
