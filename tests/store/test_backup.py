@@ -233,6 +233,9 @@ class TestClosing:
         assert await self.is_copy(path)
 
         def close(repos: Repositories) -> int:
+            assert repos.restored.until(NOON) == NOON + HOUR
+            repos.restored.execute("UPDATE restored SET restored_at = NULL")  # by hand
+            assert repos.restored.until(NOON) == NOON
             repos.grants.allow(place(repos, "direct:a"), "alice", tool="post", shape="s", now=NOON)
             return repos.restored.close(besides=(), now=NOON)
 
