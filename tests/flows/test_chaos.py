@@ -5,12 +5,15 @@ from pathlib import Path
 import pytest
 
 from tests.campaigns.chaos import audit
+from tests.campaigns.chaos.phones import Way
 from tests.campaigns.chaos.rounds import played
 from tests.campaigns.chaos.world import Size
 
 
-@pytest.mark.parametrize(("groups", "kills", "restarts"), [(2, 2, 0), (0, 1, 3)])
-async def test_killed_again_and_again(tmp_path: Path, groups: int, kills: int, restarts: int) -> None:
+@pytest.mark.parametrize(
+    ("way", "groups", "kills", "restarts"), [("unix", 2, 2, 0), ("unix", 0, 1, 3), ("websocket", 0, 2, 0)]
+)
+async def test_killed_again_and_again(tmp_path: Path, way: Way, groups: int, kills: int, restarts: int) -> None:
     """Lives end by SIGKILL under load, or begin anew; every property of the audit holds over what they leave behind.
 
     Without groups every receipt says which message it proves, so that nobody may see an answer twice for whom one was
@@ -18,12 +21,14 @@ async def test_killed_again_and_again(tmp_path: Path, groups: int, kills: int, r
     """
     size = Size(
         seed=1,
+        way=way,
         kills=kills,
         stops=1,
         restarts=restarts,
         rate_per_second=20,
         people=12,
         groups=groups,
+        strangers=2,
         uptime_seconds=0.7,
     )
     here = await played(size, tmp_path)

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from tests.campaigns.chaos import audit
+from tests.campaigns.chaos.phones import WAYS
 from tests.campaigns.chaos.rounds import played
 from tests.campaigns.chaos.world import Size
 
@@ -21,6 +22,7 @@ def main() -> None:
     )
     parser.add_argument("--kills", type=int, default=500, help="how many lives end by SIGKILL (default: 500)")
     parser.add_argument("--stops", type=int, default=0, help="how many lives more end by SIGTERM (default: 0)")
+    parser.add_argument("--way", choices=WAYS, default="unix", help="how Aldis hears (default: unix)")
     parser.add_argument("--seed", type=int, default=1, help="what happens (default: 1)")
     parser.add_argument("--groups", type=int, default=5, help="how many; 0: everybody writes alone (default: 5)")
     size = Size(**vars(parser.parse_args()))
@@ -29,7 +31,7 @@ def main() -> None:
         here = asyncio.run(played(size, Path(folder)))
     found = audit.findings(here)
     broken = sum(bool(finding.violations) for finding in found)
-    what, seconds = f"--seed {size.seed}", time.monotonic() - began
+    what, seconds = f"--way {size.way} --seed {size.seed}", time.monotonic() - began
     lines = [
         f"{what}: {seconds:.0f} s, {len(here.pen.letters):,} letters, {len(here.phones.sent):,} messages sent",
         *map(str, found),

@@ -1,20 +1,17 @@
 """The audit: the properties that must hold after a round, each with its count and its violations.
 
-Left to others: the properties of what was sent (`sends`); and what does not depend on a real process, which the
-simulation looks at after each of its kills: histories, the ledger, the order, conversations kept apart, strangers.
+Left to others: the properties of what was sent (`sends`) and of what was asked (`calls`).
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from tests.campaigns.chaos import sends
+from bot.messages import AssistantMessage, UserMessage
+from tests.campaigns.chaos import calls, sends
 from tests.campaigns.chaos.crowd import Letter, labels_in
 from tests.campaigns.chaos.evidence import Finding
-from tests.campaigns.chaos.record import Answered, Asked, WentOut
 from tests.campaigns.chaos.world import World
-
-_DONE = 1_000_000
-"""Further than any step: the turn has been answered."""
+from tests.invariants import is_sendable
 
 
 def findings(here: World) -> tuple[Finding, ...]:
@@ -27,21 +24,31 @@ def findings(here: World) -> tuple[Finding, ...]:
         _losses(here),
         _reads(here),
         sends.delivered(here),
+        sends.confirmed(here),
         sends.answered_once(here),
-        _paid_once(here),
+        sends.ordered(here),
+        calls.paid_once(here),
+        calls.in_the_ledger(here),
+        calls.looked_up_once(here),
+        _strangers(here),
+        _canaries(here),
+        _order(here),
+        _history(here),
         _rules(here),
         _files(here),
     )
 
 
 def _lives(here: World) -> Finding:
-    """Every life ended as it was meant to."""
+    """Every life ended as it was meant to, and said nothing that it must not say."""
     kinds = Counter(life.how for life in here.lives if life.status == -9)
     broken = [
         f"life {life.number} ({life.how}) ended with {life.status}: {life.log[-4000:]}"
         for life in here.lives
         if life.status != life.meant or "Traceback" in life.log
     ]
+    words = {life.number: here.pen.told_in(life.log) for life in here.lives}
+    broken += [f"the log of life {number} tells {sorted(told)}" for number, told in words.items() if told]
     told = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     return Finding("lives ended by SIGKILL", kinds.total(), told, tuple(broken))
 
@@ -113,7 +120,7 @@ def _losses(here: World) -> Finding:
     streams: dict[int, list[int]] = defaultdict(list)
     for frame in here.phones.handed:
         letter = here.pen.letters.get(frame.sent_at or 0)
-        if letter is not None:
+        if letter is not None and letter.chat.is_listed:
             streams[frame.stream].append(letter.sent_at)
     once = {sent_at for sent_at, count in here.deliveries.items() if count == 1}
     broken = [
@@ -157,32 +164,74 @@ def _reads(here: World) -> Finding:
     return Finding("envelopes shown as read, each with its end", len(here.phones.read), "", tuple(broken))
 
 
-def _paid_once(here: World) -> Finding:
-    """No completion that was written down was asked for again.
+def _strangers(here: World) -> Finding:
+    """Who is not on the list cost no model call, no send and no stored word."""
+    closed = {chat.id for chat in here.pen.crowd.chats if not chat.is_listed}
+    from_closed = {at for at, letter in here.pen.letters.items() if letter.chat.id in closed}
+    broken = [
+        f"a stranger's letter {row.sent_at} is in the inbox" for row in here.store.inbox if row.sent_at in from_closed
+    ]
+    broken += [f"a message went out to {sent.chat}" for sent in here.phones.sent if sent.chat in closed]
+    broken += [f"{chat} was shown that Aldis writes" for chat, _ in here.phones.typing if chat in closed]
+    broken += [f"a stranger's letter {at} was shown as read" for _, at in here.phones.read if at in from_closed]
+    broken += [
+        f"a model was asked about {label}"
+        for asked in here.asked
+        for label in asked.labels
+        if here.pen.chats[label].id in closed
+    ]
+    broken += [f"{chat} has a history" for chat in here.store.history if chat in closed]
+    if here.store.unknown_conversations:
+        broken.append(f"{here.store.unknown_conversations} conversations belong to nobody of the crowd")
+    return Finding("letters of strangers, without a call, a send or a row", len(from_closed), "", tuple(broken))
 
-    From outside that is known of one once something follows it: the next question of its turn, the answer going out.
-    """
-    reached: defaultdict[str, int] = defaultdict(int)
-    taken_with: dict[str, tuple[str, ...]] = {}
-    bought: Counter[tuple[str, int, tuple[str, ...]]] = Counter()
+
+def _canaries(here: World) -> Finding:
+    """The words of one conversation are in no prompt and no answer of another, and nowhere readable on the disk."""
+    chats = {chat.id: chat for chat in here.pen.crowd.chats}
+    broken = [f"the prompt for {asked.labels} holds {asked.foreign}" for asked in here.asked if asked.foreign]
+    for sent in here.phones.sent:
+        foreign = here.pen.foreign(sent.text, chats[sent.chat])
+        broken += [f"an answer in {chats[sent.chat].canary} holds {foreign}"] if foreign else []
+    broken += [f"{canary} stands readable on the disk" for canary in here.store.readable_canaries]
+    count = len(here.asked) + len(here.phones.sent)
+    return Finding("prompts and answers with the words of their own conversation only", count, "", tuple(broken))
+
+
+def _order(here: World) -> Finding:
+    """Letters stand in the inbox in the order in which they came, and turns take them in that order."""
     broken: list[str] = []
-    for entry in here.record:
-        match entry:
-            case Asked():
-                for label in entry.labels:
-                    if taken_with.setdefault(label, entry.labels) != entry.labels:
-                        broken.append(f"{label} was asked with {taken_with[label]} and then with {entry.labels}")
-                    if entry.step < reached[label]:
-                        broken.append(f"{entry.life} asked for step {entry.step} of {label} again")
-                    reached[label] = max(reached[label], entry.step)
-            case Answered():
-                bought[entry.life, entry.step, entry.labels] += 1
-            case WentOut(sent=sent):
-                reached.update(dict.fromkeys(labels_in(sent.text), _DONE))
-    broken += [f"{life} paid twice for step {step} of {labels}" for (life, step, labels), n in bought.items() if n > 1]
-    again = bought.total() - len({key[1:] for key in bought})
-    told = f"{again} of them again, because their life was killed before they were written down"
-    return Finding("completions paid, none of them after it was written down", bought.total(), told, tuple(broken))
+    rows = [row for row in here.store.inbox if row.sent_at in here.pen.letters]
+    for chat in here.pen.crowd.listed:
+        own = [row for row in rows if row.chat == chat.id]
+        once = [row.sent_at for row in own if here.deliveries[row.sent_at] == 1]
+        broken += [f"letters of {chat.canary} are out of order"] if once != sorted(once) else []
+        # What was said among others is settled without a turn.
+        taken = [row for row in own if here.pen.letters[row.sent_at].sort != "reaction"]
+        asked = [row.turn for row in taken if row.turn is not None]
+        broken += [f"turns of {chat.canary} are out of order: {asked}"] if asked != sorted(asked) else []
+    return Finding("envelopes taken in the order in which they came", len(rows), "", tuple(broken))
+
+
+def _history(here: World) -> Finding:
+    """Every history can be sent to any provider, and holds each kept turn once, with its questions and its answer."""
+    broken: list[str] = []
+    questions = here.questions_by_turn()
+    turns = 0
+    for chat, history in here.store.history.items():
+        if history and not is_sendable([message for _, messages in history for message in messages]):
+            broken.append(f"the history of {chat} cannot be sent")
+        for turn, messages in history:
+            turns += 1
+            first, last = messages[0], messages[-1]
+            if not isinstance(first, UserMessage) or labels_in(first.text) != questions[turn]:
+                broken.append(f"turn {turn} does not begin with {questions[turn]}")
+            if not isinstance(last, AssistantMessage) or labels_in(last.text) != questions[turn]:
+                broken.append(f"turn {turn} does not end with the answer to {questions[turn]}")
+    kept = [turn for turn, state in here.store.turns.items() if state == "kept"]
+    if turns != len(kept):
+        broken.append(f"{len(kept)} turns were kept and {turns} are in the histories")
+    return Finding("turns in histories that any provider accepts", turns, "", tuple(broken))
 
 
 def _rules(here: World) -> Finding:

@@ -1,13 +1,19 @@
 """What a round leaves in the store, and what the audit finds."""
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Collection
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from store import Repositories, open_store
+from bot.chat.context import turns_of
+from bot.messages import Message
+from store import ConversationId, Repositories, open_store
+from tests.campaigns.chaos.crowd import canaries_in
+
+_ALL_TURNS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,8 @@ class Finding:
 
 
 class InboxRow(NamedTuple):
+    chat: str | None
+    """None for a conversation that none of the crowd has."""
     sent_at: int
     state: str
     turn: int | None
@@ -38,7 +46,6 @@ class InboxRow(NamedTuple):
 class OutboxRow(NamedTuple):
     id: int
     chat: str | None
-    """None for a conversation that none of the crowd has."""
     turn: int
     position: int
     state: str
@@ -69,18 +76,29 @@ class StoreContents:
     """When each reaction began that may have gone out."""
     turns: dict[int, str]
     """How each turn ended."""
+    completions: dict[int, int]
+    """How many finished model calls stand in the ledger, by turn."""
+    resent: dict[int, int]
+    """How many repeated sends stand in the ledger, by turn."""
+    history: dict[str, tuple[tuple[int, tuple[Message, ...]], ...]]
+    """The turns of each conversation, oldest first, each with its messages."""
     journaled: int
     """Steps of turns that have not ended."""
+    unknown_conversations: int
+    """Conversations that none of the crowd has."""
     integrity: str
     """What SQLite says of its files; `ok ok` where all is well."""
+    readable_canaries: frozenset[str]
+    """Words of conversations that stand in clear in one of the files."""
 
 
 async def read_store(path: Path, chats: Collection[str]) -> StoreContents:
     """Open the store, as Aldis would, and read its bare files."""
 
     def read(repos: Repositories) -> StoreContents:
-        return _contents(repos, chats, integrity)
+        return _contents(repos, chats, integrity, frozenset(readable))
 
+    readable = canaries_in(file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
     integrity = " ".join(map(_integrity, (path, path.with_name(f"{path.name}-keys"))))
     async with open_store(path, realm="signal") as store:
         return await store.read(read)
@@ -91,21 +109,34 @@ def _integrity(path: Path) -> str:
         return " ".join(row[0] for row in bare.execute("PRAGMA integrity_check"))
 
 
-def _contents(repos: Repositories, chats: Collection[str], integrity: str) -> StoreContents:
+def _contents(repos: Repositories, chats: Collection[str], integrity: str, readable: frozenset[str]) -> StoreContents:
     rows = repos.inbox.rows
     handles = {repos.inbox.chat_handle(chat): chat for chat in chats}
     known = {number: handles.get(handle) for number, handle in rows("SELECT id, handle FROM conversations")}
-    inbox = rows("SELECT sent_at, state, turn_id, received_at FROM inbox ORDER BY id")
+    inbox = rows("SELECT conversation_id, sent_at, state, turn_id, received_at FROM inbox ORDER BY id")
     outbox = rows(
         "SELECT id, conversation_id, turn_id, position, state, attempted_at, sent_at, removes FROM outbox ORDER BY id"
     )
+    counted = "SELECT turn_id, count(*) FROM ledger WHERE kind = ? AND outcome = ? GROUP BY turn_id"
     [(journaled,)] = rows("SELECT count(*) FROM journal")
     return StoreContents(
-        inbox=tuple(map(InboxRow._make, inbox)),
+        inbox=tuple(InboxRow(known[conversation], *row) for conversation, *row in inbox),
         outbox=tuple(OutboxRow(number, known[conversation], *row) for number, conversation, *row in outbox),
         attempts=tuple(map(AttemptRow._make, rows("SELECT outbox_id, begun_at, sent_at FROM attempts ORDER BY id"))),
         reactions=tuple(begun_at for (begun_at,) in rows("SELECT begun_at FROM reactions")),
         turns=dict(rows("SELECT id, state FROM turns")),
+        completions=defaultdict(int, rows(counted, ("model", "ok"))),
+        resent=defaultdict(int, rows(counted, ("send", "resent"))),
+        history={
+            chat: tuple(
+                (turn.turn, tuple(turn.messages))
+                for turn in turns_of(repos.history.last(ConversationId(number), _ALL_TURNS))
+            )
+            for number, chat in known.items()
+            if chat is not None
+        },
         journaled=journaled,
+        unknown_conversations=sum(chat is None for chat in known.values()),
         integrity=integrity,
+        readable_canaries=readable,
     )

@@ -1,4 +1,4 @@
-"""The models: doubles of both vendors that do what a question wishes, and fail now and then; and the weather.
+"""The models: doubles of both vendors that do what a question wishes, and fail now and then.
 
 A question's wishes are worked off one after the other, each in a step of its own; then comes an answer that names the
 labels and canaries of what was asked. A summary of older turns names none. Which requests fail is drawn from the seed,
@@ -9,15 +9,15 @@ is known by its key.
 import asyncio
 import random
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from aiohttp import web
 
-from tests.campaigns.chaos.crowd import CANARY, labels_in
-from tests.campaigns.chaos.record import Answered, Asked, Forgetful, Record
+from tests.campaigns.chaos.crowd import CANARY, Pen, labels_in
+from tests.campaigns.chaos.record import Answered, Asked, Forgetful, Record, SummedUp
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen
-from tests.servers.open_meteo import OpenMeteo
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import (
     Heard,
@@ -35,28 +35,25 @@ from tests.servers.script import (
 _MAX_STEPS = 3
 _LONG_ANSWER = " ".join(["and", "so", "on"] * 200)
 
+Round = tuple[Scripted, int]
+"""An answer of calls, and how many calls those are."""
 
-def rounds(text: str) -> list[Scripted]:
-    """The calls that a question wishes for, one by one."""
-    found: list[Scripted] = []
+
+def rounds(text: str, labels: Sequence[str]) -> list[Round]:
+    """The calls that a question wishes for, round by round."""
+    last = labels[-1]
+    found: list[Round] = []
     for line in text.splitlines():
+        searching = call("web_search", {"query": f"lamps {last} {len(found)}"})
         if "calculate please" in line:
-            found.append(call("calculate", {"expression": f"{len(found)} + 1"}))
+            found.append((call("calculate", {"expression": f"{len(found)} + {int(last[1:])}"}), 1))
+        elif "weather and search please" in line:
+            found.append((call("get_weather", {"place": "Hamlet"}) + searching, 2))
         elif "weather please" in line:
-            found.append(call("get_weather", {"place": "Hamlet"}))
+            found.append((call("get_weather", {"place": "Hamlet"}), 1))
+        elif "search please" in line:
+            found.append((searching, 1))
     return found[:_MAX_STEPS]
-
-
-@dataclass
-class Weather(Forgetful, OpenMeteo):
-    """A weather service; one request at a time is all that it takes, as the real one."""
-
-    record: Record = field(default_factory=Record)
-
-    async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
-        if await self.record.passed("tool asked"):
-            return web.Response(status=503)
-        return await super().respond(seen, request)
 
 
 @dataclass
@@ -67,6 +64,7 @@ class UnreliableModel(Forgetful, ModelServer):
     is_calm: bool = False
     """In calm no request fails."""
     record: Record = field(default_factory=Record)
+    pen: Pen | None = None
     _attempts: Counter[tuple[object, ...]] = field(default_factory=Counter[tuple[object, ...]])
 
     def __post_init__(self) -> None:
@@ -74,8 +72,8 @@ class UnreliableModel(Forgetful, ModelServer):
         self.reply = self._replied
 
     async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
-        if not self.heard(seen, parsed(seen.body)).tools:  # a summary of older turns
-            return await super().respond(seen, request)
+        if self._wants_summary(seen):
+            return await self._summed_up(seen, request)
         asked = self._asked(seen)
         self.record.note(asked)
         if await self.record.passed("model asked"):
@@ -89,13 +87,27 @@ class UnreliableModel(Forgetful, ModelServer):
             await self.record.passed("model answered")
         return response
 
+    def _wants_summary(self, seen: Seen) -> bool:
+        """The only request without tools: the background one that sums up what the window cuts off."""
+        return not self.heard(seen, parsed(seen.body)).tools
+
+    async def _summed_up(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        response = await super().respond(seen, request)
+        if response.status == 200:
+            self.record.note(SummedUp())
+        return response
+
     def _asked(self, seen: Seen) -> Asked:
         heard = self.heard(seen, parsed(seen.body))
+        labels = labels_in(heard.text)
+        assert self.pen is not None
+        chat = self.pen.chats[labels[0]]
         return Asked(
             life=seen.headers.get("x-api-key") or seen.headers.get("authorization", "").removeprefix("Bearer "),
             vendor=f"{type(self).__name__} {seen.path}",
-            labels=labels_in(heard.text),
-            step=min(len(heard.answers), len(rounds(heard.text))),
+            labels=labels,
+            step=_step(rounds(heard.text, labels), len(heard.answers)),
+            foreign=tuple(sorted(self.pen.foreign(seen.body.decode(), chat))),
         )
 
     async def _fault(self, asked: Asked, seen: Seen) -> web.StreamResponse | None:
@@ -123,9 +135,10 @@ class UnreliableModel(Forgetful, ModelServer):
         if not heard.tools:
             return say("They spoke of lamps and of the weather in Hamlet.")
         labels = labels_in(heard.text)
-        wished = rounds(heard.text) if heard.may_call else []
-        if len(heard.answers) < len(wished):
-            return think("let me look") + wished[len(heard.answers)]
+        wished = rounds(heard.text, labels) if heard.may_call else []
+        step = _step(wished, len(heard.answers))
+        if step < len(wished):
+            return think("let me look") + wished[step][0]
         canaries = ", ".join(dict.fromkeys(CANARY.findall(heard.text)))
         words = f"Answer to {' '.join(labels)} about {canaries}."
         return say(f"{words}\n\n{_LONG_ANSWER}\n\n{_LONG_ANSWER}" if ", long" in heard.text else words)
@@ -139,3 +152,12 @@ class Anthropic(UnreliableModel, AnthropicServer):
 @dataclass
 class OpenAI(UnreliableModel, OpenAIServer):
     """OpenAI's chat completions and responses."""
+
+
+def _step(wished: Sequence[Round], answers: int) -> int:
+    """How many rounds of calls have been answered."""
+    step = 0
+    while answers > 0 and step < len(wished):
+        answers -= wished[step][1]
+        step += 1
+    return step

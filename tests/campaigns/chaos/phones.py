@@ -1,17 +1,19 @@
-"""Signal between Aldis and people's phones: signal-cli's double, with sends that fail and receipts that come late.
+"""Signal between Aldis and people's phones: the bridges' doubles, with sends that fail and receipts that come late.
 
 Which sends go wrong and how is drawn from the seed, the conversation, the text and the number of the attempt; from the
 fourth attempt of a text on all go well, so that nothing has to be given up. Every frame that is handed to a life is
-remembered: what was handed to a process that died with it is lost by signal-cli's own protocol.
+remembered: what was handed to a process that died with it is lost by the bridges' own protocols.
 """
 
 import asyncio
 import json
 import random
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from aiohttp import web
 
@@ -19,7 +21,14 @@ from tests.campaigns.chaos.record import Forgetful, Record, WentOut
 from tests.servers.base import Seen
 from tests.servers.envelopes import receipt
 from tests.servers.signal_cli import SignalCli, _Subscription
-from tests.servers.signal_server import Parcel, Plan, Sent, cut
+from tests.servers.signal_rest_api import SignalRestApi
+from tests.servers.signal_server import Parcel, Plan, Sent, SignalServer, cut
+
+Way = Literal["unix", "tcp", "websocket"]
+WAYS: tuple[Way, ...] = ("unix", "tcp", "websocket")
+"""How Aldis hears: signal-cli's sockets, and signal-cli-rest-api's websocket."""
+KEEPING: frozenset[Way] = frozenset({"unix", "tcp"})
+"""Those on which nothing at all is lost by an orderly end, whatever comes meanwhile."""
 
 SEND_SECONDS = 5.0
 """Aldis's `SIGNAL__SEND_TIMEOUT_SECONDS`."""
@@ -29,6 +38,10 @@ GRACE_SECONDS = 6.0
 _ALWAYS_WELL_FROM = 3
 _LATE_RECEIPT_SECONDS = (1.0, 4.0)
 """A receipt that comes late comes within the grace period: later than that, nobody is promised anything."""
+_MAX_DECRYPTING_SECONDS = 2.0
+_MAX_UNREAD = 4
+"""After so many letters that were handed over and not shown as read, the next frame waits a moment, as it does when
+signal-cli has to decrypt it first: what lies in the socket when a life is killed is lost."""
 
 _TROUBLE: tuple[tuple[float, Plan], ...] = (
     (0.03, Plan(delay_seconds=0.3)),
@@ -53,23 +66,26 @@ class Handed:
     stream: int
     at: int
     """When it was written, in milliseconds since 1970."""
+    author: str
+    """The uuid of whoever it is of; empty where it does not tell."""
     sent_at: int | None
     confirms: tuple[int, ...]
 
 
 @dataclass
-class Phones(Forgetful, SignalCli):
-    """Signal, as the crowd has it, behind signal-cli's own daemon."""
+class Phones(Forgetful, SignalServer, ABC):
+    """Signal, as the crowd has it, behind one of the bridges."""
 
     seed: int = 0
     is_calm: bool = False
     """In calm all sends go well, and every receipt comes at once."""
+    awaited: set[int] = field(default_factory=set[int])
+    """The letters that should be shown as read, by their times."""
     record: Record = field(default_factory=Record)
     handed: list[Handed] = field(default_factory=list[Handed])
     calm_streams: set[int] = field(default_factory=set[int])
     """The streams whose processes were not killed."""
-    _fed: list[_Subscription] = field(default_factory=list[_Subscription])
-    """All streams so far; a stream's number is its place, from 1."""
+    _unread: list[int] = field(default_factory=list[int])
     _attempts: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     _late: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
@@ -77,9 +93,19 @@ class Phones(Forgetful, SignalCli):
         self.receipts_mode = "never"  # the phones below confirm, each in its own time
 
     @property
+    @abstractmethod
+    def waiting(self) -> int:
+        """How many frames wait at Signal's server, or in the bridge."""
+
+    @property
+    @abstractmethod
+    def unheard(self) -> list[str]:
+        """What was fetched and handed to nobody."""
+
+    @property
     def is_quiet(self) -> bool:
         """Whether nothing is on its way to Aldis."""
-        return not self._waiting and not self._late
+        return not self.waiting and not self._late
 
     async def stop(self) -> None:
         for task in self._late:
@@ -89,39 +115,43 @@ class Phones(Forgetful, SignalCli):
 
     # In
 
-    @property
-    def waiting(self) -> int:
-        """How many frames wait at Signal's server."""
-        return len(self._waiting)
-
-    async def _listen(self, listener: _Subscription) -> None:
-        self._fed.append(listener)
+    def _note_stream(self, number: int) -> None:
+        self._unread.clear()
         if self.is_calm:
-            self.calm_streams.add(len(self._fed))
-        await super()._listen(listener)
+            self.calm_streams.add(number)
 
-    async def _hand(self, listener: _Subscription, arrival: str) -> None:
-        await super()._hand(listener, arrival)
-        stream = next(number for number, fed in enumerate(self._fed, 1) if fed is listener)
-        self.handed.append(_handed(stream, arrival))
+    def _note_handed(self, stream: int, text: str) -> None:
+        frame = _handed(stream, text)
+        self.handed.append(frame)
+        if frame.sent_at in self.awaited:
+            self._unread.append(frame.sent_at)
+
+    async def _rest(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_MAX_DECRYPTING_SECONDS), self._changed:
+                await self._changed.wait_for(lambda: len(self._unread) < _MAX_UNREAD or not self.streams_open)
+                return
+        self._unread.clear()
 
     async def note(self, repository: list[Any], value: Any) -> None:
+        if repository is self.read and value[1] in self._unread:
+            self._unread.remove(value[1])
         await super().note(repository, value)
         if repository is self.sent:
             self.record.note(WentOut(sent=value))
 
     # Out
 
-    async def _send(self, sent: Parcel, seen: Seen, wire: asyncio.BaseTransport | None) -> Any:
-        """As it is planned, unless Aldis was killed when it began this send."""
+    async def _is_cut_off(self, sent: Parcel) -> bool:
+        """Whether Aldis was killed when it began this send; else how it goes is planned."""
         text = sent.text if isinstance(sent, Sent) else ""
         attempt = self._attempts[sent.chat, text]
         # One that a kill cuts off counts: Aldis gives up after a few of which nobody knows what became of them.
         self._attempts[sent.chat, text] += 1
         if await self.record.passed("send begun"):
-            return web.Response(status=503)
+            return True
         self.plans.append(self._plan(sent, text, attempt))
-        return await super()._send(sent, seen, wire)
+        return False
 
     def _plan(self, sent: Parcel, text: str, attempt: int) -> Plan:
         if self.record.place == "send out":
@@ -163,11 +193,73 @@ class Phones(Forgetful, SignalCli):
         await self.deliver(frame)
 
 
+@dataclass
+class DaemonPhones(Phones, SignalCli):
+    """Signal behind signal-cli's own daemon."""
+
+    _fed: list[_Subscription] = field(default_factory=list[_Subscription])
+    """All streams so far; a stream's number is its place, from 1."""
+
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def unheard(self) -> list[str]:
+        return self.lost
+
+    async def _send(self, sent: Parcel, seen: Seen, wire: asyncio.BaseTransport | None) -> Any:
+        return web.Response(status=503) if await self._is_cut_off(sent) else await super()._send(sent, seen, wire)
+
+    async def _listen(self, listener: _Subscription) -> None:
+        self._fed.append(listener)
+        self._note_stream(len(self._fed))
+        await super()._listen(listener)
+
+    async def _hand(self, listener: _Subscription, arrival: str) -> None:
+        await super()._hand(listener, arrival)
+        self._note_handed(next(number for number, fed in enumerate(self._fed, 1) if fed is listener), arrival)
+
+
+@dataclass
+class BridgePhones(Phones, SignalRestApi):
+    """Signal behind signal-cli-rest-api."""
+
+    @property
+    def waiting(self) -> int:
+        return 0  # what comes is handed on at once, or dropped
+
+    @property
+    def unheard(self) -> list[str]:
+        return self.dropped
+
+    async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> web.StreamResponse:
+        return web.Response(status=503) if await self._is_cut_off(sent) else await super()._send(sent, seen, request)
+
+    async def opened(self, change: int) -> None:
+        if change > 0:
+            self._note_stream(self.streams_opened + 1)
+        await super().opened(change)
+
+    async def deliver_data(self, text: str) -> None:
+        if self.streams_open:
+            await self._rest()
+        if self._sockets:
+            self._note_handed(self.streams_opened, text)
+        await super().deliver_data(text)
+
+
+def phones(way: Way, **options: Any) -> Phones:
+    """Signal, over one of the ways."""
+    return BridgePhones(**options) if way == "websocket" else DaemonPhones(way=way, **options)
+
+
 def _handed(stream: int, text: str) -> Handed:
     at = time.time_ns() // 1_000_000
     try:
         envelope = json.loads(text)["envelope"]
         confirms = tuple(envelope.get("receiptMessage", {}).get("timestamps", ()))
-        return Handed(stream=stream, at=at, sent_at=int(envelope["timestamp"]), confirms=confirms)
+        author = envelope.get("sourceUuid") or ""
+        return Handed(stream=stream, at=at, author=author, sent_at=int(envelope["timestamp"]), confirms=confirms)
     except (ValueError, TypeError, KeyError):
-        return Handed(stream=stream, at=at, sent_at=None, confirms=())
+        return Handed(stream=stream, at=at, author="", sent_at=None, confirms=())

@@ -19,6 +19,8 @@ class Asked:
     vendor: str
     labels: tuple[str, ...]
     step: int
+    foreign: tuple[str, ...]
+    """Canaries and labels of other conversations in the prompt: there must be none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,13 +33,26 @@ class Answered:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SummedUp:
+    """A summary of older turns was written out whole: it is paid for, by one of the turns."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searched:
+    """A tool looked something up for a question, as the answer of the model to step `step` asked for."""
+
+    label: str
+    step: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class WentOut:
     """People got a message."""
 
     sent: Sent
 
 
-Entry = Asked | Answered | WentOut
+Entry = Asked | Answered | SummedUp | Searched | WentOut
 
 PLACES = ("model asked", "model answered", "tool asked", "send begun", "send out")
 """A request has arrived and nothing has been done; the model's answer was written whole, or the message has gone out to

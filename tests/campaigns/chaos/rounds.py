@@ -17,6 +17,7 @@ import aiohttp
 from bot.web.control import ask_running
 from tests.campaigns.chaos.crowd import Letter
 from tests.campaigns.chaos.evidence import read_store
+from tests.campaigns.chaos.phones import KEEPING
 from tests.campaigns.chaos.record import PLACES
 from tests.campaigns.chaos.world import VENDORS, Life, Size, Step, Vendor, World, world
 from tests.ports import free_port
@@ -48,7 +49,7 @@ async def played(size: Size, folder: Path) -> World:
 
 
 async def _writing(here: World) -> None:
-    """Letters at their rate, a twentieth of them twice; until cancelled."""
+    """Letters at their rate, a twentieth of them twice, oddities in between; until cancelled."""
     lots = random.Random(f"{here.size.seed}|writing")
     due_at = time.monotonic()
     async with asyncio.TaskGroup() as group:
@@ -62,6 +63,9 @@ async def _writing(here: World) -> None:
             await here.deliver(letter)
             if lots.random() < 0.05:
                 group.create_task(_again(here, letter, lots.uniform(0, 3)))
+            if lots.random() < 0.03:
+                odd = here.pen.oddity()
+                await (here.phones.deliver_data(odd) if isinstance(odd, str) else here.phones.deliver(odd))
 
 
 async def _again(here: World, letter: Letter, seconds: float) -> None:
@@ -135,15 +139,16 @@ async def _stopped(here: World, life: Life, lots: random.Random) -> None:
     streams = here.phones.streams_opened
     await here.connected(life)
     await life.over(min(lots.expovariate(1 / here.size.uptime_seconds), _MAX_LIFE_SECONDS))
-    lost = len(here.phones.lost)
+    lost = len(here.phones.unheard)
     for _ in range(here.size.restarts):
         restarted = asyncio.create_task(here.connected(life))
         here.restarts += await _asked_to_restart(here)
         await restarted
         await life.over(lots.uniform(0, here.size.uptime_seconds))
     await here.stop(life, "asked to stop")
-    here.lost_in_order += len(here.phones.lost) - lost
-    here.phones.calm_streams.update(range(streams + 1, here.phones.streams_opened + 1))
+    if here.size.way in KEEPING:
+        here.lost_in_order += len(here.phones.unheard) - lost
+        here.phones.calm_streams.update(range(streams + 1, here.phones.streams_opened + 1))
 
 
 async def _asked_to_restart(here: World) -> bool:
@@ -174,7 +179,7 @@ async def _calm_life(here: World, vendor: Vendor) -> bool:
     port = free_port()
     life = await here.begin(vendor, web_port=port)
     await here.connected(life)
-    for chat in here.pen.crowd.chats:
+    for chat in here.pen.crowd.listed:
         await here.deliver(here.pen.question(chat))
     calm = 0
     deadline = time.monotonic() + _REST_SECONDS

@@ -1,4 +1,4 @@
-"""The audit of what went out: every message once, to whom it belongs.
+"""The audit of what went out: every message once, to whom it belongs, in order.
 
 Every row of the outbox names the message that went out for it by that message's time, unless receipts have proved that
 it went out without telling which of several it was. What went out, still stands in the chat, and is named by no row is
@@ -83,10 +83,19 @@ def _removed_unnamed(here: World) -> Counter[str | None]:
     return Counter(removed.chat for removed in here.phones.removed if removed.timestamp not in names)
 
 
+def confirmed(here: World) -> Finding:
+    """Most messages were confirmed by a phone: else nothing is shown about what receipts prove."""
+    handed = {target for frame in here.phones.handed for target in frame.confirms}
+    count = sum(sent.timestamp in handed for sent in here.phones.sent)
+    broken = () if count >= len(here.phones.sent) / 2 else (f"only {count} of {len(here.phones.sent)} were",)
+    return Finding("messages whose receipt was handed to a life", count, "", broken)
+
+
 def answered_once(here: World) -> Finding:
     """Nobody saw an answer twice whom a receipt could have spared it."""
     receipts = Receipts.of(here)
     reasons: Counter[str] = Counter()
+    unmarked = 0
     broken: list[str] = []
     given_up = {(copy.chat, copy.text) for copy in _seen_unnamed(here).values() if copy is not None}
     items = {row.id: row for row in here.store.outbox}
@@ -106,11 +115,12 @@ def answered_once(here: World) -> Finding:
         others += here.store.reactions
         reason = receipts.reason(copy, row, own, others)
         reasons[reason] += 1
+        unmarked += not here.store.resent[row.turn]
         if reason not in _ALLOWED:
             place = copy.chat.partition(":")[0]
             broken.append(f"the answer of turn {row.turn} {labels_in(copy.text)} ({place}) was seen twice: {reason}")
     told = ", ".join(f"{number} {reason}" for reason, number in reasons.items() if reason in _ALLOWED)
-    told = f"{reasons.total()} others seen twice: {told}" if told else ""
+    told = f"{reasons.total()} others seen twice: {told}; {unmarked} of them not marked in the ledger" if told else ""
     return Finding("messages seen once", len(here.phones.sent) - 2 * reasons.total(), told, tuple(broken))
 
 
@@ -125,6 +135,23 @@ _ALLOWED = {NEVER, LATE, LOST, UNCLEAR, _GIVEN_UP, _STATUS}
 _ROUNDING_MS = 5
 
 
+def ordered(here: World) -> Finding:
+    """In every conversation people saw the messages in the order in which they were written."""
+    rows = {row.sent_at: row for row in here.store.outbox if not row.removes}
+    broken: list[str] = []
+    for chat in here.pen.crowd.listed:
+        seen = [rows[sent.timestamp].id for sent in here.phones.sent if sent.chat == chat.id and sent.timestamp in rows]
+        broken += [f"messages of {chat.canary} went out in the order {seen}"] if seen != sorted(seen) else []
+        written = [row.id for row in sorted(rows.values(), key=_written) if row.chat == chat.id]
+        broken += [f"turns of {chat.canary} were answered in another order"] if written != sorted(written) else []
+    return Finding("messages seen in their order", len(rows), "", tuple(broken))
+
+
+def _written(row: OutboxRow) -> tuple[int, bool, int]:
+    """Statuses come before the answer; their positions count down."""
+    return row.turn, row.position >= 0, abs(row.position)
+
+
 def _copies(here: World) -> Iterator[tuple[Sent, OutboxRow | None]]:
     """What went out, stands there, and is named by no row, with the row of its other copy in the same conversation."""
     rows = {row.sent_at: row for row in here.store.outbox}
@@ -137,9 +164,16 @@ def _copies(here: World) -> Iterator[tuple[Sent, OutboxRow | None]]:
             named = others[sent.chat, sent.text]
             # The next of the same words: notices have the same words again and again.
             place = min(bisect_right(named, sent.timestamp, key=attrgetter("timestamp")), len(named) - 1)
-            # Phones take the first of two that revise the same message, and drop the second: people see one.
-            if not named or sent.edits is None or sent.edits != named[place].edits:
+            if not named or not are_one_message(sent, named[place]):
                 yield sent, rows[named[place].timestamp] if named else None
+
+
+def are_one_message(first: Sent, second: Sent) -> bool:
+    """Whether two sends of the same words stand in the chat as one message, because both revise the same one.
+
+    Phones take the first of them and drop the second, which does not revise the newest.
+    """
+    return first.edits is not None and first.edits == second.edits
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ import pytest
 from tests.campaigns.chaos.audit import gaps
 from tests.campaigns.chaos.evidence import OutboxRow
 from tests.campaigns.chaos.phones import GRACE_SECONDS
-from tests.campaigns.chaos.sends import LATE, LOST, NEVER, Receipts
+from tests.campaigns.chaos.sends import LATE, LOST, NEVER, Receipts, are_one_message
 from tests.servers.signal_server import Sent
 
 _GRACE_MS = round(1000 * GRACE_SECONDS)
@@ -53,6 +53,20 @@ def test_repetitions(begun: int, taken: int, again: int, handed: int | None, rea
     assert reason in receipts.reason(_sent(second), _row(attempted_at=again, sent_at=taken), [begun, again])
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "is_one"),
+    [
+        pytest.param(None, None, False, id="two-messages"),
+        pytest.param(1, 1, True, id="the-same-status-replaced-twice"),
+        pytest.param(None, 1, False, id="a-message-and-then-a-revision-of-the-status"),
+        pytest.param(1, None, False, id="a-revision-of-the-status-and-then-a-message"),
+    ],
+)
+def test_revisions(first: int | None, second: int | None, is_one: bool) -> None:
+    """An answer that takes the place of a status twice is seen once; beside the status it is seen twice."""
+    assert are_one_message(_sent(5, edits=first), _sent(9, edits=second)) is is_one
+
+
 def _row(*, attempted_at: int, sent_at: int) -> OutboxRow:
     return OutboxRow(
         id=1,
@@ -66,7 +80,7 @@ def _row(*, attempted_at: int, sent_at: int) -> OutboxRow:
     )
 
 
-def _sent(timestamp: int) -> Sent:
+def _sent(timestamp: int, *, edits: int | None = None) -> Sent:
     return Sent(
         recipient="a",
         group=None,
@@ -76,4 +90,5 @@ def _sent(timestamp: int) -> Sent:
         quote_timestamp=None,
         quote_author=None,
         quote_text=None,
+        edits=edits,
     )

@@ -11,8 +11,9 @@ from typing import Any, Literal, NamedTuple
 
 from tests.campaigns.chaos.crowd import Crowd, Letter, Pen
 from tests.campaigns.chaos.evidence import StoreContents
-from tests.campaigns.chaos.models import Anthropic, OpenAI, Weather
-from tests.campaigns.chaos.phones import GRACE_SECONDS, SEND_SECONDS, Phones
+from tests.campaigns.chaos.lookups import Searches, Weather
+from tests.campaigns.chaos.models import Anthropic, OpenAI
+from tests.campaigns.chaos.phones import GRACE_SECONDS, SEND_SECONDS, Phones, Way, phones
 from tests.campaigns.chaos.record import Asked, Record
 from tests.flows import processes
 from tests.servers.envelopes import ACCOUNT
@@ -42,6 +43,7 @@ class Size:
 
     seed: int
     kills: int
+    way: Way = "unix"
     stops: int = 0
     """How many lives more end as an operator ends them, while people write."""
     restarts: int = 0
@@ -49,6 +51,7 @@ class Size:
     rate_per_second: float = 20.0
     people: int = 25
     groups: int = 5
+    strangers: int = 4
     uptime_seconds: float = 2.0
     """How long a life lasts after it has connected, on average."""
 
@@ -135,6 +138,8 @@ class World:
         return turns
 
     async def deliver(self, letter: Letter) -> None:
+        if letter.label and letter.chat.is_listed and not self.deliveries[letter.sent_at]:
+            self.phones.awaited.add(letter.sent_at)
         self.deliveries[letter.sent_at] += 1
         await self.phones.deliver(letter.frame)
 
@@ -193,13 +198,15 @@ def _model_settings(vendor: Vendor, address: str, key: str) -> dict[str, str]:
 @asynccontextmanager
 async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
     """The doubles of everything that Aldis talks to, listening."""
-    crowd = Crowd.drawn(size.seed, people=size.people, groups=size.groups)
+    crowd = Crowd.drawn(size.seed, people=size.people, groups=size.groups, strangers=size.strangers)
     pen, record = Pen(crowd=crowd, seed=size.seed), Record()
     shared: dict[str, Any] = {"seed": size.seed, "record": record}
+    everybody = (*crowd.people, *crowd.strangers)
     async with (
-        Phones(**shared, groups=crowd.groups, people=crowd.people) as signal,
-        OpenAI(**shared) as openai,
-        Anthropic(**shared) as anthropic,
+        phones(size.way, **shared, groups=crowd.groups, people=everybody) as signal,
+        OpenAI(**shared, pen=pen) as openai,
+        Anthropic(**shared, pen=pen) as anthropic,
+        Searches(**shared) as searches,
         Weather(record=record) as weather,
     ):
         settings = {
@@ -212,6 +219,8 @@ async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
             "TOOLS__CALLS_PER_MINUTE": "10000",
             "TOOLS__WEATHER__BASE_URL": weather.url,
             "TOOLS__WEATHER__GEOCODING_BASE_URL": weather.url,
+            "TOOLS__WEB_SEARCH__SEARXNG_BASE_URL": searches.url,
+            "TOOLS__WEB_SEARCH__WIKIPEDIA_BASE_URL": searches.url,
             "WORKER__CONVERSATIONS_AT_ONCE": "16",
             **crowd.settings(),
             **GENEROUS,

@@ -1,7 +1,7 @@
 """`python -m tests.campaigns.fuzz [TARGET] [--count N] [--seed S] [--from N]`: long rounds, with their figures.
 
 Exit status 1 when something that must hold did not; the example is named, and made again with its seed and number:
-`python -m tests.campaigns.fuzz envelopes --seed 7 --from 812 --count 1`. What goes wrong in a stream names the last
+`python -m tests.campaigns.fuzz calculator --seed 7 --from 812 --count 1`. What goes wrong in a stream names the last
 frame of the batch it happened in, so ask for the hundred before it as well.
 """
 
@@ -17,10 +17,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.campaigns.fuzz import envelopes, intake, models
+from tests.campaigns.fuzz import calculator, envelopes, intake, models
 from tests.campaigns.fuzz.rounds import Round, Violation
 
 TARGETS: dict[str, tuple[int, Callable[[Round, Path], Coroutine[Any, Any, None]]]] = {
+    "calculator": (calculator.COUNT, calculator.check),
     "envelopes": (envelopes.COUNT, envelopes.check),
     "envelopes through the intake": (intake.COUNT, intake.check),
     **{f"models ({kind})": (models.COUNT, partial(models.check, kind)) for kind in models.KINDS},

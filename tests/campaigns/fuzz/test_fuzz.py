@@ -10,7 +10,7 @@ import pytest
 from bot.events import ChatId, Envelope, Event, Incoming, PersonId
 from bot.signal.envelope import FrameReader
 from tests.bot.signal.bridges import OWN_ACCOUNT
-from tests.campaigns.fuzz import envelopes, models, oracle
+from tests.campaigns.fuzz import calculator, envelopes, models, oracle
 from tests.campaigns.fuzz.__main__ import TARGETS, main
 from tests.campaigns.fuzz.rounds import Round, Violation
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message
@@ -23,6 +23,7 @@ def short(target: str, count: int) -> Round:
 
 
 MUST_HAPPEN: dict[str, tuple[int, set[str]]] = {
+    "calculator": (1_000, {"calculated", "refused with a sentence", "no arguments"}),
     "envelopes": (2_000, {"Incoming", "Edited", "Deleted", "Reacted", "Receipt", "nothing", "no envelope"}),
     "envelopes through the intake": (
         500,
@@ -44,26 +45,26 @@ async def test_a_short_round(target: str, tmp_path: Path) -> None:
 
 def test_an_example_is_the_same_alone() -> None:
     """What a failure names can be made again, whatever ran before it."""
-    together = [envelopes.frame_of(random) for random in short("envelopes", 20).randoms()]
-    alone = Round(target="envelopes", count=1, seed=SEED, first=13)
-    assert [envelopes.frame_of(random) for random in alone.randoms()] == [together[13]]
-    assert [envelopes.frame_of(random) for random in Round(target="envelopes", count=20).randoms()] != together
+    together = [calculator.expression_of(random) for random in short("calculator", 20).randoms()]
+    alone = Round(target="calculator", count=1, seed=SEED, first=13)
+    assert [calculator.expression_of(random) for random in alone.randoms()] == [together[13]]
+    assert [calculator.expression_of(random) for random in Round(target="calculator", count=20).randoms()] != together
 
 
 def test_a_violation_names_its_example() -> None:
     """The target, the seed, the number and the input."""
-    round_ = short("envelopes", 3)
+    round_ = short("calculator", 3)
     [_, *_] = round_.randoms()
-    expected = rf"envelopes: example 2 of seed {SEED}: '1\+1'\n[^$]*it is three"
+    expected = rf"calculator: example 2 of seed {SEED}: '1\+1'\n[^$]*it is three"
     with pytest.raises(Violation, match=expected), round_.trying("1+1"):
         raise ValueError("it is three")
 
 
 def test_the_command_runs_one_target_and_tells_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
     """Count, seed, time, memory, outcomes and the slowest."""
-    assert main(["models", "--count", "30", "--seed", "7"]) == 0
+    assert main(["calculator", "--count", "30", "--seed", "7"]) == 0
     told = capsys.readouterr().out
-    assert told.startswith("models (anthropic): 30 examples of seed 7, no violation, ")
+    assert told.startswith("calculator: 30 examples of seed 7, no violation, ")
     assert "slowest: " in told
 
 

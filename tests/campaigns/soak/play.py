@@ -314,8 +314,8 @@ async def _passed(event: asyncio.Event, seconds: float) -> bool:
 async def play(size: Size, folder: Path) -> Record:
     """Play a round in an empty folder."""
     groups = size.conversations // 5
-    crowd = Crowd.drawn(size.seed, people=size.conversations - groups, groups=groups)
-    record, port = Record(size=size, chats=crowd.chats), free_port()
+    crowd = Crowd.drawn(size.seed, people=size.conversations - groups, groups=groups, strangers=0)
+    record, port = Record(size=size, chats=crowd.listed), free_port()
     async with (
         Phones(groups=crowd.groups, people=crowd.people, record=record) as phones,
         SlowModel(record=record) as model,
