@@ -129,6 +129,10 @@ class Outbox(Repository):
         )
         return tuple(self.keyring.open(conversation, _place(turn, position), reply) for position, reply in rows)
 
+    def is_in_doubt(self, turn: TurnId) -> bool:
+        """Returns whether a part of the turn's answer may or may not have gone out."""
+        return self.exists("SELECT 1 FROM outbox WHERE turn_id = ? AND state = 'unknown' AND position >= 0", (turn,))
+
     def doubtful(self, conversation: ConversationId) -> tuple[tuple[OutboxId, bytes], ...]:
         """Returns what is being sent to the conversation or may have been, under a timestamp that is not known yet."""
         rows = self.rows(

@@ -173,10 +173,8 @@ class Revisions:
             return (*planned, *self._given_up(change))
         if known.turn is None:
             return planned
-        sent, unsent = (
-            outgoing.shown_answer(repos, known.turn),
-            repos.outbox.unsent_parts(change.conversation, known.turn),
-        )
+        sent, outbox = outgoing.shown_answer(repos, known.turn), repos.outbox
+        unsent = outbox.unsent_parts(change.conversation, known.turn) or outbox.is_in_doubt(known.turn)
         replaces = repos.turns.replaces(known.turn) if known.turn_state == "running" else known.turn
         has_others = repos.inbox.ask_again(known.turn, besides=known.item, replaces=replaces, now=change.now)
         stops = self._ended(change)

@@ -10,6 +10,7 @@ from bot.clock import SetClock
 from bot.errors import NotSent, SendUnknown
 from bot.events import SentId
 from bot.i18n import phrases
+from bot.i18n.catalogues import say
 from bot.models.base import Request
 from store import Store, open_store
 from tests.bot.chat.turn_helpers import Echo, calls, says
@@ -137,6 +138,23 @@ async def test_what_takes_one_message_back_leaves_the_others_their_answer(tmp_pa
             assert [word for word in ("tulip", "rose", "iris") if word in aldis.model.asked[2]] == words_of, story
             assert set(answers[-1].answers) == {*names} - {names[place]}, story
             assert await aldis.count("SELECT count(*) FROM inbox WHERE envelope IS NOT NULL") == 0, story
+
+
+async def test_the_others_hear_of_an_answer_in_doubt_that_cannot_be_made_again(store: Store, clock: SetClock) -> None:
+    """What was done for it must not be done twice, and it may not have gone out: a word says that it is gone."""
+    async with app_harness(store, clock, tools=(Echo(effects="once"),)) as aldis:
+        gate = aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("slow"))
+        await aldis.asked(1)
+        tulip, rose = await aldis.deliver(message("tulip")), await aldis.deliver(message("rose"))
+        aldis.model.script += [says("re: slow"), calls(("echo", {"word": "tulip"})), says("Both are fine.")]
+        aldis.transport.sends = [lambda: SentId(FIRST), SendUnknown("no answer")]
+        gate.set()
+        await aldis.until(lambda: not aldis.transport.sends)
+        await aldis.quiet_but(1)
+        await aldis.deliver(delete(rose))
+        await aldis.until(lambda: aldis.transport.sent[-1].answers == (tulip,))
+        assert aldis.transport.sent[-1].content.text == say(turn_phrases.ANSWER_TAKEN_BACK)
 
 
 async def test_nobody_deletes_what_another_wrote(store: Store, clock: SetClock) -> None:

@@ -62,7 +62,9 @@ class _Audit:
         """What the intake has taken of what it may take, in order."""
         self.deleted = {said.deletes for said in self.taken if said.deletes is not None}
         """The messages of which Aldis has heard that they are deleted."""
-        shared = [call.question for call in self.record.completions if not self.deleted.isdisjoint(call.question)]
+        together = [call.question for call in self.record.completions]
+        together += [attempt.said.answers for attempt in self.record.attempts]  # where no model answered
+        shared = [numbers for numbers in together if not self.deleted.isdisjoint(numbers)]
         self.disturbed = set(chain.from_iterable(shared)) | self.deleted
         """Those, and what was asked together with one of them."""
         self.copies: dict[Utterance, list[Visible]] = defaultdict(list)

@@ -188,9 +188,10 @@ class Network:
         old.is_gone, old.heir = True, heir
 
     def _drops(self, stamp: int, heir: Utterance) -> bool:
-        """Whether phones show nothing of an edit: a status comes late, and what it edits is removed."""
+        """Whether phones show nothing of an edit: it comes late, and what it edits is removed."""
         [old] = [visible for visible in self.record.visible if visible.stamp == stamp]
-        return heir.role == "status" and old.is_gone and old.heir is None
+        is_taken_back = any(self.record.said[number].deletes in heir.answers for number in self.record.taken)
+        return old.is_gone and old.heir is None and (heir.role == "status" or is_taken_back)
 
     def removed(self, removal: Removal) -> SentId:
         """A removal that people see at once; phones pass over one of what is not in that chat."""
