@@ -21,22 +21,22 @@ ROOT = Path(__file__).parents[1]
 ROOMS = {
     "bot": (1858, 1300),
     "bot/settings": (1098, 700),
-    "bot/cli": (800, 700),
-    "bot/app": (1037, 700),
+    "bot/cli": (796, 700),
+    "bot/app": (1030, 700),
     "bot/i18n": (372, 350),
-    "bot/chat": (7514, 7350),
+    "bot/chat": (7492, 7350),
     "bot/commands": (1766, 1100),
-    "bot/features": (3872, 3400),
+    "bot/features": (3857, 3400),
     "bot/loops": (2031, 1600),
-    "bot/signal": (3350, 2900),
+    "bot/signal": (3338, 2900),
     "bot/terminal": (349, 350),
     "bot/formatting": (799, 800),
-    "bot/media": (2036, 1700),
-    "bot/models": (2897, 2900),
-    "bot/web": (2323, 2300),
-    "bot/doctor": (999, 900),
-    "store": (4940, 3900),
-    "tools": (7714, 7000),
+    "bot/media": (2034, 1700),
+    "bot/models": (2894, 2900),
+    "bot/web": (2309, 2300),
+    "bot/doctor": (998, 900),
+    "store": (4931, 3900),
+    "tools": (7678, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
 
@@ -48,16 +48,16 @@ PARTS = {
 """Folders that are counted as a part of another room."""
 
 MODULES = (238, 280)
-TEST_LINES = (59671, 50000)
-SENTENCES = (359, 550)
-DOCS_WORDS = (16555, 18000)
+TEST_LINES = (52355, 50000)
+SENTENCES = (357, 550)
+DOCS_WORDS = (15677, 18000)
 SETTINGS = (113, 120)
 PACKAGES = (28, 26)
 TRANSPORT_MEMBERS = (14, 14)
 TOOL_FIELDS = (14, 14)
-OTHER_LINES = (1173, 1425)
+OTHER_LINES = (1151, 1425)
 """HTML, JavaScript, CSS and SQL."""
-CI_AND_DOCKER_LINES = (2523, 2539)
+CI_AND_DOCKER_LINES = (2504, 2539)
 
 GENERATED = {"docs/settings.md", "docs/commands.md", "docs/signal.md", "docs/coverage.md"}
 RECORDED = ("tests/bot/signal/envelopes/",)
