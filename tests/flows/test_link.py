@@ -68,7 +68,6 @@ async def test_a_second_account(tmp_path: Path) -> None:
         SignalCli() as server,
         started("link", settings={"SIGNAL__URL": server.url}, folder=tmp_path) as console,
     ):
-        await console.out.until(server.link_uri)
         await server.scan("+15550100009")
         ended = await console.ended()
     assert ended.status == 0
