@@ -113,7 +113,7 @@ class Dear(Echo):
 
     async def run(self, arguments: Any, context: ToolContext) -> Result:
         result = await super().run(arguments, context)
-        return replace(result, cost_usd=0.1)  # pyright: ignore[reportArgumentType]
+        return replace(result, cost_usd=0.1)
 
 
 async def test_a_cost_that_is_a_float_is_exact(clock: SetClock) -> None:
