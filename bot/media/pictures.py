@@ -47,8 +47,7 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
 
 def fit_picture(data: bytes, file_format: str) -> tuple[Facts, bytes]:
-    """Returns the picture as a JPEG, on white where it is transparent, on black if it is light; of an animation the
-    first frame.
+    """Returns the picture as a JPEG, a transparent one on white, or on black if light; of an animation the first frame.
 
     The facts are `width`, `height` (in pixels) and `is_animation`. `file_format` is Pillow's name of the only format
     that is tried.

@@ -91,15 +91,17 @@ class Speech:
             )
             answer = sent.as_json(_SERVICE)
         except ToolError as error:
-            return None, _fee(model, error.code, presumed if isinstance(error, TimedOut) else None)
+            return None, Fee(name=model, outcome=error.code, cost_usd=presumed if isinstance(error, TimedOut) else None)
         body = _object(answer.body)
         if not answer.ok or not isinstance(text := body.get("text"), str):
             # A refused request is not charged; one with an unreadable answer may have been.
-            return None, _fee(model, f"status_{answer.status}", presumed if answer.ok else Decimal(0))
+            return None, Fee(
+                name=model, outcome=f"status_{answer.status}", cost_usd=presumed if answer.ok else Decimal(0)
+            )
         # Whisper reports seconds, other models count tokens.
         billed = _object(body.get("usage")).get("seconds")
         cost = self._minutes_cost(billed) if isinstance(billed, int | float) and billed > 0 else presumed
-        return text.strip(), _fee(model, "ok", cost)
+        return text.strip(), Fee(name=model, outcome="ok", cost_usd=cost)
 
     def listening_fee(self, sound: bytes, ending: str, *, seconds: float | None) -> Fee:
         """Returns the expected fee of transcribing a recording: by what the file claims, which may be made up, or by
@@ -108,13 +110,13 @@ class Speech:
         bits = len(sound) * 8
         fewest = _UNPACKED_BITS.get(ending, _MIN_PACKED_BITS)
         presumed = bits / fewest if seconds is None else max(seconds, bits / _MAX_BITS)
-        return _fee(self._audio.listening_model, "asked", self._minutes_cost(presumed))
+        return Fee(name=self._audio.listening_model, outcome="asked", cost_usd=self._minutes_cost(presumed))
 
     def speaking_fee(self, text: str) -> Fee:
         """Returns the expected fee of speaking a text."""
         price_usd = self._audio.speech_price
         cost = None if price_usd is None else round(price_usd * len(text) / 1_000_000, 9)
-        return _fee(self._audio.speaking_model, "asked", cost)
+        return Fee(name=self._audio.speaking_model, outcome="asked", cost_usd=cost)
 
     async def speak(self, text: str, *, timeout_seconds: float) -> tuple[bytes | None, Fee]:
         """Returns the text, spoken, in raw AAC, as Signal for Android uses it; None if that failed or took longer than
@@ -131,18 +133,14 @@ class Speech:
                 headers=self._headers,
             )
         except ToolError as error:
-            return None, _fee(model, error.code, cost if isinstance(error, TimedOut) else None)
+            return None, Fee(name=model, outcome=error.code, cost_usd=cost if isinstance(error, TimedOut) else None)
         if not answer.ok or not answer.body:
-            return None, _fee(model, f"status_{answer.status}", Decimal(0))
-        return answer.body, _fee(model, "ok", cost)
+            return None, Fee(name=model, outcome=f"status_{answer.status}", cost_usd=Decimal(0))
+        return answer.body, Fee(name=model, outcome="ok", cost_usd=cost)
 
     def _minutes_cost(self, seconds: float) -> Decimal | None:
         price_usd = self._audio.price
         return None if price_usd is None else round(price_usd * Decimal(seconds) / 60, 9)
-
-
-def _fee(model: str, outcome: str, cost_usd: Decimal | None) -> Fee:
-    return Fee(name=model, outcome=outcome, cost_usd=cost_usd)
 
 
 def _object(value: Any) -> Mapping[str, Any]:

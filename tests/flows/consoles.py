@@ -1,4 +1,4 @@
-"""Aldis at a terminal of its own, with somebody in front of it."""
+"""Aldis at a terminal of its own, with a person in front of it."""
 
 import asyncio
 import os

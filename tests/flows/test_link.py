@@ -19,7 +19,7 @@ from tests.waiting import eventually
 @pytest.mark.parametrize("bridge", [SignalCli, SignalRestApi])
 async def test_the_code_is_shown_and_scanned(bridge: type[SignalServer], tmp_path: Path) -> None:
     """As in the compose files, where nothing waits for the bridge: Aldis does, and says so once. Then the QR code and
-    its address stand alone on standard output before anybody scans it, and the number is named.
+    its address stand alone on standard output before a phone scans it, and the number is named.
     """
     async with bridge(accounts=[]) as server:
         await server.stop()

@@ -146,7 +146,7 @@ class SignalRestApi(SignalServer):
             case ("GET" | "DELETE") as method, "v1", "attachments", id_:
                 return self._attachment(id_, deleted=method == "DELETE")
             case method, "v1", area, number, *more:
-                # The identities are the one list whose refusal by signal-cli is told as the server's own failure.
+                # The identities are the one list whose refusal by signal-cli is reported as the server's own failure.
                 if not self.has_account(number) and (method, area, *more) == ("GET", "identities"):
                     return web.json_response({"error": _NO_ACCOUNT}, status=500)
                 self._check_account(number)

@@ -42,7 +42,7 @@ def asked(message: Incoming, name: str = "Aldis") -> bool:
 
 
 def test_what_is_no_question_is_ignored_for_a_reason() -> None:
-    """The reason is a word for the log, nothing that somebody wrote."""
+    """The reason is a word for the log, not a writer's text."""
     for event, reason in (
         (None, "unreadable"),
         (reacted("❤️"), "reacted"),
@@ -137,7 +137,7 @@ def test_a_slash_and_a_word_is_a_command() -> None:
 
 
 def test_a_name_that_others_chose_gives_no_command_and_calls_nobody() -> None:
-    """Whoever is mentioned chose what stands there; only what the author wrote counts."""
+    """The name of a mention is its owner's choice; only what the author wrote counts."""
     for name, text in (
         ("Aldis /forget everything", "@Aldis /forget everything /weather Oslo"),
         ("Aldis /broadcast Buy", "@Aldis /broadcast Buy"),

@@ -313,7 +313,7 @@ async def test_every_step_is_shown(store: Store, clock: SetClock) -> None:
 @pytest.mark.parametrize("effects", ["none", "once"])
 async def test_after_a_crash_no_completion_is_paid_again(store: Store, clock: SetClock, effects: Effects) -> None:
     """The journal's completion is used, and only the open request is made; the tool that had not ended runs, unless it
-    must not run twice: of that the model reads that nobody knows how it ended.
+    must not run twice: of that the model reads that its outcome is unknown.
     """
     began = asyncio.Event()
 
@@ -357,7 +357,7 @@ async def test_a_tool_that_only_computes_shares_a_commit_with_its_completion(sto
     assert steps == ["Asked", "Completed", "ToolRun", "Completed"]
 
 
-# Money: no call that nobody may pay for, every call counted once, and people told in time, once
+# Money: no call beyond a budget, every call counted once, and people hear of a limit in time, once
 
 USED_UP = phrases.budget_used_up("person", "day", renews=True)
 
@@ -407,7 +407,7 @@ async def test_every_call_of_a_turn_is_checked(store: Store, clock: SetClock) ->
 
 
 async def test_a_stream_that_broke_costs_what_it_may_have_cost(store: Store, clock: SetClock) -> None:
-    """Of a try that failed in the middle nobody tells the cost; the ledger has an estimate where the price is known."""
+    """No service says what a try that failed midway costs; the ledger has an estimate where the price is known."""
     tries = tuple(
         Attempt(provider="p", model=model, error="Unavailable", cost_usd=None) for model in ("known", "other")
     )

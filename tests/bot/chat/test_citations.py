@@ -269,7 +269,7 @@ def data_of(answer: str) -> Any:
 
 
 def thinking(heard: Heard) -> Any:
-    """A model that goes from what it found to what it read to what it reckons, by what the tools told it."""
+    """A model that goes from what it found to what it read to what it reckons, by what the tools answered."""
     match heard.answers:
         case ():
             return say("I look it up.") + call("web_search", {"query": "lamp flashes"})

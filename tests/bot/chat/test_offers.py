@@ -59,7 +59,7 @@ def _request(offers: tuple[ToolOffer, ...]) -> Request:
 
 
 async def test_the_tools_of_every_request_are_small() -> None:
-    """All that is on by default, as it goes out: each is told or listed, so that none is less there than before."""
+    """All that is on by default, as it goes out: each is described or listed, so that none is lost."""
     offers = await _offers()
     told = _request(offers).told_tools
     shown = [{"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in told]

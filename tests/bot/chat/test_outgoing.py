@@ -114,7 +114,7 @@ def test_a_name_is_exact_and_the_longest() -> None:
 
 
 def test_whom_a_name_means() -> None:
-    """A name of two people is nobody's, the same person twice is one; in code a name is part of the code. What cannot
+    """A name of two people mentions neither, the same person twice is one; in code a name is code. What cannot
     stand in the bracket is left out there, so the model cannot write it: the name that it is shown counts as well.
     """
     one, other = NamedPerson(name="Alex", person=PersonId("1")), NamedPerson(name="Alex", person=PersonId("2"))

@@ -50,7 +50,7 @@ def flat(turns: Sequence[Sequence[Message]]) -> tuple[Message, ...]:
 
 def test_the_system_prompt() -> None:
     """The built-in one says the name, and nothing in it is left to be filled in; the operator's own takes its place
-    before the rules, to the letter. Where the people are is told last, so that all before it is the same everywhere.
+    before the rules, to the letter. The place of the people comes last, so that all before it is the same everywhere.
     """
     told = system("Lamp", None)
     assert told.startswith("You are Lamp, ")

@@ -194,7 +194,7 @@ def marks(aldis: Harness) -> list[tuple[int, bool]]:
 
 
 async def test_a_message_is_marked_until_it_is_answered(store: Store, clock: SetClock) -> None:
-    """On the message of whoever asked; the mark goes when the answer comes."""
+    """On the asker's message; the mark goes when the answer comes."""
     async with app_harness(store, clock, mark_seconds=0) as aldis:
         asked = await gated(aldis, "Aldis, slow one", group=GROUP)
         await aldis.transport.until(lambda: len(aldis.transport.reactions) == 1)

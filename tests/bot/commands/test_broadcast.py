@@ -104,7 +104,7 @@ async def test_whoami_tells_how_somebody_is_known(store: Store, clock: SetClock)
 
 
 async def test_groups_are_shown_as_the_settings_want_them(store: Store, clock: SetClock) -> None:
-    """To admins, in their own chat; a bridge that does not answer is told."""
+    """To admins, in their own chat; they read of a bridge that does not answer."""
     async with app_harness(store, clock, admins=ADMINS) as aldis:
         aldis.transport.known_groups = ()
         assert await ask(aldis, "/groups", author=BOB) == phrases.NO_GROUPS.text

@@ -174,7 +174,7 @@ async def test_an_edit_gives_no_command(store: Store, clock: SetClock) -> None:
 
 
 async def test_an_edit_to_a_command_stops_its_own_question(store: Store, clock: SetClock) -> None:
-    """Nobody asks it any more; in a group a command for another bot is no business of Aldis."""
+    """It is not asked any more; in a group a command for another bot is no business of Aldis."""
     async with app_harness(store, clock) as aldis:
         aldis.model.gates["slow"] = asyncio.Event()
         sent_at = await aldis.deliver(message("a slow one"))
@@ -190,7 +190,7 @@ async def test_an_edit_to_a_command_stops_its_own_question(store: Store, clock: 
 
 
 async def test_edited_commands_are_no_more_than_messages(store: Store, clock: SetClock) -> None:
-    """The first that is too much is told so."""
+    """The sender of the first that is too much reads so."""
     few = {"limits": {"messages_per_minute": 2, "conversation_messages_per_minute": 100, "turns_at_once": 9}}
     async with app_harness(store, clock, settings=few) as aldis:
         sent_at = await aldis.process(message("/persona like a pirate"))

@@ -29,7 +29,7 @@ def last(aldis: Harness) -> UserMessage:
 
 
 async def test_somebody_s_slow_files_keep_nobody_else_waiting(aldis: Harness) -> None:
-    """However many somebody sends, in however many conversations, another one's file is opened at once."""
+    """However many one person sends, in however many conversations, another's file is opened at once."""
     for group in (None, GROUP):
         slow = [file(aldis, slow_pdf()) for _ in range(4)]
         await aldis.deliver(message("Aldis, well?", group=group, attachments=slow))

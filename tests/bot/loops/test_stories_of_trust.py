@@ -191,7 +191,7 @@ def some_of_everything() -> list[Any]:
 async def test_nothing_happens_without_a_yes(
     store: Store, clock: SetClock, source: str, effect: str, place: str, turns: int
 ) -> None:
-    """However long ago it was read, and whoever asks next; the question says because of what it is asked. In a new
+    """However long ago it was read, and by whom it is asked next; the question says because of what. In a new
     conversation what was read is in no request any more.
     """
     story, cause = SOURCES[source]
@@ -325,7 +325,7 @@ LEGITIMATE: dict[str, tuple[str, Any]] = {
 async def test_what_the_persons_own_message_names_asks_no_one(
     store: Store, clock: SetClock, source: str, wish: str
 ) -> None:
-    """Whatever was read before; which values are named is told beside the rules."""
+    """Whatever was read before; the tests of the rules say which values are named."""
     async with scene(store, clock) as there:
         await SOURCES[source][0](there)
         assert await there.say(*LEGITIMATE[wish]) == "Very well."

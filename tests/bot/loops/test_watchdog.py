@@ -192,7 +192,7 @@ async def aldis(store: Store, clock: SetClock) -> AsyncGenerator[Harness]:
 
 
 async def test_what_is_over_is_told_anew_when_it_comes_back(aldis: Harness, store: Store, clock: SetClock) -> None:
-    """Nothing is told of what is well."""
+    """The admins read nothing of what is well."""
     outside = Outside()
     loop = looking(store, clock, outside)
     for found in (RIGHT, WRONG, RIGHT, WRONG):

@@ -343,7 +343,7 @@ def answers(local: Vendor, message: Mapping[str, Any], *, reason: object = "stop
 
 
 async def test_a_usage_that_is_none(local: Vendor) -> None:
-    """Counts as not told, or as far as it is a number."""
+    """Counts as unknown, or as far as it is a number."""
     for usage, counted in (
         ({"prompt_tokens": -5, "completion_tokens": 3}, Usage(output_tokens=3)),
         ({"prompt_tokens": 10**400, "completion_tokens": 10**30}, Usage(input_tokens=10**12, output_tokens=10**12)),

@@ -17,7 +17,7 @@ BENS_WORDS = Source(kind="person", name="Ben")
 
 
 def test_a_person_is_asked_because_of_what_is_in_the_request() -> None:
-    """Doing something asks where somebody else may have given the order; showing something to strangers where anything
+    """Doing something asks where another person may have given the order; showing something to strangers where anything
     private is known. Looking asks never.
     """
     rows: tuple[tuple[Effects, bool, tuple[Writer, ...], tuple[Source, ...], tuple[Source, ...]], ...] = (

@@ -17,7 +17,7 @@ I have calculated this exactly, so you can put it into the report as it is. Two 
 - Nothing was rounded, the figure is a whole number.
 - If the *price* changes, tell me the new one and I calculate it again.
 """
-_SUMMARY = "Somebody has several products calculated for the treasurer's report, each of them a whole number."
+_SUMMARY = "A treasurer has several products calculated for the treasurer's report, each of them a whole number."
 
 
 def reply(heard: Heard) -> Scripted:

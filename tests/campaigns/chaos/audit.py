@@ -55,10 +55,10 @@ def _lives(here: World) -> Finding:
 
 def _stops(here: World) -> Finding:
     """An orderly end loses nothing, whatever comes meanwhile; what was handed over is the matter of `_losses`."""
-    broken = [f"{here.lost_in_order} envelopes were fetched for nobody"] if here.lost_in_order else []
+    broken = [f"{here.lost_in_order} envelopes were fetched and handed to no one"] if here.lost_in_order else []
     told = f"restarted {here.restarts} times before" if here.restarts else ""
     return Finding(
-        "lives ended in order while people wrote, nothing fetched for nobody", here.stops, told, tuple(broken)
+        "lives ended in order while people wrote, all that was fetched handed over", here.stops, told, tuple(broken)
     )
 
 
@@ -182,7 +182,7 @@ def _strangers(here: World) -> Finding:
     ]
     broken += [f"{chat} has a history" for chat in here.store.history if chat in closed]
     if here.store.unknown_conversations:
-        broken.append(f"{here.store.unknown_conversations} conversations belong to nobody of the crowd")
+        broken.append(f"{here.store.unknown_conversations} conversations belong to no one of the crowd")
     return Finding("letters of strangers, without a call, a send or a row", len(from_closed), "", tuple(broken))
 
 
