@@ -34,7 +34,7 @@ from bot.commands.admin import AdminCommands, Audience
 from bot.commands.base import CommandContext, CommandGroup, Commands
 from bot.commands.conversation import ConversationCommands
 from bot.commands.preferences import Menu, PreferenceCommands
-from bot.commands.urgent import Authority, UrgentItems
+from bot.commands.urgent import UrgentItems
 from bot.doctor.findings import Finding
 from bot.doctor.machine import check_disk, free_bytes_of
 from bot.doctor.models import ModelTroubles
@@ -315,7 +315,6 @@ def _worker(
 ) -> Worker:
     """What takes one question after the other to its answer."""
     settings, name = shared.settings, shared.settings.signal.name
-    authority = Authority(name=name, allowed=shared.allowed)
     group_context = GroupContext(shared.clock, limit=settings.groups.context_messages)
     greets = shared.is_signal and settings.access.greeting
     urgent_items = UrgentItems(
@@ -326,7 +325,8 @@ def _worker(
         commands=Commands(shared.command_context, groups, shared.admin_commands.command_of),
         on_reaction=shared.reminders.react,
         group_context=group_context,
-        authority=authority,
+        name=name,
+        allowed=shared.allowed,
     )
     return Worker(
         *shared.outside,
@@ -338,7 +338,7 @@ def _worker(
         reactions=shared.reactions,
         group_context=group_context,
         settings=settings,
-        authority=authority,
+        allowed=shared.allowed,
         on_kept=on_kept,
         greeting=(lambda: say(phrases.GREETING, name=name)) if greets else None,
     )

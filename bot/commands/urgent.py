@@ -8,7 +8,7 @@ a picture. Each is settled in the transaction that carries it out.
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from typing import Literal
@@ -46,25 +46,12 @@ from store import ConversationId, InboxId, InboxItem, Repositories, Store, Store
 _log = logging.getLogger(__name__)
 
 _MAX_TRIES = 3
-_AT_ONCE = 50
-"""How many are read at a time."""
 _PAUSE_SECONDS = 1.0
 """After the store has failed."""
 _BRIDGE_SECONDS = 5.0
 
-
 Wished = Literal["cancel", "done", "later"]
 """What a reaction wants of a thing that one of our messages speaks of: a cross, a check mark, an alarm clock."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Authority:
-    """Who can decide, and the name by which Aldis is addressed."""
-
-    name: str
-    """The name of Aldis in groups."""
-    allowed: AccessList
-    """The list that names the admins."""
 
 
 class UrgentItems:
@@ -82,10 +69,11 @@ class UrgentItems:
         commands: Commands,
         on_reaction: Callable[[Repositories, ConversationId, PersonId, SentId, Wished], bool],
         group_context: GroupContext,
-        authority: Authority,
+        name: str,
+        allowed: AccessList,
     ) -> None:
         """`on_reaction` does what a person's reaction to our message wants, within a transaction; False if it is about
-        nothing that is planned.
+        nothing that is planned. `name` is what groups call Aldis; `allowed` names the admins.
         """
         self._transport = transport
         self._store = store
@@ -99,7 +87,8 @@ class UrgentItems:
         self._commands = commands
         self._on_reaction = on_reaction
         self._group_context = group_context
-        self._authority = authority
+        self._name = name
+        self._allowed = allowed
         self._running = TurnTasks()
         """The turns that run beside it: those of the loop that calls `begin_all`."""
 
@@ -126,53 +115,38 @@ class UrgentItems:
         self._running = running
         by_conversation = attrgetter("conversation")
         try:
-            while urgent_items := await self._waiting():
-                for conversation, own in groupby(sorted(urgent_items, key=by_conversation), by_conversation):
-                    lane = self._attend_all(tuple(own))
+            while items := await self._store.read(lambda repos: repos.inbox.urgent_items(besides=tuple(self._lanes))):
+                for conversation, own in groupby(sorted(items, key=by_conversation), by_conversation):
+                    lane = self._attend(tuple(own))
                     self._lanes[conversation] = group.create_task(lane, name=f"urgent-{conversation}")
         except StoreError:
             self._wakeup.set()
             raise
 
-    async def _waiting(self) -> tuple[InboxItem, ...]:
-        """Some of the waiting items, oldest first, from conversations without an item under way."""
-        busy = tuple(self._lanes)
-        return await self._store.read(lambda repos: repos.inbox.urgent_items(besides=busy, limit=_AT_ONCE))
-
-    async def _attend_all(self, urgent_items: Sequence[InboxItem]) -> None:
-        """Carries out the items of one conversation, in the order in which they arrived."""
+    async def _attend(self, items: Sequence[InboxItem]) -> None:
+        """Carries out the items of one conversation; one that keeps failing, or kills the process, is given up."""
         try:
-            for urgent_item in urgent_items:
-                await self._attend(urgent_item)
+            for item in items:
+                try:
+                    await (self._give_up(item) if item.attempts > _MAX_TRIES else self._carry_out(item))
+                except (StoreFull, StoreInUse):
+                    raise
+                except Exception as error:  # noqa: BLE001  (the failure of one item must not end the others)
+                    _log.error("item %d failed (try %d): %s", item.id, item.attempts, describe_error(error))
+                    await self._store.transaction(lambda repos, item=item.id: repos.inbox.count_try(item))
         except StoreError as error:
             _log.error("an urgent message could not be handled: %s", error)
             await asyncio.sleep(_PAUSE_SECONDS)
         finally:
-            del self._lanes[urgent_items[0].conversation]
-            self._wakeup.set()  # more may have arrived there
+            del self._lanes[items[0].conversation]
+            self._wakeup.set()  # more may have arrived there, or is tried again
             self._store.wakeups["inbox"].set()
 
-    async def _attend(self, urgent_item: InboxItem) -> None:
-        """Carries out one item; one that keeps failing, or kills the process, is given up."""
-        if urgent_item.attempts > _MAX_TRIES:
-            await self._give_up(urgent_item)
-            return
-        try:
-            await self._carry_out(urgent_item)
-        except (StoreFull, StoreInUse):
-            raise
-        except Exception as error:  # noqa: BLE001  (the failure of one item must not end the others)
-            _log.error("item %d failed (try %d): %s", urgent_item.id, urgent_item.attempts, describe_error(error))
-            if urgent_item.attempts >= _MAX_TRIES:
-                await self._give_up(urgent_item)
-            else:
-                await self._store.transaction(lambda repos: repos.inbox.count_try(urgent_item.id))
-
-    async def _give_up(self, urgent_item: InboxItem) -> None:
+    async def _give_up(self, item: InboxItem) -> None:
         """Settles an item that cannot be carried out; its sender hears so, if it can be read and was for Aldis."""
-        item, message = urgent_item, None
+        message = None
         try:
-            _, found = await self._routed(urgent_item)
+            _, found = await self._routed(item)
             message = unanswered_message(found)
             if isinstance(found, Command) and self._commands.has(found.name):
                 message = found.message
@@ -182,69 +156,65 @@ class UrgentItems:
             _log.error("item %d cannot be read: %s", item.id, describe_error(error))
 
         def give_up(repos: Repositories) -> None:
-            place, failed, until = urgent_item.conversation, common_phrases.FAILED, item.expires_at
+            place, failed, until = item.conversation, common_phrases.FAILED, item.expires_at
             turn = None if message is None else self._turns.tell(repos, place, message, failed, expires_at=until)
             repos.inbox.settle(item.id, dead=True, turn=turn)
 
         await self._store.transaction(give_up)
 
-    async def _routed(self, urgent_item: InboxItem) -> tuple[Envelope, Route]:
-        envelope = load_envelope(urgent_item.envelope)
-        settings = await self._turns.settings(urgent_item.conversation)
+    async def _routed(self, item: InboxItem) -> tuple[Envelope, Route]:
+        envelope = load_envelope(item.envelope)
+        settings = await self._turns.settings(item.conversation)
         event = self._transport.event(envelope)
-        return envelope, route(event, name=self._authority.name, answers_always=settings.answers_always)
+        return envelope, route(event, name=self._name, answers_always=settings.answers_always)
 
-    async def _carry_out(self, urgent_item: InboxItem) -> None:
-        envelope, found = await self._routed(urgent_item)
-        by_admin = is_admin(envelope, self._authority.allowed)
+    async def _carry_out(self, item: InboxItem) -> None:
+        envelope, found = await self._routed(item)
+        by_admin = is_admin(envelope, self._allowed)
         match found:
             case Withdrawal(deletion=deletion):
                 self._group_context.take_back(deletion.chat, deletion.author, deletion.target)
-                self._commands.take_back(urgent_item.conversation, deletion.author)
-                self._halt(await self._revisions.withdraw(urgent_item, deletion))
+                self._commands.take_back(item.conversation, deletion.author)
+                self._halt(await self._revisions.withdraw(item, deletion))
             case Correction(edit=edit) if not await self._is_by_member(edit):
-                self._unanswered.note("not_allowed")
-                await self._settle(urgent_item.id)
-            case Correction() as correction:
-                await self._correct(urgent_item, correction, by_admin=by_admin)
-            case Command() as command:
-                await self._run(urgent_item, command, by_admin=by_admin)
-            case Halt() as halt:
-                await self._stop(urgent_item, halt, by_admin=by_admin)
-            case Verdict() | Postponement() as verdict:
-                await self._decide(urgent_item, verdict, by_admin=by_admin)
-            case Question(message=message) | Talk(message=message) if await self._stops(urgent_item, message):
-                pass  # the turn itself reports that it was stopped
+                await self._settle(item.id, "not_allowed")
+            case Correction():
+                await self._correct(item, found, by_admin=by_admin)
+            case Command():
+                await self._run(item, found, by_admin=by_admin)
+            case Halt():
+                await self._stop(item, found, by_admin=by_admin)
+            case Verdict() | Postponement():
+                await self._decide(item, found, by_admin=by_admin)
+            case Question(message=message) | Talk(message=message) if await self._stops(item.conversation, message):
+                await self._settle(item.id)  # the turn itself reports that it was stopped
             case Question():
-                await self._ask(urgent_item.id)
+                await self._ask(item.id)
             case Talk(message=message, reason=reason):
-                self._unanswered.note(reason)
-                self._group_context.hear(message, expires_at=urgent_item.expires_at)
-                await self._settle(urgent_item.id)
+                self._group_context.hear(message, expires_at=item.expires_at)
+                await self._settle(item.id, reason)
             case ignored:
-                self._unanswered.note(ignored.reason)
-                await self._settle(urgent_item.id)
+                await self._settle(item.id, ignored.reason)
 
-    async def _run(self, urgent_item: InboxItem, command: Command, *, by_admin: bool) -> None:
+    async def _run(self, item: InboxItem, command: Command, *, by_admin: bool) -> None:
         if command.name == "forget" and command.rest.endswith("yes"):  # what is only in memory here
             if "all" in command.rest or not command.message.chat.is_group:
                 self._group_context.forget(command.message.chat)
             self._group_context.forget_person(command.message.author)
         call = Call(
-            urgent_item=urgent_item,
+            urgent_item=item,
             command=command,
             is_admin=by_admin,
-            may_configure_group=by_admin or not self._authority.allowed.admins,
+            may_configure_group=by_admin or not self._allowed.admins,
             running=self._running,
         )
         if not await self._commands.run(call):
             self._unanswered.note("other_bot")
 
-    async def _correct(self, urgent_item: InboxItem, correction: Correction, *, by_admin: bool) -> None:
+    async def _correct(self, item: InboxItem, correction: Correction, *, by_admin: bool) -> None:
         """Applies an edit."""
-        edit, message = correction.edit, correction.edit.message
-        self._commands.take_back(urgent_item.conversation, message.author)
-        meant = correction.as_message
+        edit, message, meant = correction.edit, correction.edit.message, correction.as_message
+        self._commands.take_back(item.conversation, message.author)
         if isinstance(meant, Command) and self._commands.has(meant.name):  # ours in a group, too, even unaddressed
             correction = replace(correction, as_message=replace(meant, is_addressed=True))
         if correction.is_addressed or isinstance(meant, Command):
@@ -253,11 +223,11 @@ class UrgentItems:
             self._group_context.correct(edit.target, message)
 
         def decides(repos: Repositories, verdict: Verdict) -> bool:
-            conversation, item = urgent_item.conversation, urgent_item.id
             # The message may be older than what was asked, and its author may mean something else.
-            return self._approvals.accept(repos, conversation, verdict, is_admin=by_admin, item=item, follows=True)
+            place = item.conversation
+            return self._approvals.accept(repos, place, verdict, is_admin=by_admin, item=item.id, follows=True)
 
-        self._halt(await self._revisions.correct(urgent_item, correction, decides=decides))
+        self._halt(await self._revisions.correct(item, correction, decides=decides))
 
     async def _is_by_member(self, edit: Edited) -> bool:
         """Whether an edit in a group comes from one of its members, which signal-cli does not check; also if unknown.
@@ -275,66 +245,61 @@ class UrgentItems:
         group = next((group for group in groups if group.id == chat.id), None)
         return group is not None and (edit.message.author in group.members or not group.is_complete)
 
-    async def _decide(self, urgent_item: InboxItem, verdict: Verdict | Postponement, *, by_admin: bool) -> None:
+    async def _decide(self, item: InboxItem, verdict: Verdict | Postponement, *, by_admin: bool) -> None:
         """Takes a yes or no; words that answer nothing become an ordinary question."""
         if isinstance(verdict, Postponement):
-            await self._react(urgent_item, verdict.author, verdict.target, "later")
-            return
-        item = urgent_item.id
-        if (command := await self._commands.take_confirmation(urgent_item, verdict)) is not None:
-            await self._run(urgent_item, command, by_admin=by_admin)
-            return
-        if await self._approvals.decide(urgent_item.conversation, verdict, is_admin=by_admin, item=item):
-            return
-        if verdict.is_always and verdict.instead is None and verdict.target is not None:
-            await self._react(urgent_item, verdict.author, verdict.target, "done")
+            await self._react(item, verdict.author, verdict.target, "later")
+        elif (command := await self._commands.take_confirmation(item, verdict)) is not None:
+            await self._run(item, command, by_admin=by_admin)
+        elif await self._approvals.decide(item.conversation, verdict, is_admin=by_admin, item=item.id):
+            pass
+        elif verdict.is_always and verdict.instead is None and verdict.target is not None:
+            await self._react(item, verdict.author, verdict.target, "done")
         else:
-            await (self._ask(item) if isinstance(verdict.instead, Question) else self._settle(item))
+            await (self._ask(item.id) if isinstance(verdict.instead, Question) else self._settle(item.id))
 
-    async def _react(self, urgent_item: InboxItem, author: PersonId, target: SentId, wish: Wished) -> None:
+    async def _react(self, item: InboxItem, author: PersonId, target: SentId, wish: Wished) -> None:
         """Does what a reaction wants of the thing that our message speaks of, if any, and settles it."""
 
         def transact(repos: Repositories) -> None:
-            if not self._on_reaction(repos, urgent_item.conversation, author, target, wish):
+            if not self._on_reaction(repos, item.conversation, author, target, wish):
                 self._unanswered.note("reacted")
-            repos.inbox.settle(urgent_item.id)
+            repos.inbox.settle(item.id)
 
         await self._store.transaction(transact)
 
-    async def _stop(self, urgent_item: InboxItem, halt: Halt, *, by_admin: bool) -> None:
+    async def _stop(self, item: InboxItem, halt: Halt, *, by_admin: bool) -> None:
         """Stops what the reaction is about, if the person can: it is theirs, or they are an admin."""
-        conversation, author = urgent_item.conversation, halt.target_author
+        author = halt.target_author
 
         def look(repos: Repositories) -> tuple[TurnId | None, bool, bool]:
             """The turn, whether its message still waits for an answer, and whether the person can stop it."""
-            known = None if author is None else repos.inbox.find(conversation, author, halt.target)
-            turn = repos.sent_messages.turn_of(conversation, halt.target) if known is None else known.turn
+            known = None if author is None else repos.inbox.find(item.conversation, author, halt.target)
+            turn = repos.sent_messages.turn_of(item.conversation, halt.target) if known is None else known.turn
             is_asker = turn is not None and repos.turns.is_asker(turn, halt.author)
             return turn, known is not None and known.is_open, by_admin or is_asker or halt.author == author
 
         turn, is_open, may_stop = await self._store.read(look)
         if turn is not None and may_stop and self._running.stop_turn(turn):
-            # The turn itself reports that it was stopped.
-            await self._settle(urgent_item.id)
+            await self._settle(item.id)  # the turn itself reports that it was stopped
         elif is_open and author is not None and may_stop:
             message = Deleted(author=author, chat=halt.chat, target=halt.target)
-            self._halt(await self._revisions.withdraw(urgent_item, message))
+            self._halt(await self._revisions.withdraw(item, message))
         else:
-            await self._react(urgent_item, halt.author, halt.target, "cancel")
+            await self._react(item, halt.author, halt.target, "cancel")
 
-    async def _stops(self, urgent_item: InboxItem, message: Incoming) -> bool:
-        """Whether a message is a word that stops the answer to its author, which is done then."""
-        turn = self._running.turn_of(urgent_item.conversation)
+    async def _stops(self, conversation: ConversationId, message: Incoming) -> bool:
+        """Stops the answer to the author of a message that is a word for it; whether there was one."""
+        turn = self._running.turn_of(conversation)
         if turn is None or not is_stop_word(message.text):
             return False
         is_asker = await self._store.read(lambda repos: repos.turns.is_asker(turn, message.author))
-        is_stopped = is_asker and self._running.stop_turn(turn)
-        if is_stopped:
-            await self._settle(urgent_item.id)
-        return is_stopped
+        return is_asker and self._running.stop_turn(turn)
 
-    async def _settle(self, item: InboxId) -> None:
-        """Settles an item that needs nothing more."""
+    async def _settle(self, item: InboxId, unanswered: str | None = None) -> None:
+        """Settles an item that needs nothing more; `unanswered` is the reason if it should have been answered."""
+        if unanswered is not None:
+            self._unanswered.note(unanswered)
         await self._store.transaction(lambda repos: repos.inbox.settle(item))
 
     async def _ask(self, item: InboxId) -> None:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from bot.access.access import is_admin, may_ask
+from bot.access.access import AccessList, is_admin, may_ask
 from bot.access.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict, route
 from bot.chat import prompt
 from bot.chat.agent import Agent
@@ -34,7 +34,7 @@ from bot.chat.status import Reactions, StatusMessages
 from bot.chat.turn_tasks import TurnStopped, TurnTasks
 from bot.chat.turns import Turns
 from bot.clock import Clock
-from bot.commands.urgent import Authority, UrgentItems
+from bot.commands.urgent import UrgentItems
 from bot.event_json import UnreadableJson, load_envelope, read_event
 from bot.events import ChatId, Edited, Envelope, Event, Incoming, Kind
 from bot.i18n import phrases
@@ -107,7 +107,7 @@ class Worker:
         reactions: Reactions,
         group_context: GroupContext,
         settings: Settings,
-        authority: Authority,
+        allowed: AccessList,
         on_kept: Callable[[Turn], None] = lambda _: None,
         greeting: Callable[[], str] | None = None,
     ) -> None:
@@ -132,7 +132,7 @@ class Worker:
         self._seen = InboxId(0)
         """The newest waiting message that was looked at."""
         self._settings = settings
-        self._authority = authority
+        self._allowed = allowed
         self.tasks = TurnTasks()
         """The running turns."""
         self._is_closing = False
@@ -296,7 +296,7 @@ class Worker:
         always = in_group and (await self._turns.settings(conversation)).answers_always
         try:
             event = read_event(envelope, self._transport.event)
-            found = route(event, name=self._authority.name, answers_always=always)
+            found = route(event, name=self._settings.signal.name, answers_always=always)
         except Exception as error:  # noqa: BLE001  (see above)
             _log.error("message %d cannot be read: %s", item.id, describe_error(error))
             event, found = None, Ignore(reason="unreadable")
@@ -322,7 +322,7 @@ class Worker:
         is_approved = askers == "list" and await self._store.read(
             lambda repos: repos.people.is_allowed(message.author, account=envelope.account)
         )
-        if may_ask(envelope, self._authority.allowed, askers, is_approved=is_approved):
+        if may_ask(envelope, self._allowed, askers, is_approved=is_approved):
             return True
         self._unanswered.note("not_asker")
         self._reactions.take_off((message,))  # possibly marked while it waited
@@ -378,7 +378,7 @@ class Worker:
             if not isinstance(one.route, Verdict) or not await self._approvals.decide(
                 claim.conversation,
                 one.route,
-                is_admin=is_admin(one.envelope, self._authority.allowed),
+                is_admin=is_admin(one.envelope, self._allowed),
                 item=one.item.id,
                 follows=follows,
             ):
