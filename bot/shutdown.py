@@ -11,7 +11,7 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 _log = logging.getLogger(__name__)
 
@@ -69,28 +69,3 @@ class Shutdown:
         for number in numbers:
             if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
                 asyncio.get_running_loop().add_signal_handler(number, self.request)
-
-
-class Restarts:
-    """The runs of a process, one after another.
-
-    `refresh` loads and checks the settings for the next run, and raises if they cannot work: then the current run
-    continues unchanged.
-    """
-
-    def __init__(self, shutdown: Shutdown, refresh: Callable[[], Awaitable[None]]) -> None:
-        self._shutdown, self._refresh = shutdown, refresh
-        self.runs = 1
-        """How many have begun, including the current one."""
-        self.refused: str | None = None
-        """Why the newest settings are not in use, if a run could not start with them: a line for the operator."""
-
-    async def request(self) -> int:
-        """Ends the current run, which takes seconds, and starts another; returns the number of the current run.
-
-        Raises:
-            ConfigError: the settings are refused.
-        """
-        await self._refresh()
-        self._shutdown.request_restart()
-        return self.runs

@@ -1,6 +1,6 @@
 """Why incoming messages are not answered: counted by reason, and logged without words or numbers of people.
 
-The doctor, the health page and the metrics show the counts as `unanswered_<reason>`. Anybody on Signal can cause such a
+The doctor and the health page show the counts as `unanswered_<reason>`. Anybody on Signal can cause such a
 log line, so each reason gets at most one a minute.
 """
 
@@ -77,7 +77,6 @@ class Unanswered:
     def __init__(self, counts: Counts, seconds: Callable[[], float] = time.monotonic) -> None:
         """`seconds` is a monotonic clock."""
         self._counts = counts
-        counts.declare({f"unanswered_{name}": f"Not answered: {reason.words}." for name, reason in REASONS.items()})
         self._seconds = seconds
         self._told_at: dict[str, float] = {}
 

@@ -9,14 +9,15 @@ the loops over an open store. Here all of it is opened and closed. Left to other
 import asyncio
 import gc
 import resource
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
+from bot.access.pairing import Callers, Pairing
 from bot.app import models, transports, wiring
-from bot.app.wiring import ProcessParts, check_approve, feature_tools, idle_features, own_tools, user_agent
+from bot.app.wiring import check_approve, feature_tools, idle_features, own_tools, user_agent
 from bot.clock import Clock
 from bot.doctor.checkup import recheck
 from bot.doctor.findings import Deps
@@ -77,7 +78,13 @@ def import_sdks(settings: Settings) -> asyncio.Task[None]:
 
 @asynccontextmanager
 async def build_service(
-    settings: Settings, transport: Transport, *, realm: str, process: ProcessParts | None = None
+    settings: Settings,
+    transport: Transport,
+    *,
+    realm: str,
+    restart: Callable[[], Awaitable[None]] | None = None,
+    pairing: Pairing | None = None,
+    callers: Callers | None = None,
 ) -> AsyncGenerator[Service]:
     """Aldis over this transport, with the store of `realm` open; everything is closed at the end.
 
@@ -92,7 +99,14 @@ async def build_service(
         sandbox, store = Sandbox(), await stack.enter_async_context(opened_store(settings, realm))
         await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
         clock = await resumed_clock(store)
-        shared = wiring.Services(settings, transport, store, realm, clock=clock, sandbox=sandbox, process=process)
+        shared = wiring.Services(
+            *(settings, transport, store, realm),
+            clock=clock,
+            sandbox=sandbox,
+            restart=restart,
+            pairing=pairing,
+            callers=callers,
+        )
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
         # Of its own: a slow feed must not delay a page that a person wants read.
@@ -100,10 +114,9 @@ async def build_service(
         probe = models.CapabilityProbe(settings, http, shared.lessons)
         stack.push_async_callback(_close, probe)
         await importing
-        troubles, meter = shared.troubles, models.Meter(shared.counts)
-        on_error = troubles.on_error, meter.on_error
-        on_answer = troubles.on_answer, meter.on_answer, probe.on_answer
-        provider = models.provider(settings, shared.lessons, on_error=on_error, on_answer=on_answer)
+        troubles = shared.troubles
+        on_answer = troubles.on_answer, probe.on_answer
+        provider = models.provider(settings, shared.lessons, on_error=troubles.on_error, on_answer=on_answer)
         stack.push_async_callback(_close, provider)
         probe.start()
         preparing = asyncio.create_task(_prepare(sandbox), name="cells")

@@ -10,14 +10,11 @@ No turn waits for a lesson; earlier knowledge applies until there is an answer.
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from decimal import Decimal
 from importlib import import_module
 
-from bot.chat.steps import ToolRun
 from bot.doctor.models import ask_capabilities, checked_server
 from bot.errors import ConfigError, ProviderError
 from bot.features.reminders import time_grammar
-from bot.metrics import Counts
 from bot.models.base import Completion, Provider
 from bot.models.capabilities import NOTHING, Lesson, ModelLessons
 from bot.models.fallback import Fallback
@@ -33,7 +30,7 @@ def provider(
     settings: Settings,
     lessons: ModelLessons | None = None,
     *,
-    on_error: Sequence[Callable[[ProviderError], None]] = (),
+    on_error: Callable[[ProviderError], None] = lambda _: None,
     on_answer: Sequence[Callable[[Completion], None]] = (),
 ) -> Provider:
     """The providers in their order, and those of the other models that people can choose.
@@ -48,7 +45,7 @@ def provider(
     return Fallback(
         {choice: offering[choice] for choice in first},
         offering,
-        on_error=lambda error: [note(error) for note in on_error],
+        on_error=on_error,
         on_answer=lambda completion: [note(completion) for note in on_answer],
     )
 
@@ -164,36 +161,6 @@ def _uncounted_services(settings: Settings) -> Iterator[str]:
         return
     if not images.missing_settings() and "cost_usd" not in images.model_fields_set:
         yield "TOOLS__IMAGES__COST_USD"
-
-
-class Meter:
-    """Records what models and tools did, in the figures of one run."""
-
-    def __init__(self, counts: Counts) -> None:
-        self._counts = counts
-
-    def on_answer(self, completion: Completion) -> None:
-        """Records a model's answer."""
-        usage, provider = completion.usage, completion.provider
-        self._counts.observe("model_call_seconds", completion.latency_seconds, provider=provider)
-        self._counts.increase("model_tokens", usage.input_tokens, provider=provider, kind="input")
-        self._counts.increase("model_tokens", usage.cached_input_tokens, provider=provider, kind="cached_input")
-        self._counts.increase("model_tokens", usage.output_tokens, provider=provider, kind="output")
-        if completion.cost_usd is None:
-            self._counts.increase("model_calls_unpriced")
-        self._counts.increase("cost_usd", float(completion.cost_usd or Decimal(0)), kind="model")
-
-    def on_error(self, error: ProviderError) -> None:
-        """Records a failed try."""
-        self._counts.increase("model_failures", provider=error.provider, error=type(error).__name__)
-        self._counts.increase("cost_usd", float(error.cost_usd or Decimal(0)), kind="model")
-
-    def on_run(self, run: ToolRun) -> None:
-        """Records a tool run."""
-        self._counts.observe("tool_call_seconds", run.latency_seconds, tool=run.tool)
-        self._counts.increase("cost_usd", float(run.cost_usd), kind="tool")
-        if run.outcome != "ok":
-            self._counts.increase("tool_failures", error=run.outcome)
 
 
 class CapabilityProbe:

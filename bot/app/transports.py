@@ -7,7 +7,6 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
-from functools import partial
 from typing import TypeVar
 
 from bot.errors import ConfigError, Disconnected
@@ -44,34 +43,34 @@ async def signal_transport(
 ) -> SignalTransport:
     """The transport to Signal; waits until the bridge answers and has an account.
 
-    While Aldis `is_being_set_up`, it also waits until an account has been selected, if that is not clear.
+    While Aldis `is_being_set_up`, it also waits until a page has mended an address or an account that cannot be used.
 
     Raises:
         ConfigError: what answers at `SIGNAL__URL` is not a bridge, or the account that is meant is not there or not
             clear.
     """
-    on_wait = on_wait or log_waits()
-    bridge = await _patiently(lambda: bridge_at(settings.signal.url), on_wait)
-    async with aclosing(linking_over(settings, bridge)) as link:
-        unnamed = 0
-        while True:
-            try:
-                account = _only(await _patiently(lambda: choice_of(link, settings.signal.account), on_wait))
-            except ConfigError as error:
-                if not is_being_set_up:
-                    raise
-                on_wait(Wait(str(error), "choice"))
-            else:
-                if account is None:
-                    on_wait(Wait(NO_ACCOUNT, "link"))
-                else:
-                    found = await _patiently(partial(link.identify, account), on_wait)
-                    unnamed += 1
-                    if found.id is None and unnamed == _MAX_UNNAMED:
-                        _log.warning("the bridge does not tell the account's id; Aldis uses its number until it does")
-                    if found.id is not None or unnamed == _MAX_UNNAMED:
-                        return transport(settings, bridge, found)
-            await asyncio.sleep(_PAUSE_SECONDS)
+    on_wait, unnamed = on_wait or log_waits(), 0
+    while True:
+        try:
+            bridge = await bridge_at(settings.signal.url)
+            async with aclosing(linking_over(settings, bridge)) as link:
+                account = _only(await choice_of(link, settings.signal.account))
+                found = account and await link.identify(account)
+        except Disconnected as error:
+            on_wait(Wait(f"waiting for Signal: {error}"))
+        except ConfigError as error:
+            if not is_being_set_up:
+                raise
+            on_wait(Wait(str(error), "choice"))
+        else:
+            if found is None:
+                on_wait(Wait(NO_ACCOUNT, "link"))
+            elif found.id is not None:
+                return transport(settings, bridge, found)
+            elif (unnamed := unnamed + 1) == _MAX_UNNAMED:
+                _log.warning("the bridge does not tell the account's id; Aldis uses its number until it does")
+                return transport(settings, bridge, found)
+        await asyncio.sleep(_PAUSE_SECONDS)
 
 
 @asynccontextmanager

@@ -8,7 +8,6 @@ import difflib
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, cast
 
@@ -67,7 +66,6 @@ from bot.models.capabilities import ModelLessons
 from bot.money.budgets import Budget
 from bot.service import Service
 from bot.settings import LimitsSettings, Settings
-from bot.shutdown import Restarts
 from bot.signal.protocol import Transport
 from bot.trust.secrets import Secrets, passwords_in
 from bot.version import current_version
@@ -85,18 +83,6 @@ _UNLIMITED = LimitsSettings(messages_per_minute=10_000, conversation_messages_pe
 """For the person at the terminal."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProcessParts:
-    """What outlives one run."""
-
-    restarts: Restarts | None = None
-    """Restarts Aldis from within; None: that is impossible."""
-    pairing: Pairing = field(default_factory=Pairing)
-    """The strangers who have a code."""
-    callers: Callers | None = None
-    """The strangers whom a page shows; None: no page does."""
-
-
 class Services:
     """What the parts of one run share, in the order in which they need each other; made once, and not changed."""
 
@@ -109,9 +95,13 @@ class Services:
         *,
         clock: Clock,
         sandbox: Sandbox,
-        process: ProcessParts | None = None,
+        restart: Callable[[], Awaitable[None]] | None = None,
+        pairing: Pairing | None = None,
+        callers: Callers | None = None,
     ) -> None:
-        process = process or ProcessParts()
+        """`restart` restarts Aldis from within; None: that is impossible. `pairing` and `callers` are the strangers who
+        have a code, and those whom a page shows: they outlast this run.
+        """
         signal, limits, timezone = settings.signal, settings.limits, settings.locale.timezone
         self.settings, self.transport, self.store, self.clock = settings, transport, store, clock
         self.sandbox, self.counts, self.lessons = sandbox, Counts(), ModelLessons()
@@ -137,7 +127,7 @@ class Services:
         self.reactions = Reactions(transport, store, clock, emoji=marks)
 
         # Who is who, who comes in, and what the admins hear.
-        self.pairing, self.restarts = process.pairing, process.restarts
+        self.pairing, self.restart = pairing or Pairing(), restart
         self.audience = audience = Audience(transport, lambda: self.intake.door.access)
         self.admins = Admins(clock, listed=lambda: self.intake.door.access.admins, language=turns.language)
         accepts, pairs = signal.new_safety_numbers == "accept", is_signal and settings.access.strangers == "pair"
@@ -150,7 +140,7 @@ class Services:
             name=signal.name,
             quota=Quota(limits if is_signal else _UNLIMITED),
             pairing=self.pairing if pairs else None,
-            callers=process.callers,
+            callers=callers,
             on_untrusted=identities.notice,
             on_group_change=self.membership.notice,
         )
@@ -208,7 +198,7 @@ def service(
             transport=transport,
             captchas=shared.captchas,
             state=health.state,
-            restarts=shared.restarts,
+            restart=shared.restart,
         ),
         running=RunningParts(
             store=store,
@@ -235,7 +225,6 @@ def _toolbox(shared: Services, tools: Sequence[Tool], more: Sequence[ToolSource]
         calls_per_minute=limits.calls_per_minute,
         approve=limits.approve,
         prefixes=_prefixes(shared.settings),
-        on_run=models.Meter(shared.counts).on_run,
     )
 
 
@@ -260,10 +249,7 @@ def _watching(shared: Services, ask: Callable[[], Awaitable[Sequence[Finding]]] 
         shared.clock,
         shared.counts,
         level=lambda: shared.sandbox.known_level,
-        own_findings=lambda: checkups.findings,
-        free_bytes=lambda: free_bytes_of(settings),
-        used_share=shared.budget.used_share,
-        restarts=shared.restarts,
+        findings=lambda: checkups.findings,
     )
     return checkups, health
 

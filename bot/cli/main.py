@@ -101,7 +101,7 @@ def function_of(verb: str) -> Callable[..., int]:
 
 def _run(options: argparse.Namespace) -> int:
     # Until the verb sets its own level: a bug is logged without its message, which may contain settings.
-    logs.set_up("ERROR", "text")
+    logs.set_up("ERROR")
     from bot.clock import use_newest_time_zones
 
     use_newest_time_zones()

@@ -4,9 +4,8 @@
               ^                                          '-restarted--> new settings, checked --.
               '---------------------------------------------------------------------------------'
 
-A restart ends the parts in the same orderly way as stopping the process. Settings that are refused change nothing; if
-settings turn out to be unusable only when the parts are built, the previous run starts again, and the health page says
-so.
+A restart ends the parts in the same orderly way as stopping the process; settings that are refused change nothing.
+Settings that turn out to be unusable only when the parts are built end Aldis, as at its first start.
 """
 
 import argparse
@@ -15,21 +14,19 @@ import gc
 import logging
 import signal
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
-from pathlib import Path
-from typing import Any
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
 from bot import app, logs, settings
 from bot.access.pairing import Pairing
 from bot.app import transports
 from bot.cli import store as upkeep
-from bot.errors import ConfigError, Disconnected
-from bot.invocation import command_line, spell_commands
+from bot.errors import ConfigError
+from bot.invocation import command_line
 from bot.service import until
 from bot.settings import Settings
 from bot.settings.load import SettingsFile
-from bot.shutdown import Restarts, Shutdown
+from bot.shutdown import Shutdown
 from bot.web.admin.guard import PagesAddress
 from bot.web.admin.world import Wait, World
 from bot.web.control import ask_running
@@ -43,16 +40,13 @@ _USUAL_PORT = 8789
 _ASKING_SECONDS = 10.0
 """How many seconds a verb waits for the running Aldis to answer about its pages."""
 _FIRST = "Set Aldis up in a browser: {url}\nThis link works once, within ten minutes; `{command}` prints another."
-_RESTART_SECONDS = 60.0
-"""How many seconds `restart` waits for the next run; a run takes ten at most to end."""
-_REFUSALS = (ConfigError, StoreError, Disconnected)
 
 
 def run(given: Settings, _: argparse.Namespace) -> int:
     """`run`: answers until stopped."""
-    logs.set_up(given.log.level.upper(), given.log.format)
+    logs.set_up(given.log.level.upper())
     app.check_settings(given)
-    asyncio.run(_Runs(given).go())
+    asyncio.run(_answer(given))
     return 0
 
 
@@ -86,34 +80,18 @@ async def _link(given: Settings) -> str | None:
 
 
 def restart(given: Settings, _: argparse.Namespace) -> int:
-    """`restart`: restarts the running Aldis, and waits until it has started again."""
-    return asyncio.run(_restart(given.store.path))
-
-
-async def _restart(store_path: Path) -> int:
-    answer = await ask_running(store_path, "restart")
-    if answer is None:
+    """`restart`: restarts the running Aldis with its current settings."""
+    if asyncio.run(ask_running(given.store.path, "restart")) is None:
         raise ConfigError(
             f"no Aldis is running here; start it with `{command_line('run')}`. If it is still waiting for Signal, stop "
             "and start it instead"
         )
-    state: Mapping[str, Any] = {}
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_RESTART_SECONDS):
-            while state.get("runs", 0) <= answer["run"]:
-                await asyncio.sleep(0.2)
-                with suppress(StoreError):  # it is stopping
-                    state = await ask_running(store_path, "state", within_seconds=_ASKING_SECONDS) or {}
-        if why := state.get("refused"):
-            raise ConfigError(f"it keeps running with its previous settings; the new ones were refused: {why}")
-        print("Aldis has restarted with its current settings.")
-        return 0
-    print(f"aldis: it has not restarted yet; see its log, or run: {command_line('health')}", file=sys.stderr)
-    return 1
+    print(f"Aldis restarts with its current settings; {command_line('health')} says how it is in a few seconds.")
+    return 0
 
 
 @asynccontextmanager
-async def _serve_pages(given: Settings, restart: Callable[[], Awaitable[object]]) -> AsyncGenerator[World]:
+async def _serve_pages(given: Settings, restart: Callable[[], Awaitable[None]]) -> AsyncGenerator[World]:
     """Serves the pages while the block runs, if they are turned on; yields what they know about Aldis.
 
     Raises:
@@ -133,92 +111,63 @@ async def _serve_pages(given: Settings, restart: Callable[[], Awaitable[object]]
         yield world
 
 
-class _Runs:
-    """The runs of this process, each with the newest settings that were not refused."""
+async def _answer(given: Settings) -> None:
+    """Answers until stopped, each run with the settings of its time; the administration pages outlast the runs.
 
-    def __init__(self, given: Settings) -> None:
-        self._now = given
-        self._next = given
-        self._former: Settings | None = None
-        """The settings to return to until the newest ones are known to work."""
-        self._shutdown = Shutdown()
-        self._restarts = Restarts(self._shutdown, self._refresh)
-        self._pairing = Pairing()
+    Raises:
+        ConfigError, StoreError: it cannot run.
+    """
+    app.widen()
+    shutdown, pairing = Shutdown(), Pairing()
+    shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-    async def go(self) -> None:
-        """Runs until stopped.
+    async def restart() -> None:
+        nonlocal given
+        fresh = await asyncio.to_thread(settings.load_settings)
+        app.check_settings(fresh)
+        given = fresh
+        shutdown.request_restart()
 
-        Raises:
-            ConfigError, StoreError: it cannot run, and there are no earlier settings with which it ran.
-        """
-        app.widen()
-        self._shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        async with _serve_pages(self._now, self._restarts.request) as world:
-            while True:
-                try:
-                    await self._run_once(world)
-                except (*_REFUSALS, ExceptionGroup) as failure:
-                    if not self._return_to_former(failure):
-                        raise
-                else:
-                    if not self._shutdown.begins_again():
-                        return
-                    self._former, self._now = self._now, self._next
-                    self._restarts.refused = None
-                # What the previous run left behind was exempt from garbage collection.
-                gc.unfreeze()
-                gc.collect()
-                self._restarts.runs += 1
-                logs.set_up(self._now.log.level.upper(), self._now.log.format)
-                _log.info("Aldis is restarting")
+    has_pages = given.web.admin_port > 0
+    async with _serve_pages(given, restart) as world:
+        await _run_once(given, shutdown, world, pairing, has_pages=has_pages)
+        while shutdown.begins_again():
+            # What the previous run left behind was exempt from garbage collection.
+            gc.unfreeze()
+            gc.collect()
+            logs.set_up(given.log.level.upper())
+            _log.info("Aldis is restarting")
+            await _run_once(given, shutdown, world, pairing, has_pages=has_pages)
 
-    async def _run_once(self, world: World) -> None:
-        """One run, with everything closed at its end; the administration pages outlast it."""
-        world.begin(self._now)
-        given, stop = self._now, self._shutdown
-        log = transports.log_waits()
 
-        def on_wait(what: Wait) -> None:
-            log(what)
-            world.waits = what
+async def _run_once(given: Settings, stop: Shutdown, world: World, pairing: Pairing, *, has_pages: bool) -> None:
+    """One run, with everything closed at its end."""
+    world.begin(given)
+    log = transports.log_waits()
 
-        async with serve(lambda: world.health, given.web.host, given.web.port):
-            if world.restoring is not None:
-                copy, done = world.restoring
-                try:
-                    await asyncio.to_thread(upkeep.replace_store, given, copy)
-                    done.set_result(None)
-                except StoreError as error:
-                    done.set_exception(error)
-            async with app.opened_store(given, "signal"):
-                pass  # what is wrong with the store is reported before Aldis waits for the bridge; this takes 10 ms
-            # If the account is ambiguous, a page asks for it; a wrong choice is rolled back like any other setting.
-            asks = given.web.admin_port > 0 and self._former is None
-            importing = app.import_sdks(given)
-            transport = await until(stop.requested, transports.signal_transport(given, on_wait, is_being_set_up=asks))
-            if transport is None:
-                importing.cancel()
-                return
-            process = app.ProcessParts(restarts=self._restarts, pairing=self._pairing, callers=world.callers)
-            async with app.build_service(given, transport, realm="signal", process=process) as aldis:
-                with world.showing(aldis.running):
-                    try:
-                        await aldis.run(stop.requested, stop.hurried)
-                    finally:
-                        if transport.stream.heard_at is not None:
-                            self._former = None  # however this run ends, its settings work
+    def on_wait(what: Wait) -> None:
+        log(what)
+        world.waits = what
 
-    async def _refresh(self) -> None:
-        given = await asyncio.to_thread(settings.load_settings)
-        app.check_settings(given)
-        self._next = given
-
-    def _return_to_former(self, failure: Exception) -> bool:
-        """Returns whether the failed run was the first with its settings, so that the previous ones apply again."""
-        found = logs.leaves(failure)
-        if self._former is None or not all(isinstance(one, _REFUSALS) for one in found):
-            return False
-        self._now, self._former = self._former, None
-        self._restarts.refused = spell_commands(str(found[0]))
-        _log.error("the new settings were refused; the previous ones apply again: %s", self._restarts.refused)
-        return True
+    async with serve(lambda: world.health, given.web.host, given.web.port):
+        if world.restoring is not None:
+            copy, done = world.restoring
+            try:
+                await asyncio.to_thread(upkeep.replace_store, given, copy)
+                done.set_result(None)
+            except StoreError as error:
+                done.set_exception(error)
+        async with app.opened_store(given, "signal"):
+            pass  # what is wrong with the store is reported before Aldis waits for the bridge; this takes 10 ms
+        importing = app.import_sdks(given)
+        finding = transports.signal_transport(given, on_wait, is_being_set_up=has_pages)
+        transport = await until(stop.requested, finding)
+        if transport is None:
+            importing.cancel()
+            return
+        parts = app.build_service(
+            given, transport, realm="signal", restart=world.restart, pairing=pairing, callers=world.callers
+        )
+        async with parts as aldis:
+            with world.showing(aldis.running):
+                await aldis.run(stop.requested, stop.hurried)

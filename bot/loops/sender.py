@@ -18,7 +18,6 @@ Left to others: what is said (`bot.chat`), the proof by receipts (`bot.loops.int
 import asyncio
 import logging
 import random
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -205,15 +204,13 @@ class Sender:
     async def _try(self, item: OutboxItem, whole: Outgoing, outgoing: Outgoing) -> Outcome:
         """Tries to send an item, or what can be sent of the `whole`."""
         edits = editable(item, self._clock.now()) if isinstance(outgoing, Reply) and not outgoing.files else None
-        began, failed, sent = time.monotonic(), None, None
+        failed, sent = None, None
         try:
             sent = await self._send(outgoing, edits)
         except TransportError as error:
             failed = error
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
             failed = SendUnknown(describe_error(error))
-        outcome = "sent" if failed is None else type(failed).__name__
-        self._counts.observe("send_seconds", time.monotonic() - began, outcome=outcome)
         if sent is None:
             return await self._on_failure(item, whole, outgoing, failed or SendUnknown("no answer"))
         self._counts.add("replies_sent")

@@ -403,7 +403,6 @@ class Worker:
                 until = self._clock.now() + timedelta(seconds=self._settings.approvals.timeout)
                 await self._turns.pause(turn, outcome, until=until)
                 self._counts.add("turns_paused")
-                self._note_seconds(claim, "paused")
                 return
             texts = (outcome.text, *map(say, notes))
             whole = replace(outcome, text="\n\n".join([*_asked_for(turn), *texts]))
@@ -411,7 +410,6 @@ class Worker:
             is_kept = await self._keep(turn, whole)
             self.tasks.on_answer(turn.id)
         if is_kept:
-            self._note_seconds(claim, "answered" if outcome.ok else "failed")
             self._counts.add("turns_answered" if outcome.ok else "turns_answered_with_failure")
         if is_kept and outcome.messages:
             self._on_kept(turn)
@@ -436,11 +434,6 @@ class Worker:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_TYPING_ENDS_SECONDS):
                     await self._transport.typing(chat, started=False)
-
-    def _note_seconds(self, claim: Claim, outcome: str) -> None:
-        """Records how long the oldest of the messages has waited for this."""
-        waited = self._clock.now() - min(item.received_at for item in claim.items)
-        self._counts.observe("turn_seconds", waited.total_seconds(), outcome=outcome)
 
     async def _keep(self, turn: Turn, outcome: Outcome) -> bool:
         """Keeps the outcome, as `Turns.keep`; it is paid, so this ends even if the turn is halted meanwhile."""

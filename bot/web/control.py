@@ -3,7 +3,7 @@
     POST /backup      {"folder": "/srv/backups"}  --> {"file": "/srv/backups/aldis-20261121T120000Z.db"}
     POST /export      {"person": "Alice"}         --> {"json": "{...}"}; by uuid, number, name or label
     POST /captcha     {"captcha": "signalcaptcha://..."}  --> {}
-    POST /restart                                 --> {"run": 1}: the number of the run that ends, see `state`
+    POST /restart                                 --> {}
     GET  /state                                   --> whatever the running Aldis reports about itself
 
 On a socket of its own, which is there from the first second if the administration pages are on (`bot.web.admin`):
@@ -34,7 +34,6 @@ from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.events import ChatId, PersonId
 from bot.features.export import gather_export
 from bot.settings.values import person_of
-from bot.shutdown import Restarts
 from bot.signal.protocol import Identities, Transport
 from bot.web.listening import serving
 from store import Repositories, Store, StoreError
@@ -58,8 +57,8 @@ class Control:
     state: Callable[[], Awaitable[Mapping[str, Any]]]
     transport: Transport
     captchas: Captchas
-    restarts: Restarts | None = None
-    """None means that this Aldis cannot be restarted."""
+    restart: Callable[[], Awaitable[None]] | None
+    """Restarts Aldis from within; None: that is impossible."""
 
     @property
     def app(self) -> web.Application:
@@ -107,9 +106,10 @@ class Control:
         return {}
 
     async def _restart(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
-        if self.restarts is None:
+        if self.restart is None:
             raise ConfigError("what runs here is no Aldis that can be restarted")
-        return {"run": await self.restarts.request()}
+        await self.restart()
+        return {}
 
 
 async def _answer(verb: Verb, request: web.Request) -> web.Response:

@@ -1,34 +1,30 @@
-"""The operator's pages: `GET /healthz` reports as JSON whether Aldis works, `GET /metrics` has figures for Prometheus.
+"""The health page: `GET /healthz` answers 200 while Aldis works, and 503 with the reasons as JSON while it does not.
 
-`/healthz` answers 200 while Aldis works and 503 while it does not, with the reasons. Both are for monitoring (docker's
-health check, for example); they listen on loopback unless set otherwise. A request for a name that a stranger could
-point here is refused: otherwise a page in the operator's browser could read them (DNS rebinding). Until Aldis runs,
-they say what it waits for.
+It is for monitoring (docker's health check, for example), and listens on loopback unless set otherwise. A request for a
+name that a stranger could point here is refused: otherwise a page in the operator's browser could read it (DNS
+rebinding). Until Aldis runs, it says what Aldis waits for.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from ipaddress import ip_address
-from typing import Any, get_args
+from typing import Any
 from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from bot.chat.notices import Kind
 from bot.clock import Clock
-from bot.doctor.findings import Finding, problem, wanting
+from bot.doctor.findings import Finding, wanting
 from bot.doctor.machine import words_of_level
-from bot.invocation import command_line
 from bot.logs import one_line
 from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
-from bot.metrics import CONTENT_TYPE, Counts, Gauge
-from bot.shutdown import Restarts
+from bot.metrics import Counts
 from bot.version import build
 from bot.web.listening import on_address, serving
 from store import Repositories, Store, StoreError, Waiting
@@ -38,7 +34,6 @@ _log = logging.getLogger(__name__)
 _MAX_WAIT_SECONDS = 900.0
 """Longer than any turn with its retries can take: a message that waits longer will not be answered."""
 
-_CORRECT = f"correct them, then restart it: {command_line('restart')}"
 _PRIVATE_NAMES = (".internal", ".local", ".localhost", ".home.arpa", ".lan")
 """Name endings that the public DNS does not have. Source: RFC 6761, 6762 and 8375, ICANN's resolution of July 2024
 on `.internal`; `.lan`, which many routers use, is no top-level domain (2026-11)."""
@@ -46,7 +41,7 @@ on `.internal`; `.lan`, which many routers use, is no top-level domain (2026-11)
 
 @dataclass(frozen=True)
 class HealthPage:
-    """What `/healthz` and `/metrics` report about a running Aldis."""
+    """What the page reports about a running Aldis."""
 
     store: Store
     watchdog: Watchdog
@@ -54,21 +49,15 @@ class HealthPage:
     counts: Counts
     level: Callable[[], Level | None] = lambda: None
     """Returns the layers of the cells in which strangers' files are opened; None if unknown so far."""
-    own_findings: Callable[[], Sequence[Finding]] = tuple
+    findings: Callable[[], Sequence[Finding]] = tuple
     """Returns what a running Aldis has found itself."""
-    free_bytes: Callable[[], int | None] = lambda: None
-    used_share: Callable[[], Awaitable[Mapping[str, float]]] | None = None
-    """Returns the share of everybody's common budgets that is used up."""
-    restarts: Restarts | None = None
-    """None means that this Aldis cannot be restarted."""
 
     async def state(self) -> dict[str, Any]:
         """Returns the present state; if the store fails, only the first two fields.
 
         `challenge` is the token of the captcha that Signal wants solved, mostly null; `bridge` is null until it has
         reported; `cells` are described by the layers that confine them; `findings` are what the operator should fix,
-        and do not change `ok`, because a restart does not help against them; `runs` counts how often Aldis has started
-        in this process, and `refused` says why the newest settings are not in use, mostly null.
+        and do not change `ok`, because a restart does not help against them.
         """
         problems, backlogs = await self._look()
         if backlogs is None:
@@ -90,29 +79,16 @@ class HealthPage:
             "counts": self.counts.all(),
             "findings": [
                 {"level": one.level, "what": one_line(one.what), "advice": one_line(one.advice)}
-                for one in wanting(self.findings)
+                for one in wanting(self.findings())
             ],
+            "tasks": len(asyncio.all_tasks()),
             "build": dict(build()),
-            "runs": self.restarts.runs if self.restarts else 1,
-            "refused": self._refused,
         }
-
-    @property
-    def _refused(self) -> str | None:
-        return None if self.restarts is None else self.restarts.refused
 
     async def problems(self) -> tuple[str, ...]:
         """Returns what keeps Aldis from working, a sentence each."""
         problems, _ = await self._look()
         return problems
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What a running Aldis has found itself."""
-        found = tuple(self.own_findings())
-        if self._refused is None:
-            return found
-        return (*found, problem("settings", f"the previous ones are still in use: {self._refused}", _CORRECT))
 
     async def _look(self) -> tuple[tuple[str, ...], tuple[Waiting, Waiting] | None]:
         """What is wrong, and what waits in inbox and outbox; None if the store fails."""
@@ -134,37 +110,6 @@ class HealthPage:
             "a reminder has been due for too long": self._seconds_since(reminded_at),
         }
         return [words for words, seconds in waiting.items() if seconds > _MAX_WAIT_SECONDS]
-
-    async def metrics(self) -> str:
-        """Returns the present figures; if the store fails, its own are left out."""
-        watchdog, level = self.watchdog, self.level()
-        found = {finding.notice.kind for finding in wanting(self.findings) if finding.notice is not None}
-        gauges = [
-            *_running(is_ready=True),
-            _gauge("finding", "Whether something hurts.", {kind: kind in found for kind in get_args(Kind)}, "kind"),
-            _gauge("disk_free_bytes", "What the disk of the store has left.", self.free_bytes()),
-            _gauge("cells_hold", "Whether what opens files of strangers is held.", level and level.seccomp),
-            _gauge("settings_refused", "Whether the newest settings are not in use.", self._refused is not None),
-            _gauge("stream_open", "Whether the stream of messages is open.", watchdog.is_open),
-            _gauge("heard_seconds_ago", "Since the last sign of life on the stream.", watchdog.heard_seconds_ago),
-            _gauge("linked", "Whether the bridge has the account.", watchdog.is_linked),
-            _gauge("bridge_age_days", "How old the bridge's version is at least.", watchdog.release_age_days),
-            _gauge("captcha_wanted", "Whether Signal wants a captcha solved.", watchdog.challenge is not None),
-        ]
-        store_up = "Whether the store answers."
-        try:
-            used = dict(await self.used_share()) if self.used_share else {}
-            gauges.append(_gauge("budget_used_ratio", "Which part of everybody's budgets is used up.", used, "span"))
-            for name, waiting in zip(("inbox", "outbox"), await self.store.read(_open), strict=True):
-                gauges += [
-                    _gauge(f"{name}_open", f"What is not settled in the {name}.", waiting.items),
-                    _gauge(f"{name}_dead", f"What was given up in the {name}.", waiting.dead),
-                    _gauge(f"{name}_oldest_seconds", "How long that is due.", self._seconds_since(waiting.oldest_at)),
-                ]
-            gauges.append(_gauge("store_up", store_up, 1))
-        except StoreError:
-            gauges.append(_gauge("store_up", store_up, 0))
-        return self.counts.exposition(gauges)
 
     def _seconds_since(self, at: datetime | None) -> float:
         """How many seconds ago that was; 0 if it is in the future or None."""
@@ -215,14 +160,8 @@ async def serve(shown: Shown, host: str, port: int) -> AsyncGenerator[None]:
         state = {"ok": False, "problems": [page]} if isinstance(page, str) else await page.state()
         return web.json_response(state, status=200 if state["ok"] else 503)
 
-    async def metrics(_: web.Request) -> web.Response:
-        page = shown()
-        figures = Counts().exposition(_running(is_ready=False)) if isinstance(page, str) else await page.metrics()
-        return web.Response(text=figures, headers={"Content-Type": CONTENT_TYPE})
-
     app = web.Application(middlewares=[where])
     app.router.add_get("/healthz", health)
-    app.router.add_get("/metrics", metrics)
     async with serving(app, on_address(host, port, "WEB__PORT")):
         _log.info("health page at http://%s:%d/healthz", host, port)
         yield
@@ -241,15 +180,3 @@ def is_local_name(header: str | None) -> bool:
     with suppress(ValueError):
         return bool(ip_address(name))
     return False
-
-
-def _running(*, is_ready: bool) -> tuple[Gauge, ...]:
-    return (
-        _gauge("ready", "Whether Aldis runs; it does not while it waits for its bridge or account.", is_ready),
-        _gauge("tasks", "How many tasks of asyncio there are.", len(asyncio.all_tasks())),
-        Gauge(name="build_info", help="Which Aldis this is.", value=1, fixed=build()),
-    )
-
-
-def _gauge(name: str, help_: str, value: float | Mapping[str, float] | None, label: str = "") -> Gauge:
-    return Gauge(name=name, help=help_, value=value, label=label)

@@ -16,6 +16,7 @@ from bot.models.base import Completion, Request
 from bot.settings import Settings, load_settings
 from bot.signal.rest_api.transport import RestApi, RestApiLinking
 from bot.signal.signal_cli.transport import SignalCli, SignalCliLinking
+from bot.web.admin.world import Wait
 from tests.bot.loops.fake_transport import envelope
 from tests.servers import signal_cli, signal_rest_api
 from tests.servers.anthropic import AnthropicServer
@@ -153,6 +154,23 @@ async def test_an_account_that_is_not_clear_is_the_operators_choice(build: Calla
             with pytest.raises(ConfigError, match=f"^SIGNAL__ACCOUNT: {words}") as refused:
                 await transports.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT=name))
             assert "+1555" not in str(refused.value)
+
+
+async def test_a_page_may_mend_what_is_not_clear() -> None:
+    """While Aldis is being set up, an account or an address that cannot be used is awaited with its reason."""
+    async with Site() as other, signal_cli.SignalCli(accounts=[ACCOUNT, "+15550100099"]) as server:
+        for url, words in ((server.url, "the bridge has several accounts"), (other.url, "")):
+            waits: list[str] = []
+
+            def note(wait: Wait, waits: list[str] = waits) -> None:
+                waits.append(wait.words)
+                if len(waits) == 2:
+                    raise InterruptedError
+
+            with pytest.raises(InterruptedError):
+                await transports.signal_transport(given(SIGNAL__URL=url), note, is_being_set_up=True)
+            assert waits[0] == waits[1]
+            assert words in waits[0]
 
 
 # Tools

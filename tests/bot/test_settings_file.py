@@ -47,7 +47,7 @@ def test_the_environment_wins_over_env_over_the_file_over_the_default(tmp_path: 
         "WEB__PORT": ("the environment", "the environment"),
         "SIGNAL__NAME": (".env", ".env"),
         "WEB__HOST": ("settings.env", ""),
-        "LOG__FORMAT": ("", ""),
+        "WEB__ADMIN_PORT": ("", ""),
     }
     assert {name: (there.origin(name), there.file.winner(name)) for name in expected} == expected
 

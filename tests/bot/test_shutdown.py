@@ -2,12 +2,10 @@
 
 import threading
 
-import pytest
 from annotated_types import Le
 
-from bot.errors import ConfigError
 from bot.settings.groups import WorkerSettings
-from bot.shutdown import MAX_SECONDS, Restarts, Shutdown
+from bot.shutdown import MAX_SECONDS, Shutdown
 from tests.waiting import WAIT_SECONDS
 
 DOCKER_SECONDS = 10.0
@@ -51,18 +49,6 @@ async def test_a_restart_ends_one_run_and_begins_another() -> None:
     limit = shutdown._limit
     assert limit is not None
     limit.cancel()
-
-
-async def test_what_cannot_be_refreshed_restarts_nothing() -> None:
-    """The run goes on, and whoever asked is told why."""
-    shutdown = Shutdown(leave=lambda: None)
-
-    async def refused() -> None:
-        raise ConfigError("WEB__PORT: must be a number")
-
-    with pytest.raises(ConfigError, match="WEB__PORT"):
-        await Restarts(shutdown, refused).request()
-    assert not shutdown.requested.is_set()
 
 
 def test_an_end_takes_less_than_docker_waits() -> None:

@@ -66,7 +66,7 @@ async def _tasks(ask: Ask) -> AsyncIterator[Task]:
         yield Task("problem", words)
     for concern in running.health.watchdog.concerns:
         yield Task("problem" if concern.is_urgent else "warning", concern.words, concern.advice)
-    for finding in wanting(running.health.findings):
+    for finding in wanting(running.health.findings()):
         yield Task(finding.level, finding.what, finding.advice)
 
 

@@ -60,7 +60,7 @@ class World:
         deps: Callable[[Settings], Deps],
         *,
         file: SettingsFile,
-        restart: Callable[[], Awaitable[object]],
+        restart: Callable[[], Awaitable[None]],
     ) -> None:
         self.settings = settings
         self.deps = deps

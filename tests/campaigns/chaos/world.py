@@ -212,7 +212,6 @@ async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
         settings = {
             "SIGNAL__ACCOUNT": ACCOUNT,
             "SIGNAL__URL": signal.url,
-            "LOG__FORMAT": "json",
             "SIGNAL__SEND_TIMEOUT_SECONDS": str(SEND_SECONDS),
             "SIGNAL__UNKNOWN_GRACE_SECONDS": str(GRACE_SECONDS),
             "LLM__TIMEOUT_SECONDS": "240",

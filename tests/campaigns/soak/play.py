@@ -93,7 +93,7 @@ class Look(Usage):
     at_seconds: float
     database_bytes: int
     tasks: int
-    """Of asyncio, as its page of figures says."""
+    """Of asyncio, as its health page says."""
 
 
 @dataclass
@@ -221,18 +221,17 @@ class World:
     page: str
     counts: Counter[str] = field(default_factory=Counter[str])
 
-    async def figures(self) -> dict[str, float]:
-        """The figures of Aldis's own page by name, without `aldis_`; empty where there is no answer."""
+    async def state(self) -> dict[str, Any]:
+        """What the health page says; empty where there is no answer."""
         try:
             async with asyncio.timeout(_PAGE_SECONDS), self.http.get(self.page) as response:
-                lines = [line.split() for line in (await response.text()).splitlines() if not line.startswith("#")]
+                return await response.json()
         except (aiohttp.ClientError, TimeoutError):
             return {}
-        return {name.removeprefix("aldis_"): float(value) for name, value in lines}
 
     async def look(self) -> Look | None:
         """A look at the process; None where it is gone."""
-        tasks = (await self.figures()).get("tasks", 0)
+        tasks = (await self.state()).get("tasks", 0)
         with suppress(OSError, KeyError):
             return Look(
                 **vars(usage(self.process.process_id)),
@@ -278,8 +277,9 @@ class World:
         calm, deadline = 0, time.monotonic() + self.record.size.turn_timeout_seconds + _REST_SECONDS
         while calm < 2 and time.monotonic() < deadline and self.process.is_running:
             await asyncio.sleep(_LOOK_SECONDS)
-            figures = await self.figures()
-            settled = self.phones.is_quiet and figures.get("inbox_open") == 0 == figures.get("outbox_open")
+            state = await self.state()
+            queues = [state.get(name, {}).get("open") for name in ("inbox", "outbox")]
+            settled = self.phones.is_quiet and queues == [0, 0]
             calm = calm + 1 if settled else 0
         return calm == 2
 
@@ -289,7 +289,7 @@ class World:
         deadline = time.monotonic() + _MAX_IDLE_SECONDS
         while self.process.is_running:
             await asyncio.sleep(5 * _LOOK_SECONDS)
-            if "cells_hold" not in await self.figures() and time.monotonic() < deadline:
+            if not (await self.state()).get("cells") and time.monotonic() < deadline:
                 continue  # what files are opened in is prepared some seconds after the start
             held = await self.look()
             if held is None or before is None or time.monotonic() > deadline or _holds_no_more(held, before):
@@ -333,7 +333,7 @@ async def play(size: Size, folder: Path) -> Record:
         }
         async with started("run", settings=settings, folder=folder, is_warm=False) as process:
             await phones.connected()
-            page = f"http://127.0.0.1:{port}/metrics"
+            page = f"http://127.0.0.1:{port}/healthz"
             await _played(World(record, folder, phones, model, process, http, page))
             ended = await (process.terminate() if process.is_running else process.ended())
     record.status, record.log, record.refusals = ended.status, ended.stderr, [*model.refused]
