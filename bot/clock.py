@@ -1,42 +1,34 @@
 """The time of day: the machine's clock, and what happens when it is set.
 
-People set it, the network corrects it, a virtual machine is paused. The clock notices that by what the machine has
-counted since boot, asleep or awake, also across a restart of Aldis; across a reboot it only knows that time does not
-go back (a machine without a battery does not).
+The clock notices a step by what the machine has counted since boot, asleep or awake, also across a restart of Aldis;
+across a reboot it only knows that time does not go back.
 
  * `now` takes a step over only when `follow` is called, together with the deadlines of the queues, which move by as
    much (`bot.loops.maintenance`, within seconds). So nothing that is to be tried again waits for the old time.
  * A step of more than a day is in doubt (`doubt`) until it is undone or has stood for an hour. As long as it is,
-   nothing is expired or deleted by the clock, and no reminder comes.
- * A smaller one is believed at once: what disappears may do so earlier or later by as much. So is one ahead within ten
-   minutes of a boot: a machine without a battery does not know how long it was off until the network says so.
+   nothing is expired or deleted by the clock, and no reminder comes. A smaller one is believed at once.
 
-Waits within the process use the event loop's time. Daylight saving does not move a machine's clock, which runs in UTC;
-see `bot.features.reminders.schedules`.
+Waits within the process use the event loop's time.
 """
 
 import asyncio
 import time
-import zoneinfo
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import tzdata
-
 from store import KeptTime
 
 MAX_STEP = timedelta(days=1)
-"""A longer step is in doubt."""
 STANDS_AFTER = timedelta(hours=1)
 """How long a step has to stand to be believed in any case: perhaps a virtual machine was paused."""
-_FROM_BOOT = timedelta(minutes=10)
-"""How long after a boot the network may set a machine without a battery right."""
 _STEP_NS = 1_000_000_000
 """Anything smaller is drift between two clocks, not a step."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
+_COUNTED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""macOS's monotonic clock includes sleep; Linux has a separate one for that."""
 
 
 class Clock:
@@ -46,13 +38,11 @@ class Clock:
         self,
         *,
         wall_ns: Callable[[], int] = time.time_ns,
-        counted_ns: Callable[[], int] | None = None,
+        counted_ns: Callable[[], int] = lambda: time.clock_gettime_ns(_COUNTED),
         boot: str | None = None,
     ) -> None:
         """The arguments are for tests: the machine's clock, the counted time, and the name of this boot."""
-        self._wall_ns = wall_ns
-        self._counted_ns = counted_ns or _machine_counted_ns
-        self._boot = boot or ""
+        self._wall_ns, self._counted_ns, self._boot = wall_ns, counted_ns, boot or ""
         with suppress(OSError):
             self._boot = _BOOT.read_text("ascii").strip() if boot is None else boot
         # By how much each is ahead of the counted time.
@@ -74,8 +64,6 @@ class Clock:
         """Takes a step over."""
         self._followed_ns += _ns(step)
         self._since_ns = self._counted_ns()
-        if step > timedelta(0) and self._since_ns < _ns(_FROM_BOOT):
-            self._believed_ns = max(self._believed_ns, self._followed_ns)
 
     def doubt(self) -> timedelta:
         """How far the clock is from where it was believed last, if that is too far to be believed now; else zero."""
@@ -97,12 +85,8 @@ class Clock:
     def snapshot(self) -> KeptTime:
         """What has to be stored for `resume`."""
         counted_ns = self._counted_ns()
-        return KeptTime(
-            boot=self._boot,
-            counted_ns=counted_ns,
-            wall_ns=counted_ns + self._followed_ns,
-            believed_ns=counted_ns + self._believed_ns,
-        )
+        wall_ns, believed_ns = counted_ns + self._followed_ns, counted_ns + self._believed_ns
+        return KeptTime(boot=self._boot, counted_ns=counted_ns, wall_ns=wall_ns, believed_ns=believed_ns)
 
     def resume(self, kept: KeptTime) -> None:
         """Continues from what an earlier process stored."""
@@ -137,16 +121,11 @@ class SetClock(Clock):
 
 
 async def is_set_within(event: asyncio.Event, seconds: float | None) -> bool:
-    """Waits for an event, at most this many seconds (None: for ever); returns whether it is set."""
+    """Waits for an event, at most so many seconds (None: for ever); returns whether it is set."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
     return event.is_set()
-
-
-def _machine_counted_ns() -> int:
-    # macOS's monotonic clock includes sleep; Linux has a separate one for that.
-    return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def _ns(duration: timedelta) -> int:
@@ -155,15 +134,3 @@ def _ns(duration: timedelta) -> int:
 
 def _duration(ns: int) -> timedelta:
     return timedelta(microseconds=ns // 1000)
-
-
-def use_newest_time_zones() -> None:
-    """Makes `zoneinfo`, which prefers the machine's files, read the package `tzdata` unless they are as new.
-
-    With the files of Debian 12 (2025b) it is an hour too early in Vancouver, Winnipeg and Casablanca since autumn 2026.
-    """
-    for folder in zoneinfo.TZPATH:
-        with suppress(OSError), Path(folder, "tzdata.zi").open(encoding="ascii") as file:
-            if file.readline().removeprefix("# version ").strip() >= tzdata.IANA_VERSION:
-                return
-    zoneinfo.reset_tzpath(to=())

@@ -11,7 +11,7 @@ from bot.events import Envelope, Event, Incoming, Kind, Outgoing
 _Value = TypeVar("_Value")
 
 JSON_VERSION = 1
-"""The version in front of the JSON; raised by every change that an older reader would misread."""
+"""Raised by every change that an older reader would misread."""
 
 
 class UnreadableJson(ValueError):
@@ -24,11 +24,7 @@ def dump_json(adapter: TypeAdapter[Any], value: object, *, exclude_defaults: boo
 
 
 def load_json(adapter: TypeAdapter[_Value], data: bytes, what: str) -> _Value:
-    """Returns the value that `dump_json` wrote; `what` it is stands in the error.
-
-    Raises:
-        UnreadableJson: the version is unknown or the JSON does not fit it.
-    """
+    """Returns the value that `dump_json` wrote, or raises `UnreadableJson`; `what` it is stands in the error."""
     version, _, body = data.partition(b":")
     if version != b"%d" % JSON_VERSION:
         raise UnreadableJson(f"a stored {what} of version {version[:8]!r}, this Aldis reads {JSON_VERSION}")
@@ -39,7 +35,7 @@ def load_json(adapter: TypeAdapter[_Value], data: bytes, what: str) -> _Value:
 
 
 def dump_value(value: Envelope | Outgoing) -> bytes:
-    """Returns an envelope or an outgoing message as versioned JSON."""
+    """Returns it as versioned JSON."""
     return dump_json(_adapter(type(value)), value)
 
 
@@ -49,9 +45,7 @@ def load_envelope(data: bytes) -> Envelope:
 
 
 def load_outgoing(data: bytes) -> Outgoing:
-    """Returns the reply or removal that `dump_value` wrote (each has a field that the other lacks), or raises as
-    `load_json`.
-    """
+    """Returns the reply or removal that `dump_value` wrote (each has a field that the other lacks); raises likewise."""
     return load_json(_adapter(Outgoing), data, "outgoing message")
 
 
@@ -67,5 +61,5 @@ def read_event(envelope: Envelope, read_frame: Callable[[Envelope], Event | None
 
 @cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
-    """Returns what reads and writes values of this kind; made on first use, since each takes some milliseconds."""
+    """Made on first use, since each takes some milliseconds."""
     return TypeAdapter(kind)

@@ -9,7 +9,7 @@ import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
-from typing import Literal, NewType, Self
+from typing import NewType, Self
 
 from pydantic import Base64Bytes, GetCoreSchemaHandler
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function, str_schema
@@ -20,17 +20,14 @@ PersonId = NewType("PersonId", str)
 """A sender: the account's uuid (Signal) or a fixed word (terminal). Never a phone number, never a display name."""
 
 TERMINAL_PERSON = PersonId("you")
-"""The person at the terminal."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Account:
-    """A Signal account on a bridge; since September 2026 some have no phone number."""
+    """A Signal account on a bridge, by its uuid and number, which it may lack; `id` None: not told yet."""
 
     id: PersonId | None
-    """Its uuid, its identity everywhere; None until the bridge tells it."""
     number: str | None = None
-    """Its phone number; it may change or be missing."""
 
     @property
     def name(self) -> str:
@@ -84,12 +81,13 @@ class Kind(StrEnum):
     DELETE = "delete"
     REACTION = "reaction"
     TIMER = "timer"
+    """The disappearing-message timer was set: counted, never stored, since each message has its own."""
     RECEIPT = "receipt"
     UNDECRYPTABLE = "undecryptable"
     REMINDER = "reminder"
-    """Something a person asked to be asked at this time: Aldis itself sends it, and `raw` is an `Incoming`."""
+    """What a person asked to be asked at this time: Aldis itself sends it, and `raw` is an `Incoming`."""
     OTHER = "other"
-    """Typing, calls, stories, polls, sync and future additions of Signal: counted, never stored."""
+    """Typing, calls, stories, polls, sync: counted, never stored."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,26 +107,24 @@ class Envelope:
     sent_at: SentId
     kind: Kind
     chat: ChatId | None
-    """None only if the author is unknown, too."""
     raw: str
     from_self: bool = False
-    """Whether the account itself wrote it, on another device (a sync message)."""
+    """Whether the account itself wrote it, on another device."""
     server_at: int | None = None
-    """When Signal's server received it, in milliseconds since 1970; None if the bridge does not tell."""
+    """When Signal's server received it, in milliseconds since 1970."""
     expires_in_seconds: int = 0
     """The disappearing-message timer it was sent under; 0 means it stays."""
     waited_ms: int | None = None
     """How long it had waited for Aldis on arrival, by the clock of Signal's server; None if not known (yet)."""
     is_command: bool = False
-    """Whether it is a command: a slash and a letter, possibly after a mention or a name, or a word that stops an answer
-    and nothing else."""
+    """Whether it is a command: a slash and a letter, possibly after a mention or a name, or only a stop word."""
     group_revision: int | None = None
-    """The group's revision as its sender knows it, which every join and leave raises; None if it does not say."""
+    """The group's revision as its sender knows it, which every join and leave raises."""
 
     @property
     def is_urgent(self) -> bool:
         """Whether it is handled at once even while a turn of its conversation runs, since it may concern that turn."""
-        return self.is_command or self.kind in {Kind.EDIT, Kind.DELETE, Kind.REACTION, Kind.TIMER}
+        return self.is_command or self.kind in {Kind.EDIT, Kind.DELETE, Kind.REACTION}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,7 +146,7 @@ class Quote:
     author: PersonId | None
     text: str
     pictures: tuple[Attachment, ...] = ()
-    """Small pictures of the files that came with it, as far as there are some."""
+    """Small pictures of the files that came with it."""
     has_unseen_files: bool = False
     """Whether files came with it of which there is no picture."""
 
@@ -169,9 +165,9 @@ class ScheduledPrompt:
 
     labels: Labels
     addresses: tuple[str, ...] = ()
-    """The addresses in the person's own words when it was planned; no others count as theirs."""
+    """Those in the person's own words when it was planned; no others count as theirs."""
     is_own: bool = False
-    """Whether the person chose its words themselves, in a command or in the message that planned it."""
+    """Whether the person chose its words themselves."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -187,25 +183,22 @@ class Incoming:
     """With native mentions written out as `@name`; may be empty (a picture alone, a sticker)."""
     mentions_me: bool = False
     mentioned: tuple[NamedPerson, ...] = ()
-    """The other people it mentions natively."""
     quote: Quote | None = None
     quotes_me: bool = False
     attachments: tuple[Attachment, ...] = ()
     text_files: tuple[Attachment, ...] = ()
-    """Files that are only its text once more: Aldis does not open them, and they are deleted with the others."""
+    """Files that are only its text once more, and are only deleted."""
     sticker: bool = False
     sticker_emoji: str | None = None
-    """The emoji of the sticker; None if it is unknown, or there is no sticker."""
     extras: tuple[str, ...] = ()
     """Whatever else came with it (a contact, a location, a poll), each as a line of text for the model."""
     view_once: bool = False
     expires_in_seconds: int = 0
-    """The conversation's disappearing-message timer; 0 means off."""
     group_name: str | None = None
     preface: str = ""
-    """A note from Aldis to the model, placed before the words; may be empty."""
+    """A note from Aldis to the model, placed before the words."""
     scheduled: ScheduledPrompt | None = None
-    """Set when a reminder asks: its words are not the person's own."""
+    """Set when a reminder asks."""
 
     @property
     def files(self) -> tuple[Attachment, ...]:
@@ -241,16 +234,7 @@ class Reacted:
     target: SentId
     removed: bool
     is_on_mine: bool
-    """Whether the message may be Aldis's own; not certain, since phones choose the timestamps of messages."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TimerChanged:
-    """The disappearing-message timer of a conversation was set; 0 means off."""
-
-    author: PersonId
-    chat: ChatId
-    expires_in_seconds: int
+    """Whether the message may be Aldis's own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -258,20 +242,17 @@ class Receipt:
     """A person's phone confirms messages of ours: delivered, read or viewed."""
 
     author: PersonId
-    what: Literal["delivered", "read", "viewed"]
     targets: tuple[SentId, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Undecryptable:
-    """A message that could not be decrypted; its sender believes it was delivered."""
+    """A message that could not be decrypted; `reason` is the exception's class name, nothing a person wrote."""
 
-    author: PersonId | None
     reason: str
-    """The exception's class name, nothing a person wrote."""
 
 
-Event = Incoming | Edited | Deleted | Reacted | TimerChanged | Receipt | Undecryptable
+Event = Incoming | Edited | Deleted | Reacted | Receipt | Undecryptable
 
 
 class Style(StrEnum):
@@ -293,15 +274,7 @@ class StyleRange:
     style: Style
 
 
-_SLASHES = frozenset("/\uff0f\u2044\u2215")
-"""The slash, the full-width one, and the fraction and division slashes that some keyboards produce."""
-_MARKS = frozenset("*_~")
-_IN_FRONT = frozenset({"So", "Cf", "Mn", "Zs"})
-"""The Unicode categories of emoji, of invisible characters, and of blanks."""
-_SKIN_TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
-_MENTION = "\ufffc"
-"""Signal's placeholder for a mention."""
-_MAX_IN_FRONT, _MAX_STOP_CHARS = 20, 40
+_MAX_STOP_CHARS = 40
 _STOP_WORDS = {"stop", "stopp", "halt", "arrête", "arrete", "para", "cancel", "never mind", "nevermind"}
 
 
@@ -309,23 +282,6 @@ def is_stop_word(text: str) -> bool:
     """Whether a text says nothing but that an answer should be stopped, in whatever case and punctuation."""
     words = re.findall(r"\w+", unicodedata.normalize("NFC", text[:_MAX_STOP_CHARS]).casefold())
     return " ".join(words) in _STOP_WORDS and len(text) <= _MAX_STOP_CHARS and "/" not in text
-
-
-def plain_command(text: str) -> str:
-    """Returns text typed like a command as a plain one: slash first, without emoji before it or Markdown around it.
-
-    Any other text is returned unchanged.
-    """
-    plain = text.strip()
-    plain = plain[next((at for at, sign in enumerate(plain[:_MAX_IN_FRONT]) if not _is_in_front(sign)), 0) :]
-    for _ in _MARKS:
-        if len(plain) > 1 and plain[0] in _MARKS and plain[-1] == plain[0]:
-            plain = plain[1:-1].strip()
-    return f"/{plain[1:]}" if plain[:1] and plain[0] in _SLASHES else text
-
-
-def _is_in_front(sign: str) -> bool:
-    return (unicodedata.category(sign) in _IN_FRONT or sign in _SKIN_TONES) and sign != _MENTION
 
 
 def utf16_offsets(text: str) -> list[int]:
@@ -362,7 +318,7 @@ class MentionRange:
 
 
 WHOLE_ANSWER = "answer.txt"
-"""The name of the file that has the whole text of an answer too long for one message."""
+"""The file with the whole text of an answer too long for one message."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -370,7 +326,6 @@ class File:
     """A complete file to send."""
 
     name: str
-    """A name whose ending fits the type, without a folder."""
     content_type: str
     data: Base64Bytes
 
@@ -386,18 +341,16 @@ class Reply:
     files: tuple[File, ...] = ()
     """The attachments. A message with files is never edited, and never edits another."""
     is_voice_note: bool = False
-    """Whether its only file is a voice note."""
     ok: bool = True
     """False if the words report a failure instead of answering."""
     notice_of: int | None = None
-    """The outbox item that may not have arrived, if this says so; such a notice causes no further notice."""
+    """The outbox item that may not have arrived, if this says so."""
     last: bool = True
     """False for all but the last part of an answer in several parts."""
     answers: tuple[SentId, ...] = ()
-    """The messages this reply answers, oldest first."""
+    """The messages that it answers, oldest first."""
     edits: SentId | None = None
-    """The newest revision of an earlier message of ours that this one replaces, set by the sender when it sends; None:
-    a new message."""
+    """The newest revision of an earlier message of ours that this one replaces; the sender sets it when it sends."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -409,4 +362,3 @@ class Removal:
 
 
 Outgoing = Reply | Removal
-"""An item of the outbox."""

@@ -2,9 +2,7 @@
 
     a person's message   people: who wrote it; sources: their files, whom they quote
     a tool's answer      sources: the page, the search, the tool
-    the model's words    the labels of everything it had read by then
-    what it had Aldis    the same: a fact, a reminder, a prediction, a summary
-    keep
+    the model's words    the labels of everything it had read by then, and so whatever it had Aldis keep
 
 `bot.trust.rules` decides by labels; `bot.trust.provenance` assigns them.
 
@@ -23,8 +21,8 @@ SourceKind = Literal["page", "search", "tool", "file", "voice", "person", "talk"
 read before labels existed, or no longer known."""
 
 MAX_SOURCES, MAX_PEOPLE = 8, 16
-"""The limits in one label: of sources per kind of trust, the oldest of which are dropped, and of people, beyond whom
-only the existence of others is known."""
+"""In one label: sources per kind of trust, the newest ones, and people, beyond whom only that there are others is
+known."""
 _MAX_NAME_CHARACTERS, _MAX_PLAIN_CHARACTERS = 60, 30
 _PLAIN_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?(?: [^\W\d_]+(?:['’-][^\W\d_]+)*\.?)?")
 
@@ -48,7 +46,7 @@ class Writer:
 
     id: str
     name: str = ""
-    """The profile name they chose; empty if unknown."""
+    """The profile name they chose."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,7 +78,14 @@ def join_labels(labels: Iterable[Labels]) -> Labels:
     if len(people) > MAX_PEOPLE:
         people = dict(list(people.items())[-MAX_PEOPLE:])
         sources.setdefault(Source(kind="person"))
-    return Labels(people=tuple(people.values()), sources=_bounded(tuple(sources)))
+    # Some of each kind of trust stay: dropping one must not make the rest look harmless.
+    room = dict.fromkeys(((source.is_trusted, source.is_private) for source in sources), MAX_SOURCES)
+    kept: list[Source] = []
+    for source in reversed(sources):
+        room[source.is_trusted, source.is_private] -= 1
+        if room[source.is_trusted, source.is_private] >= 0:
+            kept.append(source)
+    return Labels(people=tuple(people.values()), sources=tuple(reversed(kept)))
 
 
 def dump_labels(labels: Labels) -> bytes:
@@ -105,13 +110,3 @@ def shown_name(name: str | None) -> str:
 def is_plain_name(name: str) -> bool:
     """Whether a chosen name leaves no room for anything else: one or two words of letters."""
     return len(name) <= _MAX_PLAIN_CHARACTERS and _PLAIN_NAME.fullmatch(name) is not None
-
-
-def _bounded(sources: tuple[Source, ...]) -> tuple[Source, ...]:
-    """Limits the sources, keeping some of each kind of trust: dropping one must not make the rest look harmless."""
-    if len(sources) <= MAX_SOURCES:
-        return sources
-    kept: set[Source] = set()
-    for trust in {(source.is_trusted, source.is_private) for source in sources}:
-        kept.update([source for source in sources if (source.is_trusted, source.is_private) == trust][-MAX_SOURCES:])
-    return tuple(source for source in sources if source in kept)

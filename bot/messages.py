@@ -42,9 +42,7 @@ class ToolCall:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Opaque:
-    """A block that only its vendor understands (thinking, reasoning items), sent back unchanged within the turn; it
-    depends on what came before it, so the history does not keep it.
-    """
+    """A block that only its vendor understands (thinking, reasoning items), sent back unchanged within the turn."""
 
     vendor: str
     data: Mapping[str, object]
@@ -76,13 +74,12 @@ class ToolAnswer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Picture:
-    """A picture that people sent: upright, scaled, and of a type every model with vision accepts."""
+    """A picture that people sent, upright and scaled."""
 
     data: Base64Bytes
     content_type: Literal["image/jpeg", "image/png"]
     width: int
     height: int
-    """Both in pixels."""
     kind: Literal["picture"] = "picture"
 
 
@@ -133,7 +130,6 @@ class AssistantMessage:
     parts: tuple[AssistantPart, ...]
     role: Literal["assistant"] = "assistant"
     labels: Labels | None = field(default=None, compare=False)
-    """Where it comes from: everything the model had read by then; None as above."""
     pages: tuple[Page, ...] | None = None
     """The pages it cites, in the order people see them. None: not an answer to people."""
 
@@ -203,15 +199,11 @@ class IdentityCache(Generic[_Of, _Made]):
 
     def of(self, item: _Of) -> _Made:
         """Returns what was made of the object."""
-        return (self._known.get(id(item)) or self._entry(item))[1]
+        name = id(item)
+        if name not in self._known:
+            self._known[name] = (weakref.ref(item, lambda _: self._known.pop(name, None)), self._make(item))
+        return self._known[name][1]
 
     def each(self, items: Iterable[_Of]) -> list[_Made]:
         """Returns what was made of each object, in order."""
-        # A call for each message of a long history would cost more than all else that is done with it.
-        known = self._known
-        return [(known.get(id(item)) or self._entry(item))[1] for item in items]
-
-    def _entry(self, item: _Of) -> tuple[weakref.ref[_Of], _Made]:
-        name = id(item)
-        entry = self._known[name] = (weakref.ref(item, lambda _: self._known.pop(name, None)), self._make(item))
-        return entry
+        return [self.of(item) for item in items]

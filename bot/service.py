@@ -24,12 +24,11 @@ from bot.web.admin.world import RunningParts
 from bot.web.control import Control, answering, socket_path
 
 T = TypeVar("T")
-Task = asyncio.Task[None]
 
 _log = logging.getLogger(__name__)
 
 _READING_SECONDS, _LAST_READING_SECONDS = 7.0, 2.5
-"""How long the stream may take to end alongside turns and sends, and if it is stopped after everything else."""
+"""How long the stream may take to end alongside turns and sends, and after everything else."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +51,8 @@ class Service:
     """What the administration pages and the health page show."""
 
     async def run(self, stop: asyncio.Event, hurry: asyncio.Event) -> None:
-        """Answers messages until `stop` is set, then finishes or hands back the work in progress, within bounded time.
-
-        Work that still runs when `hurry` is set is handed back at once.
+        """Answers messages until `stop` is set, then finishes or hands back the work in progress, within bounded time;
+        what still runs when `hurry` is set is handed back at once.
 
         Raises:
             ConfigError: the bridge says that it will never work, or the control socket cannot be created.
@@ -82,39 +80,34 @@ class Service:
             working = group.create_task(self.worker.run(), name="worker")
             sending = group.create_task(self.sender.run(), name="sender")
             asks = (self.reminder_scheduler, self.summaries, *([self.feed_poller] if self.feed_poller else ()))
-            tidies = (self.maintenance, self.membership)
             asking = [group.create_task(loop.run(), name=type(loop).__name__) for loop in asks]
-            tidying = [group.create_task(loop.run(), name=type(loop).__name__) for loop in tidies]
+            tidying = [group.create_task(loop.run()) for loop in (self.maintenance, self.membership)]
             reading = group.create_task(read(), name="intake")
             await until(stop, asyncio.wait([reading]))
             if not self.intake.stops_last:
                 self.intake.stop()
             for task in asking:
                 task.cancel()
-            await self._wind_down(hurry, reading, working, sending)
+            # Turns and then sends finish while the stream ends beside them, until time is up or `hurry` is set.
+            read_by = time.monotonic() + _READING_SECONDS
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.settings.worker.shutdown_seconds):
+                    await until(hurry, self._finish(working, sending))
+            if self.intake.stops_last:
+                read_by = time.monotonic() + _LAST_READING_SECONDS
+                self.intake.stop()
+            await until(hurry, asyncio.wait([reading], timeout=max(0, read_by - time.monotonic())))
+            await self.intake.aclose()
+            if not (working.done() and sending.done()):
+                _log.warning("the time to stop is over; unfinished work resumes at the next start")
             for task in (*tidying, reading, working, sending):
                 task.cancel()
 
-    async def _wind_down(self, hurry: asyncio.Event, reading: Task, working: Task, sending: Task) -> None:
-        """Lets turns and then sends finish while the stream ends beside them, until time is up or `hurry` is set."""
-
-        async def end() -> None:
-            self.worker.drain()
-            await asyncio.wait([working])
-            self.sender.drain()
-            await asyncio.wait([sending])
-
-        read_by = time.monotonic() + _READING_SECONDS
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self.settings.worker.shutdown_seconds):
-                await until(hurry, end())
-        if self.intake.stops_last:
-            read_by = time.monotonic() + _LAST_READING_SECONDS
-            self.intake.stop()
-        await until(hurry, asyncio.wait([reading], timeout=max(0, read_by - time.monotonic())))
-        await self.intake.aclose()
-        if not (working.done() and sending.done()):
-            _log.warning("the time to stop is over; unfinished work resumes at the next start")
+    async def _finish(self, working: asyncio.Task[None], sending: asyncio.Task[None]) -> None:
+        self.worker.drain()
+        await asyncio.wait([working])
+        self.sender.drain()
+        await asyncio.wait([sending])
 
 
 async def until(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:

@@ -2,7 +2,7 @@
 
 a signal -----------------------> requested: nothing new is accepted, running work may finish
 time is up, or a second signal -> hurried: running work is abandoned; the next start continues it
-MAX_SECONDS after the first ----> whatever hangs: the process exits on the spot, as safely as if killed
+MAX_SECONDS after the first ----> the process exits on the spot, as safely as if killed
 a restart ----------------------> as after the first signal; then another run begins, unless a signal came, too
 """
 
@@ -23,16 +23,14 @@ Source: https://docs.docker.com/reference/cli/docker/container/stop/ (2026-11).
 
 
 def leave_at_once() -> None:
-    """Exits the process immediately."""
+    """Exits the process."""
     _log.error("the shutdown took too long and was cut short; the next start continues from here")
     os._exit(1)
 
 
 class Shutdown:
-    """The end of a process, or of one run of it.
-
-    `leave` is called `max_seconds` after the end was requested, in a thread of its own, because what hangs may be the
-    event loop, or a thread that the interpreter would wait for.
+    """The end of a process, or of one run of it: `leave` is called `max_seconds` after it was requested, in a thread of
+    its own, because what hangs may be the event loop.
     """
 
     def __init__(self, *, max_seconds: float = MAX_SECONDS, leave: Callable[[], None] = leave_at_once) -> None:

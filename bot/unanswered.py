@@ -19,23 +19,13 @@ _LOG_PAUSE_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why something is not answered."""
+    """Why something is not answered: what completes `not answered: ...`, and what the operator can do about it."""
 
     words: str
-    """What was wrong, for the operator; completes `not answered: ...`."""
     advice: str = ""
-    """What the operator can do about it; may be empty."""
     level: int = logging.INFO
     """The level of its log line; what happens all day in every conversation is DEBUG."""
 
-
-def _all_day(words: str) -> Reason:
-    return Reason(words, level=logging.DEBUG)
-
-
-_MINUTE = "LIMITS__MESSAGES_PER_MINUTE and LIMITS__CONVERSATION_MESSAGES_PER_MINUTE"
-_DECRYPT = "its author has to send it again; if it keeps happening, look in the bridge's log"
-_NOTES = "another person wrote it, and SIGNAL__NOTE_TO_SELF answers only what the account writes to itself"
 
 REASONS: Mapping[str, Reason] = {
     "not_allowed": Reason(
@@ -48,25 +38,27 @@ REASONS: Mapping[str, Reason] = {
     ),
     "not_asker": Reason("its author may not ask in that group (`/who`)", "an admin writes `/who all` or `/who list`"),
     "paused": Reason("Aldis is paused in its conversation", "`/resume` there"),
-    "too_many": Reason("too many messages came from its author or there within a minute", _MINUTE, logging.WARNING),
+    "too_many": Reason(
+        "too many messages came from its author or there within a minute",
+        "LIMITS__MESSAGES_PER_MINUTE and LIMITS__CONVERSATION_MESSAGES_PER_MINUTE",
+        logging.WARNING,
+    ),
     "queue_full": Reason("too many messages were already waiting there", "LIMITS__MAX_WAITING", logging.WARNING),
     "too_old": Reason("it had waited too long, and its author read so", "INTAKE__MAX_AGE says how long that is"),
     "expired": Reason("its timer had made it disappear before its turn came, and its author read so"),
-    "undecryptable": Reason("it could not be decrypted", _DECRYPT, logging.WARNING),
-    "not_a_note": Reason(_NOTES, "without SIGNAL__NOTE_TO_SELF the people on the list are answered"),
-    "not_a_frame": Reason(
-        "what the bridge sent was not an envelope for this account, or was too long",
-        "a bridge with several accounts sends those of the others, too",
+    "undecryptable": Reason(
+        "it could not be decrypted", "its author has to send it again; or look in the bridge's log", logging.WARNING
     ),
+    "not_a_note": Reason("another person wrote it, and SIGNAL__NOTE_TO_SELF answers only the account's own notes"),
+    "not_a_frame": Reason("what the bridge sent was not an envelope for this account, or was too long"),
     "unreadable": Reason("nothing in it could be read"),
-    "duplicate": _all_day("it came a second time"),
-    "echo": _all_day("Aldis had written it itself"),
-    "own": _all_day("the account itself did it, on another device"),
-    "other_kind": _all_day("it was not a message but a call, a story, a typing indicator ..."),
-    "empty": _all_day("it had neither words nor files"),
-    "reacted": _all_day("it was an emoji on a message, and asked for nothing"),
-    "timerchanged": _all_day("it was a change of the conversation's timer"),
-    "other_bot": _all_day("it was a command that Aldis does not have, in a group and not addressed to it"),
+    "duplicate": Reason("it came a second time", level=logging.DEBUG),
+    "echo": Reason("Aldis had written it itself", level=logging.DEBUG),
+    "own": Reason("the account itself did it, on another device", level=logging.DEBUG),
+    "other_kind": Reason("it was a timer, a call, a story, a typing indicator ...", level=logging.DEBUG),
+    "empty": Reason("it had neither words nor files", level=logging.DEBUG),
+    "reacted": Reason("it was an emoji on a message, and asked for nothing", level=logging.DEBUG),
+    "other_bot": Reason("it was a command of another bot in a group", level=logging.DEBUG),
 }
 """By the suffix of the count's name."""
 
@@ -75,7 +67,6 @@ class Unanswered:
     """Counts what was not answered since the start, by reason."""
 
     def __init__(self, counts: Counts, seconds: Callable[[], float] = time.monotonic) -> None:
-        """`seconds` is a monotonic clock."""
         self._counts = counts
         self._seconds = seconds
         self._told_at: dict[str, float] = {}
@@ -86,5 +77,5 @@ class Unanswered:
         now = self._seconds()
         if now - self._told_at.get(reason, -math.inf) >= _LOG_PAUSE_SECONDS:
             self._told_at[reason] = now
-            known = REASONS.get(reason) or _all_day("there is nothing to answer in it")
+            known = REASONS.get(reason, Reason("there is nothing to answer in it", level=logging.DEBUG))
             _log.log(known.level, "not answered: %s (%d so far)", known.words, count)

@@ -64,7 +64,6 @@ HOMES = {
     "selectolax": ["bot.media.pages"],
     "signalbot": ["bot.signal.rest_api.transport"],
     "simpleeval": ["tools.calculator"],
-    "tzdata": ["bot.clock"],
     "wcwidth": ["bot.formatting.spans", "tools.text"],
     "websockets": ["bot.signal.rest_api.transport"],
 }

@@ -52,7 +52,7 @@ class CallRate:
 class Quota:
     """Limits what is admitted: messages a minute from one person and in one conversation, and messages that wait.
 
-    Commands count as messages. Edits, deletions, reactions and timers have a separate limit that is ten times as high:
+    Commands count as messages. Edits, deletions and reactions have a separate limit that is ten times as high:
     what must disappear is not kept because its author wrote a lot.
     Checking and counting are separate, so that only what was stored counts.
     """

@@ -8,7 +8,7 @@ Edited --> Correction; Deleted --> Withdrawal
 Reacted --thumb, check mark on a message of Aldis-> Verdict
         |-a cross, a stop sign--> Halt
         '-an alarm clock--> Postponement
-Reacted, TimerChanged --> Ignore
+Reacted --> Ignore
 
 A yes, a no or an always is made of words that mean nothing else, in Aldis's languages.
 """
@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.events import ChatId, Deleted, Edited, Event, Incoming, PersonId, Reacted, SentId, plain_command
+from bot.events import ChatId, Deleted, Edited, Event, Incoming, PersonId, Reacted, SentId
 
 Word = Literal["yes", "no", "always"]
 
@@ -243,8 +243,8 @@ def _message(message: Incoming, name: str, answers_always: bool) -> Question | C
 
 def _command(text: str, name: str) -> tuple[str, str] | None:
     """The command's name and what follows it, `Aldis, /help` included; None if this is not a command."""
-    called = rf"^\s*@?{re.escape(name)}\s*[,:]?\s+(?=[\"“„«'‘`*_~]{{0,4}}[/\uff0f\u2044\u2215])"
-    command = _COMMAND.fullmatch(plain_command(re.sub(called, "", text, flags=re.IGNORECASE).strip()))
+    called = rf"^\s*@?{re.escape(name)}\s*[,:]?\s+(?=/)"
+    command = _COMMAND.fullmatch(re.sub(called, "", text, flags=re.IGNORECASE).strip())
     return None if command is None else (command[1].lower(), (command[2] or "").strip())
 
 

@@ -12,6 +12,7 @@ import errno
 import os
 import re
 import sys
+import zoneinfo
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import NoReturn
@@ -102,9 +103,7 @@ def function_of(verb: str) -> Callable[..., int]:
 def _run(options: argparse.Namespace) -> int:
     # Until the verb sets its own level: a bug is logged without its message, which may contain settings.
     logs.set_up("ERROR")
-    from bot.clock import use_newest_time_zones
-
-    use_newest_time_zones()
+    zoneinfo.reset_tzpath(to=())  # the package tzdata; machines have older zones, or none
     if options.verb in {"settings", "completion"}:  # all others get the settings, which must be right for them
         return function_of(options.verb)(options)
     from bot.settings import load_settings

@@ -53,7 +53,7 @@ from store import Arrival, Confirmation, ConversationId, Repositories, Store, St
 
 _log = logging.getLogger(__name__)
 
-_KEPT = {Kind.MESSAGE, Kind.EDIT, Kind.DELETE, Kind.REACTION, Kind.TIMER}
+_KEPT = {Kind.MESSAGE, Kind.EDIT, Kind.DELETE, Kind.REACTION}
 _MAX_TOGETHER = 100
 """The limit of envelopes per commit."""
 _QUIET_SHARE = 0.2

@@ -14,7 +14,6 @@ import logging
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Literal
 
 from bot.errors import NotSent, Undeliverable
 from bot.events import (
@@ -30,10 +29,8 @@ from bot.events import (
     Reacted,
     Receipt,
     SentId,
-    TimerChanged,
     Undecryptable,
     is_stop_word,
-    plain_command,
 )
 from bot.signal.contents import (
     attachments_in,
@@ -61,7 +58,7 @@ from bot.signal.protocol import StreamState
 _log = logging.getLogger(__name__)
 
 _GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{1,128}={0,2}")
-_COMMAND = re.compile(r"\s*(?:\ufffc[\s,:]*|@?\w+(?:[,:]\s*|\s+))?(?:[\"“„«'‘`]?[/\uff0f\u2044\u2215][^\W\d_]|/\?\s*$)")
+_COMMAND = re.compile(r"\s*(?:\ufffc[\s,:]*|@?\w+(?:[,:]\s*|\s+))?/(?:[^\W\d_]|\?\s*$)")
 """A slash and a letter, optionally after a mention (`￼ /help`) or one word that may address Aldis (`Aldis, /help`)."""
 
 MAX_FRAME_CHARS = 1024 * 1024
@@ -74,11 +71,7 @@ _NO_MESSAGE = ("storyContext", "pinMessage", "unpinMessage", "payment", "pollVot
 _CONTENT = ("attachments", "sticker", "quote", "viewOnce", "contacts", "pollCreate")
 """What makes a data message a message even without text."""
 
-_CONFIRMED: Mapping[str, Literal["delivered", "read", "viewed"]] = {
-    "isDelivery": "delivered",
-    "isRead": "read",
-    "isViewed": "viewed",
-}
+_CONFIRMED = ("isDelivery", "isRead", "isViewed")
 
 _ADDRESS = ("destination", "destinationNumber", "destinationUuid")
 _KEPT_OF_VIEW_ONCE = (
@@ -159,7 +152,7 @@ class FrameReader:
         if envelope.from_self:
             source = _note_in(source, replace(self.own, id=None))
         if envelope.kind is Kind.UNDECRYPTABLE:
-            return Undecryptable(author=envelope.author, reason=text_in(object_in(frame, "exception"), "type"))
+            return Undecryptable(reason=text_in(object_in(frame, "exception"), "type"))
         if envelope.author is None or envelope.chat is None:
             return None
         return self._content(envelope, envelope.author, envelope.chat, source)
@@ -178,8 +171,6 @@ class FrameReader:
                 found = _deleted(author, chat, data)
             case Kind.REACTION:
                 found = self._reacted(author, chat, data)
-            case Kind.TIMER:
-                found = TimerChanged(author=author, chat=chat, expires_in_seconds=_timer_seconds(data))
             case Kind.RECEIPT:
                 found = _confirmed_by(author, source)
             case _:
@@ -274,7 +265,7 @@ class FrameReader:
 
 def is_command(text: str) -> bool:
     """Returns whether a message with this text is a command to Aldis, or may stop what it is doing."""
-    return _COMMAND.match(plain_command(text)) is not None or is_stop_word(text)
+    return _COMMAND.match(text) is not None or is_stop_word(text)
 
 
 # The head of a frame
@@ -375,10 +366,8 @@ def _deleted(author: PersonId, chat: ChatId, data: Json) -> Deleted | None:
 def _confirmed_by(author: PersonId, source: Json) -> Receipt | None:
     receipt = object_in(source, "receiptMessage")
     targets = _targets(items_in(receipt, "timestamps"))
-    for field, what in _CONFIRMED.items():
-        if receipt.get(field) is True and targets:
-            return Receipt(author=author, what=what, targets=targets)
-    return None
+    is_one = targets and any(receipt.get(field) is True for field in _CONFIRMED)
+    return Receipt(author=author, targets=targets) if is_one else None
 
 
 def _targets(items: Iterable[object]) -> tuple[SentId, ...]:
@@ -395,7 +384,7 @@ def _own_receipt(envelope: Envelope, source: Json, own: Account) -> Receipt | No
     read = [as_object(item) for item in items_in(object_in(source, "syncMessage"), "readMessages")]
     of_own = [item for item in read if own.is_called(person_in(item, "senderUuid"), text_in(item, "senderNumber"))]
     targets = _targets([item.get("timestamp") for item in of_own])
-    return Receipt(author=envelope.author, what="read", targets=targets) if targets else None
+    return Receipt(author=envelope.author, targets=targets) if targets else None
 
 
 def _timer_seconds(data: Json) -> int:

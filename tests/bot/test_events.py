@@ -65,7 +65,7 @@ def test_what_is_about_other_messages_is_urgent() -> None:
     """It may be about the turn that runs; so may a command."""
     for kind in Kind:
         envelope = replace(ENVELOPE, kind=kind)
-        assert envelope.is_urgent == (kind in {Kind.EDIT, Kind.DELETE, Kind.REACTION, Kind.TIMER})
+        assert envelope.is_urgent == (kind in {Kind.EDIT, Kind.DELETE, Kind.REACTION})
         assert replace(envelope, is_command=True).is_urgent
 
 

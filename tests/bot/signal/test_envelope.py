@@ -22,7 +22,6 @@ from bot.events import (
     Reacted,
     Receipt,
     SentId,
-    TimerChanged,
     Undecryptable,
 )
 from bot.signal.envelope import MAX_FRAME_CHARS, FrameReader
@@ -65,9 +64,9 @@ def said(text: str, *, chat: ChatId = DIRECT, **more: Any) -> Incoming:
     return Incoming(chat=chat, text=text, **known)
 
 
-def confirmed(what: Any, more: int = 0, *, author: PersonId = ALICE_ID) -> Receipt:
+def confirmed(more: int = 0, *, author: PersonId = ALICE_ID) -> Receipt:
     targets = tuple(SentId(1789999980000 + 1000 * number) for number in range(more + 1))
-    return Receipt(author=author, what=what, targets=targets)
+    return Receipt(author=author, targets=targets)
 
 
 PICTURE = Attachment(id="8841230055511.jpg", content_type="image/jpeg", name="tomatoes.jpg", size_bytes=58112)
@@ -111,9 +110,9 @@ BECOMES: dict[str, tuple[Kind, Event | None]] = {
     ),
     "exception_untrusted_identity": (
         Kind.UNDECRYPTABLE,
-        Undecryptable(author=BOB_ID, reason="UntrustedIdentityException"),
+        Undecryptable(reason="UntrustedIdentityException"),
     ),
-    "expiration_update_dm": (Kind.TIMER, TimerChanged(author=ALICE_ID, chat=DIRECT, expires_in_seconds=86400)),
+    "expiration_update_dm": (Kind.TIMER, None),
     "group_text": (Kind.MESSAGE, said("who waters on Sunday?", chat=IN_GROUP)),
     "link_preview": (Kind.MESSAGE, said("see https://garden.example/beans please")),
     "location": (
@@ -143,10 +142,10 @@ BECOMES: dict[str, tuple[Kind, Event | None]] = {
     "reaction_dm": (Kind.REACTION, HEART),
     "reaction_group_uuid_only": (Kind.REACTION, replace(HEART, author=CAROL_ID, chat=IN_GROUP, emoji="👀")),
     "reaction_remove": (Kind.REACTION, replace(HEART, removed=True)),
-    "receipt_delivery": (Kind.RECEIPT, confirmed("delivered")),
-    "receipt_delivery_uuid_only": (Kind.RECEIPT, confirmed("delivered", 1, author=CAROL_ID)),
-    "receipt_read": (Kind.RECEIPT, confirmed("read", 1)),
-    "receipt_viewed": (Kind.RECEIPT, confirmed("viewed")),
+    "receipt_delivery": (Kind.RECEIPT, confirmed()),
+    "receipt_delivery_uuid_only": (Kind.RECEIPT, confirmed(1, author=CAROL_ID)),
+    "receipt_read": (Kind.RECEIPT, confirmed(1)),
+    "receipt_viewed": (Kind.RECEIPT, confirmed()),
     "remote_delete": (Kind.DELETE, Deleted(author=ALICE_ID, chat=DIRECT, target=SentId(1790000005000))),
     "sticker": (Kind.MESSAGE, said("", sticker=True)),
     "text_styles": (Kind.MESSAGE, said("sow now, water later")),
@@ -239,8 +238,7 @@ def test_the_servers_time_and_the_timer_stand_in_front() -> None:
     assert (confirmed.server_at, confirmed.expires_in_seconds) == (None, 0)
 
 
-COMMANDS = ("/stop", "  \n/stop now", "￼ /stop", "￼, /stop", "Aldis, /stop", "👋 /stop", "**/stop**")
-COMMANDS += ("Aldis, “/stop”", "Aldis /stop")
+COMMANDS = ("/stop", "  \n/stop now", "￼ /stop", "￼, /stop", "Aldis, /stop", "Aldis /stop")
 NO_COMMANDS = ("/", "/ stop", "//stop", "please do, /stop", "what is /usr/bin?", "￼￼ /stop")
 
 
@@ -367,7 +365,6 @@ def test_a_note_to_self_is_a_message_where_notes_are_answered(own_uuid: PersonId
         (envelopes.note_edit("buy bulbs", 5), Edited),
         (envelopes.note(None, remoteDelete={"timestamp": 5}), Deleted),
         (envelopes.note(None, reaction=thumb), Reacted),
-        (envelopes.note(None, isExpirationUpdate=True, expiresInSeconds=60), TimerChanged),
     ):
         assert isinstance(event(peek(frame, own_uuid, takes_notes=True)), becomes)
 

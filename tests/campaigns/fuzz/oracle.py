@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from bot.events import Deleted, Edited, Envelope, Event, Incoming, Reacted, Receipt, TimerChanged
+from bot.events import Deleted, Edited, Envelope, Event, Incoming, Reacted, Receipt
 from tests.servers.envelopes import ACCOUNT, ALDIS
 
 _UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -85,10 +85,10 @@ def _judge_own(envelope: Envelope, event: Event | None, frame: Any) -> None:
 
 def _judge_event(envelope: Envelope, event: Event, frame: Any) -> None:
     message = event.message if isinstance(event, Edited) else event
-    if isinstance(message, Incoming | Reacted | TimerChanged | Deleted):
+    if isinstance(message, Incoming | Reacted | Deleted):
         assert message.chat == envelope.chat, "another conversation"
         _judge_place(envelope, event, frame)
-    if isinstance(message, Incoming | Reacted | TimerChanged | Receipt):
+    if isinstance(message, Incoming | Reacted | Receipt):
         assert message.author == envelope.author, "another author"
     if isinstance(message, Incoming):
         assert message.sent_at == envelope.sent_at

@@ -27,7 +27,7 @@ MUST_HAPPEN: dict[str, tuple[int, set[str]]] = {
     "envelopes": (2_000, {"Incoming", "Edited", "Deleted", "Reacted", "Receipt", "nothing", "no envelope"}),
     "envelopes through the intake": (
         500,
-        {f"kept: {kind}" for kind in ("message", "edit", "delete", "reaction", "timer")},
+        {f"kept: {kind}" for kind in ("message", "edit", "delete", "reaction")},
     ),
     **{f"models ({kind})": (150, {"Unavailable", "end", "tools", "length", "refusal"}) for kind in models.KINDS},
 }

@@ -26,7 +26,6 @@ from bot.events import (
     Removal,
     Reply,
     SentId,
-    TimerChanged,
 )
 from bot.signal.protocol import Group, StreamState
 from tests.bot.loops.fake_transport import ACCOUNT, FakeTransport
@@ -403,9 +402,7 @@ class Line(FakeTransport):
         if author is None or chat is None or envelope.kind is Kind.OTHER:
             return None
         if envelope.kind is Kind.RECEIPT:
-            return Receipt(author=author, what="delivered", targets=tuple(map(SentId, frame["targets"])))
-        if envelope.kind is Kind.TIMER:
-            return TimerChanged(author=author, chat=chat, expires_in_seconds=0)
+            return Receipt(author=author, targets=tuple(map(SentId, frame["targets"])))
         said = self._network.record.said[frame["number"]]
         if said.deletes is not None:
             names = self._network.record.numbers

@@ -86,7 +86,7 @@ class Said:
         return self.kind is Kind.MESSAGE and self.is_addressed and self.chat.is_allowed
 
 
-_KEPT = {"message", "edit", "delete", "reaction", "timer"}
+_KEPT = {"message", "edit", "delete", "reaction"}
 
 
 def may_enter(said: Said) -> bool:
