@@ -1,28 +1,29 @@
-"""The log: one line per event, on standard error. Never people's words, never a key or number.
+"""The log: one line per event, as text or JSON, on standard error. Never people's words, never a key or number.
 
 Exceptions are logged by type and place in the code, without their messages, in which a library may quote what a person
 wrote. Line breaks and everything else that could mislead a reader are escaped.
 """
 
+import json
 import logging
 import sys
 import time
 import traceback
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TextIO, cast
+from typing import Literal, TextIO, cast
 
 _OURS = ("bot", "tools", "store")
 _REMINDER_SECONDS = 60.0
 
 
-def set_up(level: str, stream: TextIO | None = None) -> None:
+def set_up(level: str, form: Literal["text", "json"], stream: TextIO | None = None) -> None:
     """Sends our own records from `level` up, and warnings of libraries, to the stream (default: standard error).
 
     Below warnings, libraries log people's words and addresses that contain keys.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(_Plain())
+    handler.setFormatter(_Json() if form == "json" else _Plain())
     handler.addFilter(_is_worth_a_line)
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     # logging would show a record it cannot format with all its arguments.
@@ -68,6 +69,17 @@ class _Plain(logging.Formatter):
         at = datetime.fromtimestamp(record.created, UTC)
         shown = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in _message(record))
         return f"{at:%Y-%m-%dT%H:%M:%S}Z {record.levelname:<7} {record.name}: {shown}"
+
+
+class _Json(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": _message(record),
+        }
+        return json.dumps(line)
 
 
 def _message(record: logging.LogRecord) -> str:

@@ -22,6 +22,7 @@ ROOT = Path(__file__).parent.parent
 COMPOSE_FILES = ["compose.yaml", "compose.rest-api.yaml"]
 OVERLAYS = {
     "compose.setup.yaml": {},
+    "compose.monitoring.yaml": {"GRAFANA_PASSWORD": "secret"},
     "compose.private.yaml": {"SEARXNG_SECRET": "secret"},
 }
 """What adds to one of them, and what each wants in the environment."""
@@ -233,6 +234,26 @@ def test_the_example_of_the_settings_file(tmp_path: Path) -> None:
     found = load_settings({"ANTHROPIC_API_KEY": "key"}, path)
     assert found.llm.providers_in_order == ("anthropic", "openai")
     assert found.access.allowed[0] == "+12025550123"
+
+
+def test_figures_are_reached_by_who_gathers_them_alone() -> None:
+    """Over a network without a way out; the one page that is published is so to this machine alone. The images are
+    pinned, and every file that they are handed is there.
+    """
+    found = composed("compose.monitoring.yaml")
+    services, networks = found["services"], found["networks"]
+    assert networks["metrics"] == {"internal": True}
+    gather = ["aldis", "prometheus", "grafana"]
+    assert [name for name, service in services.items() if "metrics" in service["networks"]] == gather
+    assert services["prometheus"]["networks"] == ["metrics"]
+    published = [port for service in services.values() for port in service.get("ports", ())]
+    assert published
+    assert all(port.startswith("127.0.0.1:") for port in published)
+    for service in (services["prometheus"], services["grafana"]):
+        assert (service["cap_drop"], service["read_only"], service["restart"]) == (["ALL"], True, "unless-stopped")
+        assert re.search(r":v?\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$", service["image"])
+        handed = [volume.split(":") for volume in service["volumes"] if volume.startswith("./")]
+        assert all((ROOT / "docker" / source).is_file() and mode == "ro" for source, _, mode in handed)
 
 
 def test_everything_private_stays_inside() -> None:

@@ -56,9 +56,8 @@ def check_settings(settings: Settings) -> None:
             for each.
     """
     checks: list[Callable[[], object]] = [partial(models.budgets, settings)]
-    if settings.tools.approve:
-        around = alone(Http(user_agent()), Fetcher(user_agent()), idle_features())
-        checks.append(lambda: check_approve(settings, own_tools(settings, around)))
+    around = alone(Http(user_agent()), Fetcher(user_agent()), idle_features())
+    checks.append(lambda: check_approve(settings, own_tools(settings, around)))
     if settings.web.admin_port:
         checks.append(partial(secret_of, settings, is_contained=is_contained()))
     wrong: list[str] = []
@@ -115,8 +114,9 @@ async def build_service(
         stack.push_async_callback(_close, probe)
         await importing
         troubles = shared.troubles
-        on_answer = troubles.on_answer, probe.on_answer
-        provider = models.provider(settings, shared.lessons, on_error=troubles.on_error, on_answer=on_answer)
+        on_error = troubles.on_error, partial(models.count_failure, shared.counts)
+        on_answer = troubles.on_answer, partial(models.count_answer, shared.counts), probe.on_answer
+        provider = models.provider(settings, shared.lessons, on_error=on_error, on_answer=on_answer)
         stack.push_async_callback(_close, provider)
         probe.start()
         preparing = asyncio.create_task(_prepare(sandbox), name="cells")

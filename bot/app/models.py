@@ -12,9 +12,11 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 
+from bot.chat.steps import ToolRun
 from bot.doctor.models import ask_capabilities, checked_server
 from bot.errors import ConfigError, ProviderError
 from bot.features.reminders import time_grammar
+from bot.metrics import Counts
 from bot.models.base import Completion, Provider
 from bot.models.capabilities import NOTHING, Lesson, ModelLessons
 from bot.models.fallback import Fallback
@@ -30,7 +32,7 @@ def provider(
     settings: Settings,
     lessons: ModelLessons | None = None,
     *,
-    on_error: Callable[[ProviderError], None] = lambda _: None,
+    on_error: Sequence[Callable[[ProviderError], None]] = (),
     on_answer: Sequence[Callable[[Completion], None]] = (),
 ) -> Provider:
     """The providers in their order, and those of the other models that people can choose.
@@ -45,7 +47,7 @@ def provider(
     return Fallback(
         {choice: offering[choice] for choice in first},
         offering,
-        on_error=on_error,
+        on_error=lambda error: [note(error) for note in on_error],
         on_answer=lambda completion: [note(completion) for note in on_answer],
     )
 
@@ -161,6 +163,30 @@ def _uncounted_services(settings: Settings) -> Iterator[str]:
         return
     if not images.missing_settings() and "cost_usd" not in images.model_fields_set:
         yield "TOOLS__IMAGES__COST_USD"
+
+
+def count_answer(counts: Counts, completion: Completion) -> None:
+    """Adds a model's answer to the figures."""
+    usage = completion.usage
+    counts.observe("model_call", completion.latency_seconds, provider=completion.provider)
+    counts.increase("model_tokens_total", usage.input_tokens, kind="input")
+    counts.increase("model_tokens_total", usage.cached_input_tokens, kind="cached_input")
+    counts.increase("model_tokens_total", usage.output_tokens, kind="output")
+    counts.increase("cost_usd_total", float(completion.cost_usd or 0), kind="model")
+
+
+def count_failure(counts: Counts, error: ProviderError) -> None:
+    """Adds a failed try of a model to the figures."""
+    counts.increase("model_failures_total", provider=error.provider, error=type(error).__name__)
+    counts.increase("cost_usd_total", float(error.cost_usd or 0), kind="model")
+
+
+def count_run(counts: Counts, run: ToolRun) -> None:
+    """Adds a tool's run to the figures."""
+    counts.observe("tool_call", run.latency_seconds, tool=run.tool)
+    counts.increase("cost_usd_total", float(run.cost_usd), kind="tool")
+    if run.outcome != "ok":
+        counts.increase("tool_failures_total", error=run.outcome)
 
 
 class CapabilityProbe:

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import Any, cast
 
 from pydantic import SecretStr
@@ -225,6 +226,7 @@ def _toolbox(shared: Services, tools: Sequence[Tool], more: Sequence[ToolSource]
         calls_per_minute=limits.calls_per_minute,
         approve=limits.approve,
         prefixes=_prefixes(shared.settings),
+        on_run=partial(models.count_run, shared.counts),
     )
 
 
@@ -250,6 +252,8 @@ def _watching(shared: Services, ask: Callable[[], Awaitable[Sequence[Finding]]] 
         shared.counts,
         level=lambda: shared.sandbox.known_level,
         findings=lambda: checkups.findings,
+        free_bytes=lambda: free_bytes_of(settings),
+        used_share=shared.budget.used_share,
     )
     return checkups, health
 

@@ -12,7 +12,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -77,10 +77,12 @@ class Toolbox:
         calls_per_minute: int,
         approve: Collection[str] = (),
         prefixes: Mapping[str, str] | None = None,
+        on_run: Callable[[ToolRun], None] = lambda _: None,
     ) -> None:
         """`approve` names the tools whose every call a person must approve; `all` means every tool. `prefixes` gives
-        the name prefix of each server's tools.
+        the name prefix of each server's tools. `on_run` is called with each run.
         """
+        self._on_run = on_run
         self._approve = frozenset(approve)
         self._prefixes = prefixes or {}
         self._has_more = any(tool.spec.seldom for tool in tools)
@@ -321,7 +323,7 @@ class Toolbox:
         answer = ToolAnswer(call_id=call.id, name=call.name, content=content, ok=outcome == "ok")
         address = call.arguments.get(spec.fetches) if spec is not None and spec.fetches is not None else None
         named = address if isinstance(address, str) else None
-        return ToolRun(
+        run = ToolRun(
             answer=replace(answer, labels=provenance.of_answer(answer, spec, address=named, origins=origins)),
             arguments=call.arguments,
             outcome=outcome,
@@ -329,6 +331,8 @@ class Toolbox:
             cost_usd=cost,
             tool=tool,
         )
+        self._on_run(run)
+        return run
 
 
 def _only_looks(spec: ToolSpec, arguments: Mapping[str, object]) -> bool:

@@ -37,7 +37,7 @@ def chat(given: Settings, options: argparse.Namespace) -> int:
     # Log lines between answers are a distraction, so only a few appear unless asked for.
     by_verbosity = {0: "error", 1: "warning"}.get(options.verbose, "info")
     level = given.log.level if "level" in given.log.model_fields_set else by_verbosity
-    logs.set_up(level.upper())
+    logs.set_up(level.upper(), given.log.format)
     return asyncio.run(_chat(given, options))
 
 

@@ -37,7 +37,7 @@ code of the address below it. Waiting for the phone (Ctrl-C gives up) ..."""
 
 def examine(given: Settings, options: argparse.Namespace) -> int:
     """`doctor`: prints every finding on a line; status 1 if one is a problem."""
-    logs.set_up("ERROR")
+    logs.set_up("ERROR", given.log.format)
     found = asyncio.run(checkup.examine(given, app.doctor_deps(given), Clock(), asks_models=options.model))
     try:
         app.check_settings(given)
@@ -65,7 +65,7 @@ def health(given: Settings, _: argparse.Namespace) -> int:
 
 def link(given: Settings, _: argparse.Namespace) -> int:
     """`link`: makes Aldis a device of the account that scans the code; status 1 if none does, or it is refused."""
-    logs.set_up("WARNING")
+    logs.set_up("WARNING", given.log.format)
     try:
         account = asyncio.run(_linked(given))
     except LinkRefused as refusal:

@@ -102,7 +102,7 @@ def function_of(verb: str) -> Callable[..., int]:
 
 def _run(options: argparse.Namespace) -> int:
     # Until the verb sets its own level: a bug is logged without its message, which may contain settings.
-    logs.set_up("ERROR")
+    logs.set_up("ERROR", "text")
     zoneinfo.reset_tzpath(to=())  # the package tzdata; machines have older zones, or none
     if options.verb in {"settings", "completion"}:  # all others get the settings, which must be right for them
         return function_of(options.verb)(options)

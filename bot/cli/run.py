@@ -5,7 +5,8 @@
               '---------------------------------------------------------------------------------'
 
 A restart ends the parts in the same orderly way as stopping the process; settings that are refused change nothing.
-Settings that turn out to be unusable only when the parts are built end Aldis, as at its first start.
+What turns out to be unusable only when the parts are built ends Aldis; with the pages on, which can mend it, they say
+so, and it is tried again.
 """
 
 import argparse
@@ -21,8 +22,8 @@ from bot import app, logs, settings
 from bot.access.pairing import Pairing
 from bot.app import transports
 from bot.cli import store as upkeep
-from bot.errors import ConfigError
-from bot.invocation import command_line
+from bot.errors import ConfigError, Disconnected
+from bot.invocation import command_line, spell_commands
 from bot.service import until
 from bot.settings import Settings
 from bot.settings.load import SettingsFile
@@ -37,6 +38,7 @@ _log = logging.getLogger(__name__)
 
 _USUAL_PORT = 8789
 """The port of the pages if `setup` asks for them and no port is set."""
+_AGAIN_SECONDS = 10.0
 _ASKING_SECONDS = 10.0
 """How many seconds a verb waits for the running Aldis to answer about its pages."""
 _FIRST = "Set Aldis up in a browser: {url}\nThis link works once, within ten minutes; `{command}` prints another."
@@ -44,7 +46,7 @@ _FIRST = "Set Aldis up in a browser: {url}\nThis link works once, within ten min
 
 def run(given: Settings, _: argparse.Namespace) -> int:
     """`run`: answers until stopped."""
-    logs.set_up(given.log.level.upper())
+    logs.set_up(given.log.level.upper(), given.log.format)
     app.check_settings(given)
     asyncio.run(_answer(given))
     return 0
@@ -130,14 +132,22 @@ async def _answer(given: Settings) -> None:
 
     has_pages = given.web.admin_port > 0
     async with _serve_pages(given, restart) as world:
-        await _run_once(given, shutdown, world, pairing, has_pages=has_pages)
-        while shutdown.begins_again():
+        while True:
+            try:
+                await _run_once(given, shutdown, world, pairing, has_pages=has_pages)
+            except* (ConfigError, StoreError, Disconnected) as failures:
+                if not has_pages:
+                    raise
+                world.waits = Wait(spell_commands("; ".join(map(str, logs.leaves(failures)))))
+                _log.error("Aldis cannot run, and tries again: %s", world.waits.words)
+                await until(shutdown.requested, asyncio.sleep(_AGAIN_SECONDS))
+            if shutdown.requested.is_set() and not shutdown.begins_again():
+                return
             # What the previous run left behind was exempt from garbage collection.
             gc.unfreeze()
             gc.collect()
-            logs.set_up(given.log.level.upper())
-            _log.info("Aldis is restarting")
-            await _run_once(given, shutdown, world, pairing, has_pages=has_pages)
+            logs.set_up(given.log.level.upper(), given.log.format)
+            _log.info("Aldis is starting again")
 
 
 async def _run_once(given: Settings, stop: Shutdown, world: World, pairing: Pairing, *, has_pages: bool) -> None:

@@ -127,7 +127,7 @@ def check(given: Settings, _: argparse.Namespace) -> int:
     Raises:
         ConfigError, StoreError: there is nothing to try it on, or it cannot be migrated.
     """
-    logs.set_up("ERROR")
+    logs.set_up("ERROR", given.log.format)
     path = given.store.path.absolute()
     _must_exist(path)
     folder = path.parent / "backups"

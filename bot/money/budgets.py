@@ -134,6 +134,20 @@ class Budget:
         totals = repos.ledger.totals(payer.person, payer.group, now)
         return used_up(self._limits, {(one.scope, _span(one.period, now)): one.cost_usd + more_usd for one in totals})
 
+    async def used_share(self) -> Mapping[str, float]:
+        """The used share of the budgets that apply to everybody together, by the ledger; only those that are set.
+
+        Raises:
+            StoreError: the ledger could not be read.
+        """
+        now = self._periods()
+        totals = await self._store.read(lambda repos: repos.ledger.totals(None, None, now))
+        spent: dict[Span, Decimal] = {_span(total.period, now): total.cost_usd for total in totals}
+        limits: dict[Span, Decimal | None] = {span: limit_usd(self._limits, "all", span) for span in spent}
+        return {
+            span: float(spent[span] / limit) if limit else 1.0 for span, limit in limits.items() if limit is not None
+        }
+
     def question(self, model: str | None, *, input_tokens: int, max_output_tokens: int) -> LedgerEntry:
         """The row of a question to a model, with the estimate of its cost; without one if its price is unknown."""
         found = self._priced(model)

@@ -292,6 +292,8 @@ class LogSettings(SettingsGroup):
 
     level: Annotated[Literal["debug", "info", "warning", "error"], Lowered] = "info"
     """The lowest level that is logged."""
+    format: Annotated[Literal["text", "json"], Lowered] = "text"
+    """One line of text, or one line of JSON, per entry."""
 
 
 class SignalSettings(SettingsGroup):

@@ -1,30 +1,32 @@
-"""The health page: `GET /healthz` answers 200 while Aldis works, and 503 with the reasons as JSON while it does not.
+"""The operator's pages: `GET /healthz` answers 200 while Aldis works, else 503 with the reasons as JSON; `GET /metrics`
+has figures for Prometheus.
 
-It is for monitoring (docker's health check, for example), and listens on loopback unless set otherwise. A request for a
-name that a stranger could point here is refused: otherwise a page in the operator's browser could read it (DNS
-rebinding). Until Aldis runs, it says what Aldis waits for.
+Both are for monitoring (docker's health check, for example), and listen on loopback unless set otherwise. A request for
+a name that a stranger could point here is refused: otherwise a page in the operator's browser could read them (DNS
+rebinding). Until Aldis runs, they say what it waits for.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from bot.chat.notices import Kind
 from bot.clock import Clock
 from bot.doctor.findings import Finding, wanting
 from bot.doctor.machine import words_of_level
 from bot.logs import one_line
 from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
-from bot.metrics import Counts
+from bot.metrics import CONTENT_TYPE, Counts, sample_name
 from bot.version import build
 from bot.web.listening import on_address, serving
 from store import Repositories, Store, StoreError, Waiting
@@ -51,6 +53,9 @@ class HealthPage:
     """Returns the layers of the cells in which strangers' files are opened; None if unknown so far."""
     findings: Callable[[], Sequence[Finding]] = tuple
     """Returns what a running Aldis has found itself."""
+    free_bytes: Callable[[], int | None] = lambda: None
+    used_share: Callable[[], Awaitable[Mapping[str, float]]] | None = None
+    """Returns the share of everybody's common budgets that is used up."""
 
     async def state(self) -> dict[str, Any]:
         """Returns the present state; if the store fails, only the first two fields.
@@ -111,6 +116,33 @@ class HealthPage:
         }
         return [words for words, seconds in waiting.items() if seconds > _MAX_WAIT_SECONDS]
 
+    async def metrics(self) -> str:
+        """Returns the present figures; if the store fails, its own are left out."""
+        watchdog, level, release = self.watchdog, self.level(), build()
+        found = {finding.notice.kind for finding in wanting(self.findings()) if finding.notice is not None}
+        gauges: dict[str, float | None] = {
+            **{sample_name("finding", kind=kind): kind in found for kind in get_args(Kind)},
+            sample_name("build_info", **release): 1,
+            "ready": 1,
+            "disk_free_bytes": self.free_bytes(),
+            "cells_hold": level and level.seccomp,
+            "stream_open": watchdog.is_open,
+            "heard_seconds_ago": watchdog.heard_seconds_ago,
+            "linked": watchdog.is_linked,
+            "bridge_age_days": watchdog.release_age_days,
+            "captcha_wanted": watchdog.challenge is not None,
+            "store_up": 1,
+        }
+        try:
+            used: Mapping[str, float] = await self.used_share() if self.used_share else {}
+            gauges |= {sample_name("budget_used_ratio", span=span): share for span, share in used.items()}
+            for name, waiting in zip(("inbox", "outbox"), await self.store.read(_open), strict=True):
+                gauges |= {f"{name}_open": waiting.items, f"{name}_dead": waiting.dead}
+                gauges[f"{name}_oldest_seconds"] = self._seconds_since(waiting.oldest_at)
+        except StoreError:
+            gauges["store_up"] = 0
+        return self.counts.exposition(gauges)
+
     def _seconds_since(self, at: datetime | None) -> float:
         """How many seconds ago that was; 0 if it is in the future or None."""
         return 0.0 if at is None else max(0.0, (self.clock.now() - at).total_seconds())
@@ -160,8 +192,14 @@ async def serve(shown: Shown, host: str, port: int) -> AsyncGenerator[None]:
         state = {"ok": False, "problems": [page]} if isinstance(page, str) else await page.state()
         return web.json_response(state, status=200 if state["ok"] else 503)
 
+    async def metrics(_: web.Request) -> web.Response:
+        page = shown()
+        figures = Counts().exposition({"ready": 0}) if isinstance(page, str) else await page.metrics()
+        return web.Response(text=figures, headers={"Content-Type": CONTENT_TYPE})
+
     app = web.Application(middlewares=[where])
     app.router.add_get("/healthz", health)
+    app.router.add_get("/metrics", metrics)
     async with serving(app, on_address(host, port, "WEB__PORT")):
         _log.info("health page at http://%s:%d/healthz", host, port)
         yield

@@ -2,11 +2,15 @@
 
 import asyncio
 import gc
+import json
 import logging
 import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from io import StringIO
+from typing import Literal
+
+import pytest
 
 from bot.logs import set_up
 from bot.web.health import serve
@@ -15,27 +19,29 @@ from tests.ports import free_port
 from tests.waiting import WAIT_SECONDS
 
 SECRET = "my-secret-words"
+Form = Literal["text", "json"]
+FORMS: tuple[Form, ...] = ("text", "json")
 
 
-def logged(log: Callable[[logging.Logger], None], level: str = "INFO", name: str = "bot.chat") -> str:
+def logged(form: Form, log: Callable[[logging.Logger], None], level: str = "INFO", name: str = "bot.chat") -> str:
     """What the log holds after `log` has used its logger."""
     stream = StringIO()
-    set_up(level, stream)
+    set_up(level, form, stream)
     log(logging.getLogger(name))
     return stream.getvalue()
 
 
-def message(line: str) -> str:
+def message(form: Form, line: str) -> str:
     """The message of the only line."""
     assert line.endswith("\n")
     assert line.count("\n") == 1
-    return line[:-1].partition(": ")[2]
+    return json.loads(line)["message"] if form == "json" else line[:-1].partition(": ")[2]
 
 
 async def test_malformed_requests_do_not_fill_the_log() -> None:
     """Each sender of one could write a line with it; each is refused, one is logged."""
     stream, port = StringIO(), free_port()
-    set_up("INFO", stream)
+    set_up("INFO", "text", stream)
     async with serve(lambda: "starting", LOOPBACK, port):
         for _ in range(20):
             reader, writer = await asyncio.open_connection(LOOPBACK, port)
@@ -65,18 +71,22 @@ def log_failure(log: logging.Logger) -> None:
 
 
 def test_a_line_has_time_level_and_place() -> None:
-    """In UTC, to the second, with the module that says it."""
-    line = logged(lambda log: log.warning("%d messages wait", 3))
+    """In UTC, to the second, with the module that says it; in JSON the same in fields, an object each line."""
+    line = logged("text", lambda log: log.warning("%d messages wait", 3))
     at, level, rest = line.split(maxsplit=2)
     assert datetime.fromisoformat(at).utcoffset() == timedelta(0)
     assert (level, rest) == ("WARNING", "bot.chat: 3 messages wait\n")
+    line = json.loads(logged("json", lambda log: log.warning("%d messages wait", 3)))
+    assert datetime.fromisoformat(line.pop("at")).utcoffset() == timedelta(0)
+    assert line == {"level": "warning", "logger": "bot.chat", "message": "3 messages wait"}
 
 
-def test_an_exception_is_told_without_its_message() -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_an_exception_is_told_without_its_message(form: Form) -> None:
     """Its type, the types it came from and the places in the code; no word of it, and no traceback."""
-    told = logged(log_failure)
+    told = logged(form, log_failure)
     assert SECRET not in told
-    said = message(told)
+    said = message(form, told)
     assert said.startswith("turn 7 failed (KeyError from ValueError at fail_on_top:")
     assert " < log_failure:" in said
 
@@ -91,7 +101,7 @@ def test_a_bug_that_ends_the_process_is_told_without_its_message() -> None:
             several = ExceptionGroup(SECRET, [error, ExceptionGroup(SECRET, [ArithmeticError(SECRET)])])
             sys.excepthook(type(several), several, None)
 
-    told = logged(end)
+    told = logged("text", end)
     assert SECRET not in told
     assert "a bug ends Aldis: KeyError from ValueError at fail_on_top:" in told
     assert "a bug ends Aldis: ArithmeticError at " in told
@@ -108,26 +118,28 @@ def test_whatever_is_said_stays_one_line() -> None:
         ("half a pair \ud800", r"half a pair \ud800"),
         ("Zürich 日本 👋", "Zürich 日本 👋"),
     ):
-        line = logged(lambda log, said=said: log.info("%s", said))
-        assert len(line.splitlines()) == 1
-        assert line.encode()
-        assert message(line) == shown
+        for form in FORMS:
+            line = logged(form, lambda log, said=said: log.info("%s", said))
+            assert len(line.splitlines()) == 1
+            assert line.encode()
+            assert message(form, line) == (said if form == "json" else shown)
 
 
-async def test_a_task_that_nobody_awaited_is_told_without_its_message() -> None:
+@pytest.mark.parametrize("form", FORMS)
+async def test_a_task_that_nobody_awaited_is_told_without_its_message(form: Form) -> None:
     """Asyncio's own report shows the task with its exception: only its first line is kept."""
 
     async def failing() -> None:
         fail()
 
     stream = StringIO()
-    set_up("INFO", stream)
+    set_up("INFO", form, stream)
     task = asyncio.create_task(failing())
     await asyncio.wait([task])
     del task
     gc.collect()
     assert SECRET not in stream.getvalue()
-    assert message(stream.getvalue()).startswith("Task exception was never retrieved (ValueError at fail:")
+    assert message(form, stream.getvalue()).startswith("Task exception was never retrieved (ValueError at fail:")
 
 
 def test_only_our_own_lines_follow_the_level() -> None:
@@ -144,5 +156,5 @@ def test_only_our_own_lines_follow_the_level() -> None:
         ("DEBUG", "anthropic._base_client", ["warning", "error"]),
         ("DEBUG", "bottle", ["warning", "error"]),
     ):
-        lines = logged(log, level, name).splitlines(keepends=True)
-        assert [message(line) for line in lines] == shown
+        lines = logged("json", log, level, name).splitlines()
+        assert [json.loads(line)["message"] for line in lines] == shown

@@ -164,6 +164,7 @@ BAD_VALUES: dict[str, dict[str, str]] = {
         "claude=3": "must be a comma-separated list like model=0.25/2: dollars for a million tokens in and out"
     },
     "WORKER__SHUTDOWN_SECONDS": {"60": "should be less than or equal to 6"},
+    "LOG__FORMAT": {"xml": "should be 'text' or 'json'"},
     "LLM__PROVIDERS": {
         "anthropic,gemini": "should be 'anthropic', 'openai' or 'offline'",
     },

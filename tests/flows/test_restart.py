@@ -9,11 +9,13 @@ import pytest
 from bot.settings.load import SettingsFile
 from tests.flows.gates import Gate
 from tests.flows.outside import Outside
+from tests.flows.processes import started
 from tests.ports import free_port
 from tests.servers.envelopes import ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
 from tests.servers.signal_cli import SignalCli
+from tests.waiting import eventually_found
 
 
 @dataclass
@@ -64,7 +66,9 @@ async def test_what_was_changed_counts_from_then_on(world: World) -> None:
 
 
 async def test_wrong_settings_restart_nothing_and_useless_ones_end_it(world: World) -> None:
-    """A misspelt one begins no run. With a key that does not open the store it ends, as at any start."""
+    """A misspelt one begins no run. With a key that does not open the store it ends, as at any start; where there are
+    pages, they stay, and say why.
+    """
     world.file.write({"ACCESS__ALLOWED": ALICE.uuid})
     async with world.running() as process:
         await world.signal.deliver(message("Hello?", author=ALICE))
@@ -81,3 +85,13 @@ async def test_wrong_settings_restart_nothing_and_useless_ones_end_it(world: Wor
         assert (await world.verb("restart")).status == 0
         ended = await process.ended()
         assert (ended.status, "aldis: " in ended.stderr and "key" in ended.stderr) == (2, True)
+    given = {**world.settings, "WEB__ADMIN_PORT": str(free_port())}
+    async with started("run", settings=given, folder=world.folder) as process:
+        await eventually_found(lambda: has_link(world))
+        ended = await process.terminate()
+        assert (ended.status, "Aldis cannot run, and tries again: " in ended.stderr) == (0, True)
+
+
+async def has_link(world: World) -> bool:
+    """Whether the pages let in who can use the verb `admin`."""
+    return (await world.verb("admin")).status == 0

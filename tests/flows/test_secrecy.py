@@ -53,27 +53,27 @@ def said_by(ended: Ended) -> str:
     return ended.stdout + ended.stderr
 
 
-@pytest.mark.parametrize("world", ["signal-cli", "rest-api"], indirect=True)
-async def test_a_day_with_everything_in_it(world: World) -> None:
+@pytest.mark.parametrize(("world", "form"), [("signal-cli", "text"), ("rest-api", "json")], indirect=["world"])
+async def test_a_day_with_everything_in_it(world: World, form: str) -> None:
     """Not in the log at DEBUG, not on the pages, not from the verb that asks for them, not in any file of the store."""
-    settings = world.settings
+    settings = world.settings | {"LOG__FORMAT": form}
     async with started("run", settings=settings, folder=world.folder) as process:
         await world.signal.connected()
         for story in STORIES:
             await story(world)
-        page = await world.page("/healthz")
+        pages = [await world.page(path) for path in ("/healthz", "/metrics")]
         verbs = [await run_to_end(*verb, settings=settings, folder=world.folder) for verb in VERBS]
         assert {path.suffix for path in files_in(world.folder)} >= {".db", ".db-wal", ".db-keys"}
         running = world.canaries.found_beneath(world.folder)
         ended = await process.terminate()
     assert ended.status == 0
-    assert '"counts"' in page
-    assert "DEBUG" in ended.stderr
+    assert '"counts"' in pages[0]
+    assert ("DEBUG" if form == "text" else '"debug"') in ended.stderr
     assert "\n" in said_by(verbs[1])
     told = {verb[0]: said_by(one) for verb, one in zip(VERBS, verbs, strict=True)}
     entered = "".join(told.pop(verb) for verb in ("doctor", "settings"))
     assert [name for name in world.canaries.found_in(entered) if not name.startswith(ENTERED)] == []
-    assert world.leaks({"log": said_by(ended), "page": page, **told}, running) == {}
+    assert world.leaks({"log": said_by(ended), "pages": "".join(pages), **told}, running) == {}
     await _still_there(world)
 
 

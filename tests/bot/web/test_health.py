@@ -58,9 +58,10 @@ async def test_a_name_of_a_stranger_that_leads_here_shows_nothing() -> None:
     """A page in the operator's browser could read it otherwise; machines come by addresses, private names and ours."""
     async with asking(lambda: "it waits") as http:
         for host in (*OURS, *STRANGE):
-            async with http.get("/healthz", headers={"Host": host}) as answer:
-                assert answer.status == (421 if host in STRANGE else 503), host  # it is only starting
-                assert (await answer.text() == "Not a name of this server.\n") == (host in STRANGE)
+            for path, status in (("/healthz", 503), ("/metrics", 200)):  # it is only starting
+                async with http.get(path, headers={"Host": host}) as answer:
+                    assert answer.status == (421 if host in STRANGE else status), host
+                    assert (await answer.text() == "Not a name of this server.\n") == (host in STRANGE)
 
 
 async def test_what_the_page_says_of_messages_that_wait(store: Store, clock: SetClock) -> None:
@@ -87,6 +88,8 @@ async def test_a_store_that_fails_is_a_problem(path: Path, clock: SetClock) -> N
         page = page_of(store, clock, Counts())
     async with asking(page) as http:
         status, state = await state_of(http)
+        figures = await figures_of(http)
+    assert (figures["aldis_store_up"], figures["aldis_stream_open"], "aldis_inbox_open" in figures) == (0, 0, False)
     assert (status, state) == (503, {"ok": False, "problems": ["the store fails: the store is closed", str(CLOSED)]})
 
 
@@ -101,11 +104,43 @@ async def test_what_the_lookout_sees_stands_on_the_page(store: Store, clock: Set
         assert (status, state["problems"], state["challenge"]) == (200, [], None)
 
 
+async def figures_of(http: aiohttp.ClientSession) -> dict[str, float]:
+    async with http.get("/metrics") as response:
+        assert response.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+        samples = [line.rsplit(" ", 1) for line in (await response.text()).splitlines()]
+    return {name: float(value) for name, value in samples}
+
+
+async def test_figures_for_prometheus(store: Store, clock: SetClock) -> None:
+    """Counts and gauges; what is not known is left out."""
+    stream = StreamState(is_open=True, heard_at=88.0)
+    await arrive(store)
+    clock.move(30)
+    async with asking(page_of(store, clock, Counts(), FakeTransport(stream=stream, challenge="token"))) as http:
+        figures = await figures_of(http)
+    wanted = {
+        "aldis_streams_total": 0,
+        "aldis_ready": 1,
+        'aldis_finding{kind="key"}': 0,
+        "aldis_stream_open": 1,
+        "aldis_heard_seconds_ago": 12,
+        "aldis_captcha_wanted": 1,
+        "aldis_store_up": 1,
+        "aldis_inbox_open": 1,
+        "aldis_inbox_dead": 0,
+        "aldis_inbox_oldest_seconds": 30,
+        "aldis_outbox_open": 0,
+    }
+    assert figures | wanted == figures
+    assert not {"aldis_linked", "aldis_cells_hold", "aldis_disk_free_bytes"} & figures.keys()
+
+
 async def test_before_aldis_runs_the_page_says_what_it_waits_for(store: Store, clock: SetClock) -> None:
     """Ill, and one sentence; once it runs, its state."""
     shown: list[HealthPage | str] = ["waiting for Signal: nothing answers"]
     async with asking(lambda: shown[-1]) as http:
         assert await state_of(http) == (503, {"ok": False, "problems": ["waiting for Signal: nothing answers"]})
+        assert (await figures_of(http))["aldis_ready"] == 0
         shown.append(page_of(store, clock, Counts(), FakeTransport(stream=StreamState(is_open=True))))
         assert (await state_of(http))[0] == 200
 

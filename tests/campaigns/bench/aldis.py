@@ -108,7 +108,7 @@ async def running(vendor: str, address: str) -> AsyncGenerator[blocks.Ask]:
 @asynccontextmanager
 async def at_work(chosen: dict[str, str]) -> AsyncGenerator[Pier]:
     """Aldis with these settings, open to everybody and without limits; gives both ends of its transport."""
-    logs.set_up("WARNING")
+    logs.set_up("WARNING", "text")
     chosen = {
         **chosen,
         "TOOLS__CALLS_PER_MINUTE": "10000",
