@@ -65,7 +65,6 @@ HOMES = {
     "signalbot": ["bot.signal.rest_api.transport"],
     "simpleeval": ["tools.calculator"],
     "wcwidth": ["bot.formatting.spans", "tools.text"],
-    "websockets": ["bot.signal.rest_api.transport"],
 }
 """The modules that import a library, or the folder with them: swapping the library is a change there and nowhere else.
 All of Aldis uses pydantic."""

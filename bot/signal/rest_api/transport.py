@@ -3,9 +3,7 @@
 This bridge is best effort: it loses what arrives while no websocket is open, and part of a burst; `signal_cli` does
 not. Typing indicators, read receipts and the deletion of files go out by signalbot. Messages do not, because it drops
 the words of a refusal, which decide what happens next; nor does it receive, because a frame that it does not know ends
-its reading.
-Left to others: what frames mean (`envelope`), when to connect again (intake), what to do about a
-send of unknown outcome (sender), what a refusal means (`client`).
+its reading. Left to others: what frames mean (`envelope`), what a refusal means (`client`).
 
 Source: signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22).
 """
@@ -17,11 +15,11 @@ import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Mapping
 from contextlib import suppress
+from typing import Literal
 
 import aiohttp
 import signalbot
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosedOK, WebSocketException
+from aiohttp import WSMsgType
 
 from bot.errors import ConfigError, Disconnected, NotScanned, SendUnknown
 from bot.events import (
@@ -50,11 +48,9 @@ _log = logging.getLogger(__name__)
 _PAUSE_SECONDS = 0.5
 """The pause between two attempts to reach the bridge: together with `CONNECT_SECONDS` less than the two seconds within
 which Aldis must be back after the bridge."""
+_QUIET_SECONDS = 0.5
+"""After so long without a frame the bridge is asked for a sign of life; a stop ends the stream there."""
 MAX_FRAME_BYTES = 4 * 1024 * 1024
-_MAX_FRAMES_AHEAD = 1024
-"""How many frames are taken off the socket before they are asked for: the bridge drops what stays there too long."""
-_PINGS_IN_SILENCE = 20
-"""How many times the bridge is asked for a sign of life in the time after which a silent websocket is given up."""
 _MIN_VERSION = (0, 101)
 """From this version on `/v2/send` returns a result for each recipient."""
 _MARKERS = {
@@ -94,17 +90,12 @@ class RestApi(SignalBridge):
         stream = StreamState(keeps_messages=False, pause_seconds=_PAUSE_SECONDS)
         super().__init__(account, stream, name=name, takes_notes=takes_notes)
         self._name = account.name
-        """The account's name in addresses."""
-        self._websocket: ClientConnection | None = None
-        """The last one, open or not."""
-        self._closing: asyncio.Task[None] | None = None
+        self._is_stopping = False
         self._silence_seconds = silence_seconds
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
         self._client = Client(url, connect_seconds=connect_seconds)
         self._bot = _signalbot(self._client.url, self._name)
-        # At DEBUG the library logs every frame, and with it what people wrote.
-        logging.getLogger("websockets").setLevel(logging.WARNING)
 
     # Incoming
 
@@ -112,48 +103,56 @@ class RestApi(SignalBridge):
         """Yields the frames of one connection; see `Transport.envelopes`."""
         await self.release()
         try:
-            async with connect(
-                f"ws{self._client.url.removeprefix('http')}/v1/receive/{self._name}",
-                open_timeout=self._call_seconds,
-                ping_interval=None,
-                close_timeout=1,
-                max_size=MAX_FRAME_BYTES,
-                max_queue=_MAX_FRAMES_AHEAD,
-                proxy=None,
-            ) as self._websocket:
+            async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(self._call_seconds)) as session:
+                websocket = await session.ws_connect(
+                    f"{self._client.url}/v1/receive/{self._name}",
+                    # Its fields are made by attrs, if that is installed.
+                    timeout=aiohttp.ClientWSTimeout(ws_close=1),  # pyright: ignore[reportCallIssue]
+                    autoping=False,
+                    max_msg_size=MAX_FRAME_BYTES,
+                    decode_text=False,
+                )
                 _log.info("connected to signal-cli-rest-api")
                 self.stream.is_open, self.stream.heard_at = True, time.monotonic()
-                while True:
-                    raw = await self._frame(self._websocket)
-                    if raw is not None and (envelope := await self._read(raw.decode("utf-8", "replace"))) is not None:
-                        yield envelope
-        except ConnectionClosedOK:
-            return
-        except (WebSocketException, OSError, TimeoutError) as error:
+                async with websocket:
+                    while (raw := await self._frame(websocket)) is not None:
+                        if (envelope := await self._read(raw.decode("utf-8", "replace"))) is not None:
+                            yield envelope
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise Disconnected(f"no connection to signal-cli-rest-api: {type(error).__name__}") from error
         finally:
             self.stream.is_open = False
 
-    async def _frame(self, websocket: ClientConnection) -> bytes | None:
-        """The next frame; None if none has come for a while, and the bridge has given another sign of life.
+    async def _frame(self, websocket: aiohttp.ClientWebSocketResponse[Literal[False]]) -> bytes | None:
+        """The next frame; None if the bridge has closed the websocket in order, or nothing more comes after a stop.
 
         Raises:
-            TimeoutError: it has given none.
+            TimeoutError: the bridge answers no pings.
+            ConnectionError: the websocket broke.
         """
-        raw = None
-        try:
-            async with asyncio.timeout(self._silence_seconds / _PINGS_IN_SILENCE):
-                raw = await websocket.recv(decode=False)
-        except TimeoutError:
-            async with asyncio.timeout(self._silence_seconds):
-                await (await websocket.ping())
-        self.stream.heard_at = time.monotonic()
-        return raw
+        while True:
+            try:
+                message = await websocket.receive(_QUIET_SECONDS)
+            except TimeoutError:
+                if self._is_stopping:
+                    return None
+                if time.monotonic() - (self.stream.heard_at or 0) >= self._silence_seconds:
+                    raise
+                await websocket.ping()
+                continue
+            if message.type is WSMsgType.CLOSE:
+                return None
+            if message.type in {WSMsgType.CLOSED, WSMsgType.ERROR}:
+                raise ConnectionError(message.type)
+            self.stream.heard_at = time.monotonic()
+            if message.type is WSMsgType.PING:
+                await websocket.pong(message.data)
+            elif message.type is WSMsgType.TEXT:
+                return message.data
 
     def stop_receiving(self) -> None:
-        """Closes the websocket in order, and hands out what has arrived; see `Transport.stop_receiving`."""
-        if self._closing is None and self._websocket is not None and self.stream.is_open:
-            self._closing = asyncio.create_task(self._websocket.close())
+        """Ends `envelopes` as soon as nothing more comes; see `Transport.stop_receiving`."""
+        self._is_stopping = True
 
     # Outgoing
 
@@ -242,9 +241,8 @@ class RestApi(SignalBridge):
 
     async def is_linked(self) -> bool:
         """Returns whether the bridge still has the account; see `Identities.is_linked`."""
-        accounts = accounts_in(await self._ask("/v1/accounts"))
         # An account without a number is listed without a name.
-        return any(account.is_called(self._name) or account.name == (self.number or "") for account in accounts)
+        return any(one.name == (self.number or "") for one in accounts_in(await self._ask("/v1/accounts")))
 
     async def release(self) -> Release:
         """Returns the bridge's version, not that of the signal-cli in it; see `Identities.release`."""
@@ -267,8 +265,6 @@ class RestApi(SignalBridge):
 
     async def aclose(self) -> None:
         """Closes the connections; the transport is not used afterwards."""
-        if self._closing is not None:
-            await asyncio.wait([self._closing])
         await self._bot.close()
         await self._client.aclose()
 

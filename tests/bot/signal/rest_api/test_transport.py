@@ -19,12 +19,12 @@ from bot.errors import (
     Undeliverable,
     Untrusted,
 )
-from bot.events import Account, ChatId, Removal, Style, Styled, StyleRange
+from bot.events import Account, ChatId, Kind, Removal, Style, Styled, StyleRange
 from bot.signal.protocol import Linking
 from bot.signal.rest_api.transport import RestApiLinking, styled_text
-from tests.bot.signal.bridges import OWN_ACCOUNT, Bridge, received, reply, rest_api_bridge
+from tests.bot.signal.bridges import OWN_ACCOUNT, Bridge, Listening, received, reply, rest_api_bridge
 from tests.servers.base import answer_json, hang
-from tests.servers.envelopes import ACCOUNT, ALICE, GROUP
+from tests.servers.envelopes import ACCOUNT, ALICE, GROUP, message
 from tests.servers.signal_rest_api import SignalRestApi, parsed
 from tests.servers.signal_server import Plan
 from tests.waiting import eventually
@@ -53,6 +53,20 @@ async def test_what_cannot_work_is_the_operators_to_mend(server: SignalRestApi, 
         server.mode, server.version = mode, version
         with pytest.raises(ConfigError, match=says):
             await received(transport, 1)
+
+
+async def test_a_stop_hands_out_what_has_come(server: SignalRestApi, bridge: Bridge) -> None:
+    """Then the stream ends, and the bridge sees that."""
+    transport = bridge.transport()
+    async with Listening(transport) as stream:
+        await server.connected()
+        for number in range(20):
+            await server.deliver(message(str(number)))
+        transport.stop_receiving()
+        assert [(await stream.next()).kind for _ in range(20)] == [Kind.MESSAGE] * 20
+        with pytest.raises(StopAsyncIteration):
+            await stream.next()
+    await server.disconnected()
 
 
 async def test_signalbot_writes_into_no_log_of_its_own(bridge: Bridge) -> None:
