@@ -1,14 +1,11 @@
 """The bridge at `SIGNAL__URL`: which of the two it is, and how old its version is.
 
-Signal's own apps expire 90 days after they were built; from then on its server may change what older programs rely on,
-and signal-cli says that its own releases may stop working after three months. That has cost accounts: when Signal began
-to require a new key exchange (April 2026), every account behind a signal-cli older than 0.14.1 was unregistered, and up
-to 0.14.4 it loses nearly every message.
-Left to others: talking to the bridge (`signal_cli`, `rest_api`), choosing the transport (`bot.app`).
+Signal's own apps expire 90 days after they were built, and signal-cli says that its releases may stop working then.
+That has cost accounts: when Signal began to require a new key exchange (April 2026), every account behind a signal-cli
+older than 0.14.1 was unregistered.
 
 Source: signal-cli 0.14.6, `org.asamk.signal.http`; the README, CHANGELOG and issues of AsamK/signal-cli and the tags of
-bbernhard/signal-cli-rest-api, read 2026-11-22. A release that is not listed counts as old as the next one that is; one
-newer than all of them counts as fine.
+bbernhard/signal-cli-rest-api, read 2026-11-22.
 """
 
 import asyncio
@@ -27,10 +24,8 @@ from bot.signal.protocol import BRIDGE_NAMES, Bridge, Release
 from bot.signal.signal_cli.rpc import Rpc, is_socket
 from tools import trusted_certificates, why_unreachable
 
-WARN_DAYS = 60
-"""From this age on the operator is warned: that leaves a month to find an hour for it."""
-MAX_DAYS = 90
-"""From this age on Signal may drop a version at any time."""
+WARN_DAYS, MAX_DAYS = 60, 90
+"""The ages from which on the operator is warned, and from which on Signal may drop a version at any time."""
 
 Version = tuple[int, ...]
 
@@ -45,7 +40,8 @@ _OUT_BY: Mapping[Bridge, Mapping[Version, date]] = {
         (0, 101): date(2026, 11, 21),
     },
 }
-"""When each release was out: its date, or the first day on which it is known to have existed."""
+"""When each release was out, or the first day on which it is known to have existed. One that is not listed counts as
+old as the next one that is, and one newer than all as fine."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,8 +100,7 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
                 why = f"{error.__cause__}; the address of an HTTP server begins with http://"
             raise Disconnected(f"nothing answers at SIGNAL__URL yet ({why}): is the bridge running?") from error
         return "signal_cli"
-    # At INFO httpx logs every address, which can contain a password.
-    logging.getLogger("httpx").setLevel(logging.WARNING)
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # at INFO it logs every address, which can hold a password
     # Loading the certificates takes a tenth of a second, and a plain http address needs none.
     verify = trusted_certificates() if url.startswith("https:") else False
     try:

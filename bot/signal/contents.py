@@ -1,27 +1,17 @@
 """The content of a message: mentions in its text, its quote and files, and in words what else it carries.
 
-Each line about a contact, a place or a poll is for the model, and made of text that people chose: names are kept short
-and on one line. Tolerant, like all reading of frames. Left to others: what kind of frame it is (`envelope`).
+Each line about a contact or a poll is for the model, and made of text that people chose: names are kept short and on
+one line. Left to others: what kind of frame it is (`envelope`).
 
-Source: signal-cli 0.14.6, `org.asamk.signal.json` (2026-11-21); Signal-Android, `SignalPlace` (2026-11-21).
+Source: signal-cli 0.14.6, `org.asamk.signal.json` (2026-11-21).
 """
 
 import re
 from dataclasses import dataclass
 
-from bot.events import Account, Attachment, NamedPerson, PersonId, Quote, SentId
+from bot.events import Account, Attachment, PersonId, Quote, SentId
 from bot.signal.files import attachment_in, quoted_picture_in
-from bot.signal.json import (
-    Json,
-    as_object,
-    items_in,
-    line_of,
-    name_of,
-    object_in,
-    person_in,
-    text_in,
-    whole_in,
-)
+from bot.signal.json import Json, as_object, items_in, line_of, name_of, object_in, person_in, text_in, whole_in
 
 MENTION_SIGN = "\ufffc"
 """The placeholder for a native mention; its position and length (1) count UTF-16 code units."""
@@ -29,18 +19,9 @@ MENTION_SIGN = "\ufffc"
 _SCHEME = re.compile(r"\w+:/+")
 """What turns a name into an address: the person who is mentioned chose it, and it ends up among another one's words."""
 
-_MAX_ITEMS = 20
-"""For contacts, and for the options of a poll; Signal's apps allow ten options."""
-_MAX_QUOTED_FILES = 4
-"""How many files of a quoted message are looked at: Signal's own apps name one."""
+_MAX_ITEMS, _MAX_QUOTED_FILES = 20, 4
+"""For contacts and the options of a poll, and for the files of a quoted message: Signal's apps have ten and one."""
 _MAX_LINE_CHARS = 300
-
-_PLACE = re.compile(
-    r"https://maps\.google\.com/maps\?(?:[\w%.,=-]+&)?q=(?P<latitude>-?\d{1,2}(?:\.\d{1,15})?)(?:,|%2C)"
-    r"(?P<longitude>-?\d{1,3}(?:\.\d{1,15})?)(?![\d.])",
-    re.IGNORECASE,
-)
-"""Signal has no message type for places: Android sends the name, a picture of the map and this address."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,17 +35,9 @@ class Mention:
     person: PersonId | None = None
     """None if the bridge does not say who it is."""
 
-    @property
-    def others(self) -> tuple[NamedPerson, ...]:
-        """The person with the name used in the text; empty for the account itself, or an unknown person."""
-        person = None if self.is_me else self.person
-        return () if person is None else (NamedPerson(name=self.written.removeprefix("@"), person=person),)
-
 
 def mentions_in(parent: Json, own: Account, own_name: str) -> list[Mention]:
-    """Returns the mentions in a message or a quote, the account's own by `own_name`; one without a position points
-    nowhere.
-    """
+    """Returns the mentions in a message or a quote, the account's own by `own_name`."""
     found: list[Mention] = []
     for item in map(as_object, items_in(parent, "mentions")):
         person, number, start = person_in(item, "uuid"), text_in(item, "number"), whole_in(item, "start")
@@ -73,7 +46,7 @@ def mentions_in(parent: Json, own: Account, own_name: str) -> list[Mention]:
         name = own_name if is_me else name_of(text_in(item, "name"), number) or unnamed
         found.append(
             Mention(
-                start=-1 if start is None else start,
+                start=-1 if start is None else start,  # which points nowhere
                 length=whole_in(item, "length") or 0,
                 written=f"@{_SCHEME.sub('', name)}",
                 is_me=is_me,
@@ -127,13 +100,9 @@ def attachments_in(data: Json) -> tuple[Attachment, ...]:
     return tuple(attachment for attachment in read if attachment is not None)
 
 
-def extras_in(data: Json, text: str) -> tuple[str, ...]:
-    """Returns a line for each contact, place and poll of a data message; `text` is its text."""
+def extras_in(data: Json) -> tuple[str, ...]:
+    """Returns a line for each contact and poll of a data message."""
     lines = [_contact(as_object(item)) for item in items_in(data, "contacts")[:_MAX_ITEMS]]
-    lines += (
-        f"a place on the map: latitude {found['latitude']}, longitude {found['longitude']}"
-        for found in list(_PLACE.finditer(text))[:_MAX_ITEMS]
-    )
     if poll := object_in(data, "pollCreate"):
         texts = ({"text": item} for item in items_in(poll, "options")[:_MAX_ITEMS])
         options = (f"{number}. {_short(text, 'text')}" for number, text in enumerate(texts, 1))

@@ -1,7 +1,6 @@
 """The lists of groups, contacts, keys and accounts of either bridge, and which account `SIGNAL__ACCOUNT` means.
 
-Tolerant about what people choose, strict if the answer as a whole is unreadable. Left to others: asking for the lists
-(`signal_cli`, `rest_api`), what to do if no account or several match (`bot.app`, the doctor).
+Tolerant about what people choose, strict if the answer as a whole is unreadable.
 
 Source: signal-cli 0.14.6, `ListGroupsCommand`, `ListContactsCommand` and `ListIdentitiesCommand` in
 `org.asamk.signal.commands`; signal-cli-rest-api, commit a08db23, `src/client/client.go` (2026-11-21).
@@ -23,7 +22,6 @@ Sticker = tuple[str, int | None]
 """A sticker's pack, and its number there."""
 
 NO_ACCOUNT = f"no account is linked yet; link one with: {command_line('link')}"
-"""A line for the operator as long as the bridge has none."""
 UNNAMED = (
     "the bridge has an account without a phone number and does not report its uuid; put "
     "the uuid there (`signal-cli -o json listAccounts` shows it), or let Aldis talk to "
@@ -52,7 +50,6 @@ def invitations_in(answer: object, *, account: Account) -> tuple[Group, ...]:
         _group(entry)
         for entry in _entries(answer)
         if not _is_member(entry) and _group_id(entry)
-        # signal-cli-rest-api has another name for the field.
         for one in (*items_in(entry, "pendingMembers"), *items_in(entry, "pending_invites"))
         if _is_own(as_object(one), account)
     )
@@ -72,7 +69,6 @@ def identities_in(answer: object) -> tuple[Identity, ...]:
     return tuple(
         Identity(
             person=person,
-            # signal-cli-rest-api has another name for it.
             is_trusted=(text_in(entry, "trustLevel") or text_in(entry, "status")) != "UNTRUSTED",
             key=text_in(entry, "fingerprint"),
             safety_number=text_in(entry, "safetyNumber") or text_in(entry, "safety_number"),
@@ -83,16 +79,16 @@ def identities_in(answer: object) -> tuple[Identity, ...]:
 
 
 def accounts_in(answer: object) -> tuple[Account, ...]:
-    """Returns the accounts of a list: objects with a number, a UUID or both, or strings with either or nothing.
+    """Returns the accounts of a list: objects with a number, a UUID or both, or strings with a number or nothing.
 
-    Source: signal-cli's `listAccounts`, with `aci` since pull request 2123; signal-cli-rest-api's `/v1/accounts` only
-    gives numbers, and lists an account without one as an empty string (commit a08db23, 2026-11-22).
+    Source: signal-cli's `listAccounts`, with `aci` since pull request 2123; signal-cli-rest-api's `/v1/accounts` lists
+    an account without a number as an empty string (commit a08db23, 2026-11-22).
     """
     return tuple(account_in({"number": item} if isinstance(item, str) else item) for item in _items(answer))
 
 
 def stickers_in(answer: object) -> Mapping[Sticker, str]:
-    """Returns the emoji of all stickers of a list of packs, without letters: those would be words of a pack's maker."""
+    """Returns the emoji of all stickers of a list of packs; none with letters, which would be words of its maker."""
     return {
         (text_in(pack, "packId"), whole_in(sticker, "id")): emoji
         for pack in _entries(answer)
@@ -125,19 +121,20 @@ def _items(answer: object) -> list[object]:
     return cast("list[object]", answer)
 
 
+# The bridges name some fields differently: signal-cli has the first of two, but for the id of a group.
+
+
 def _is_own(entry: Json, account: Account) -> bool:
     return account.is_called(text_in(entry, "number"), text_in(entry, "uuid"))
 
 
 def _group_id(entry: Json) -> str:
-    """The id of a group as in envelopes, for which signal-cli-rest-api has another field."""
     return text_in(entry, "internal_id") or text_in(entry, "id")
 
 
 def _group(entry: Json) -> Group:
     listed = items_in(entry, "members")
-    found = (person_in(as_object(member), "uuid") for member in listed)
-    members = frozenset(member for member in found if member is not None)
+    members = frozenset(filter(None, (person_in(as_object(member), "uuid") for member in listed)))
     return Group(
         id=_group_id(entry),
         name=name_of(text_in(entry, "name")) or "",
@@ -152,15 +149,11 @@ def _is_member(entry: Json) -> bool:
 
 def _contact(entry: Json, person: PersonId) -> Contact:
     number = text_in(entry, "number")
-    profile = object_in(entry, "profile")  # signal-cli and signal-cli-rest-api name its fields differently
+    profile = object_in(entry, "profile")
     given = text_in(profile, "givenName") or text_in(profile, "given_name")
     family = text_in(profile, "familyName") or text_in(profile, "lastname")
-    chosen = (text_in(entry, "name"), f"{given} {family}".strip())
-    names = (name_of(name, number) for name in chosen)
-    return Contact(person=person, number=number or None, name=next(filter(None, names), None))
-
-
-# Which account is meant
+    name = name_of(text_in(entry, "name"), number) or name_of(f"{given} {family}".strip(), number)
+    return Contact(person=person, number=number or None, name=name)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

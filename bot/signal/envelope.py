@@ -1,10 +1,9 @@
 """Reads signal-cli's JSON: first the few fields that tell who a frame is from, and later its content.
 
-Both bridges pass on the same frames, so this module serves both. It is tolerant: whatever comes, `FrameReader` returns
-None instead of raising, so that no frame (any stranger can send one) ever stops the stream. Two promises are kept here
-before a frame can be stored: a view-once message loses its content, and of what the owner of an account writes on
-another device only notes to self are read. Left to others: how frames travel (`signal_cli`, `rest_api`), who can write
-(`bot.access.access`), what a message carries (`contents`, `files`).
+Both bridges pass on the same frames. Whatever comes, `FrameReader` returns None instead of raising, so that no frame
+(any stranger can send one) ever stops the stream. Two promises are kept here before a frame can be stored: a view-once
+message loses its content, and of what the owner of an account writes on another device only notes to self are read.
+Left to others: what a message carries (`contents`, `files`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonMessageEnvelope` and its neighbours (2026-11-21).
 """
@@ -25,6 +24,7 @@ from bot.events import (
     Event,
     Incoming,
     Kind,
+    NamedPerson,
     PersonId,
     Reacted,
     Receipt,
@@ -32,13 +32,7 @@ from bot.events import (
     Undecryptable,
     is_stop_word,
 )
-from bot.signal.contents import (
-    attachments_in,
-    extras_in,
-    mentions_in,
-    quote_in,
-    with_names,
-)
+from bot.signal.contents import attachments_in, extras_in, mentions_in, quote_in, with_names
 from bot.signal.directory import Sticker
 from bot.signal.files import repeats_text
 from bot.signal.json import (
@@ -67,7 +61,7 @@ _MAX_TARGETS = 500
 """How many messages one receipt can confirm. Source: SendReadReceiptJob.MAX_TIMESTAMPS of Signal-Android (2026)."""
 
 _NO_MESSAGE = ("storyContext", "pinMessage", "unpinMessage", "payment", "pollVote", "pollTerminate")
-"""Content of a data message that makes it none for Aldis. A story reply answers a story, and Aldis posts none."""
+"""Content of a data message that makes it none for Aldis."""
 _CONTENT = ("attachments", "sticker", "quote", "viewOnce", "contacts", "pollCreate")
 """What makes a data message a message even without text."""
 
@@ -91,12 +85,7 @@ class FrameReader:
     """
 
     def __init__(
-        self,
-        account: Account,
-        name: str,
-        *,
-        takes_notes: bool = False,
-        stream: StreamState | None = None,
+        self, account: Account, name: str, *, takes_notes: bool = False, stream: StreamState | None = None
     ) -> None:
         self.own = account
         self.name = name
@@ -112,16 +101,14 @@ class FrameReader:
         return not chat.is_group and chat.id in {self.own.id, self.own.number, self._owner}
 
     def is_out_of_bounds(self, chat: ChatId) -> bool:
-        """Returns whether Aldis must stay out of a chat: if notes are answered, all other chats are the person's own
-        affair.
-        """
+        """Returns whether Aldis must stay out of a chat, which is the person's own affair."""
         return self.takes_notes and not self.is_own_chat(chat)
 
     def check_bounds(self, chat: ChatId) -> None:
-        """Checks that a message does not go to a chat that Aldis must stay out of.
+        """Checks that Aldis need not stay out of a chat.
 
         Raises:
-            Undeliverable: it would go to another person.
+            Undeliverable: it is that of another person.
             NotSent: the account's own id is not known yet, so neither is whose chat it is.
         """
         if self.is_out_of_bounds(chat):
@@ -142,8 +129,8 @@ class FrameReader:
     def event(self, envelope: Envelope) -> Event | None:
         """Returns the content of an envelope; None if it is nothing for Aldis or unreadable.
 
-        What the account itself did on another device is nothing, except for a sign that our own message arrived there,
-        and for a note to self if `envelope` has taken it as a message.
+        Of what the account itself did on another device these are something: a sign that our own message arrived there,
+        and a note to self if `envelope` has taken it as a message.
         """
         frame = parse_frame(envelope.raw)
         source = object_in(frame, "envelope")
@@ -168,7 +155,12 @@ class FrameReader:
                 if target is not None and data:
                     found = Edited(target=SentId(target), message=self._message(envelope, author, chat, source))
             case Kind.DELETE:
-                found = _deleted(author, chat, data)
+                # An admin can delete what another person wrote, who is the author of what goes.
+                by_admin, remote = object_in(data, "adminDelete"), object_in(data, "remoteDelete")
+                writer = person_in(by_admin, "targetAuthorUuid") if by_admin else author
+                target = whole_in(by_admin, "targetSentTimestamp") if by_admin else whole_in(remote, "timestamp")
+                if target is not None and writer is not None:
+                    found = Deleted(author=writer, chat=chat, target=SentId(target))
             case Kind.REACTION:
                 found = self._reacted(author, chat, data)
             case Kind.RECEIPT:
@@ -190,14 +182,18 @@ class FrameReader:
             sent_at=envelope.sent_at,
             text=with_names(text, mentions),
             mentions_me=any(mention.is_me for mention in mentions),
-            mentioned=tuple(named for mention in mentions for named in mention.others),
+            mentioned=tuple(
+                NamedPerson(name=mention.written.removeprefix("@"), person=mention.person)
+                for mention in mentions
+                if mention.person is not None and not mention.is_me
+            ),
             quote=quote_in(data, own, self.name),
             quotes_me=own.is_called(person_in(quote, "authorUuid"), text_in(quote, "authorNumber")),
             attachments=tuple(file for file in files if not repeats_text(file, text)),
             text_files=tuple(file for file in files if repeats_text(file, text)),
             sticker=bool(data.get("sticker")),
             sticker_emoji=self.stickers.get((text_in(sticker, "packId"), whole_in(sticker, "stickerId"))),
-            extras=extras_in(data, text),
+            extras=extras_in(data),
             view_once=view_once,
             expires_in_seconds=_timer_seconds(data),
             group_name=name_of(text_in(object_in(data, "groupInfo"), "groupName")),
@@ -244,6 +240,7 @@ class FrameReader:
         kind = Kind.OTHER if from_self and not note else _kind(frame, source)
         data = _data(source)
         received, delivered = (whole_in(source, f"server{what}Timestamp") for what in ("Received", "Delivered"))
+        cleared = _cleared(frame) if "viewOnce" in raw else frame
         return Envelope(
             account=own.id or own.name,
             author=author,
@@ -252,7 +249,7 @@ class FrameReader:
             sent_at=SentId(sent_at),
             kind=kind,
             chat=None if author is None else ChatId.group(group) if group else ChatId.direct(author),
-            raw=_without_view_once(raw, frame),
+            raw=raw if cleared == frame else json.dumps(cleared),
             from_self=from_self,
             server_at=received,
             # The second time is 0 if the server did not give it.
@@ -268,12 +265,8 @@ def is_command(text: str) -> bool:
     return _COMMAND.match(text) is not None or is_stop_word(text)
 
 
-# The head of a frame
-
-
 def _note_in(source: Json, own: Account) -> Json:
-    """Returns the envelope as if the account had sent the note as an ordinary message; empty if it is no note to
-    self.
+    """Returns the envelope as if the account had sent the note as an ordinary message; empty if it is none.
 
     Linked to a person's own phone, Aldis sees a copy of all that the person sends. Source: `JsonSyncDataMessage`.
     """
@@ -293,12 +286,6 @@ def _note_in(source: Json, own: Account) -> Json:
     if edit:
         return rest | {"editMessage": edit}
     return rest | {"dataMessage": {field: value for field, value in sent.items() if field not in _ADDRESS}}
-
-
-def _without_view_once(raw: str, frame: Json) -> str:
-    """Returns the frame (`raw`, or parsed `frame`) as it can be stored: unchanged, but for view-once content."""
-    cleared = _cleared(frame) if "viewOnce" in raw else frame
-    return raw if cleared == frame else json.dumps(cleared)
 
 
 def _cleared(parent: Json, *, is_once: bool = False) -> Json:
@@ -350,17 +337,6 @@ def _group(source: Json) -> str | None:
     ids = [text_in(place, "groupId") for place in (as_object(info), *places)]
     group = next(filter(None, ids), "")
     return group if _GROUP_ID.fullmatch(group) else None
-
-
-# The content
-
-
-def _deleted(author: PersonId, chat: ChatId, data: Json) -> Deleted | None:
-    """`author` is who wrote the deleted message, even if an admin deleted it; others cannot delete it."""
-    by_admin, remote = object_in(data, "adminDelete"), object_in(data, "remoteDelete")
-    writer = person_in(by_admin, "targetAuthorUuid") if by_admin else author
-    target = whole_in(by_admin, "targetSentTimestamp") if by_admin else whole_in(remote, "timestamp")
-    return None if target is None or writer is None else Deleted(author=writer, chat=chat, target=SentId(target))
 
 
 def _confirmed_by(author: PersonId, source: Json) -> Receipt | None:

@@ -1,7 +1,5 @@
 """Files in transit: the form in which bridges accept them, their description in a frame, and signal-cli's own copies.
 
-Left to others: what a file is good for (`bot.media`), the calls that fetch and send (`signal_cli`, `rest_api`).
-
 Source: signal-cli 0.14.6, `DataURI` and `AttachmentStore` of `org.asamk.signal.manager`; signal-cli-rest-api, commit
 a08db23, `src/client/client.go` (2026-11-21); the folders of signal-cli 0.13.14, observed (2026-11-26).
 """
@@ -9,7 +7,6 @@ a08db23, `src/client/client.go` (2026-11-21); the folders of signal-cli 0.13.14,
 import base64
 import binascii
 import logging
-import os
 import re
 import time
 from dataclasses import replace
@@ -30,10 +27,8 @@ _UNFIT = re.compile(r"[^\w.-]+")
 _LONG_TEXT = "text/x-signal-plain"
 _UNKNOWN_TYPE = "application/octet-stream"
 _MAX_NAME_CHARS = 100
-_SWEEP_SECONDS = 3600.0
-_KEPT_SECONDS = 2 * 86_400.0
-"""Longer than a message can wait and still be answered."""
-
+_SWEEP_SECONDS, _KEPT_SECONDS = 3600.0, 2 * 86_400.0
+"""How often the folder is swept of files that are older than a message can wait and still be answered."""
 _MAX_FILES = 64
 """How many files of one frame are looked at; Signal's apps send at most 32 with a message."""
 
@@ -41,7 +36,10 @@ _MAX_FILES = 64
 def data_uri(file: File) -> str:
     """Returns the file in the only form that both bridges accept: type, name and content in base64."""
     kind = file.content_type if _TYPE.fullmatch(file.content_type) else _UNKNOWN_TYPE
-    return f"data:{kind};filename={_file_name(file.name)};base64,{base64.b64encode(file.data).decode()}"
+    # A name without a folder and without characters that have a meaning in a data URI.
+    bare = file.name.replace("\\", "/").rpartition("/")[2]
+    name = _UNFIT.sub("_", bare).strip("._")[-_MAX_NAME_CHARS:] or "file"
+    return f"data:{kind};filename={name};base64,{base64.b64encode(file.data).decode()}"
 
 
 def attachment_in(item: Json) -> Attachment | None:
@@ -59,11 +57,9 @@ def attachment_in(item: Json) -> Attachment | None:
 
 
 def repeats_text(file: Attachment, text: str) -> bool:
-    """Whether a file of a message is only the message's text: phones send what is longer than 2,000 bytes as a file.
+    """Whether a file of a message is only the message's text, which phones send as a file from 2,000 bytes on.
 
-    signal-cli 0.14 hands on the whole text, and the file as well; 0.13, and any that could not fetch the file, only the
-    beginning of the text.
-
+    signal-cli hands on the whole text as well; 0.13, and any that could not fetch the file, only its beginning.
     Source: signal-cli 0.14.6, `MessageEnvelope.Data.from`, read; 0.13.14, seen (2026-11-26).
     """
     is_whole = file.size_bytes is not None and file.size_bytes <= len(text.encode())
@@ -77,19 +73,15 @@ def quoted_picture_in(item: Json) -> Attachment | None:
 
 
 def files_in(raw: str) -> tuple[Attachment, ...]:
-    """Returns every file that the bridge has fetched for a frame: attachments, and pictures of quotes, links and
-    contacts.
-
-    Empty if there is none or the frame cannot be read.
-    """
+    """Returns every file that the bridge has fetched for a frame: attachments, pictures of quotes, links, contacts."""
     found: list[Attachment] = []
     waiting: list[object] = [object_in(parse_frame(raw), "envelope")]
     while waiting and len(found) < _MAX_FILES:
         value = waiting.pop()
         item = as_object(value)
         waiting += cast("list[object]", value) if isinstance(value, list) else item.values()
-        attachment = attachment_in(item) if "contentType" in item else None
-        found += [attachment] if attachment is not None else []
+        if "contentType" in item and (attachment := attachment_in(item)) is not None:
+            found.append(attachment)
     return tuple(found)
 
 
@@ -139,21 +131,16 @@ class Folder:
             self.sweep()
 
     def sweep(self) -> None:
-        """Deletes files that arrived days ago: from group talk that was not for Aldis, and left behind by crashes.
-
-        signal-cli creates its folder, beside its accounts, as the first file comes; until then there is nothing to do.
-        """
+        """Deletes files that arrived days ago: from group talk that was not for Aldis, and left behind by crashes."""
         if self._path is None:
-            return
-        accounts = self._path.parent / "data" / "accounts.json"
-        if self._path.name == "attachments" and os.access(accounts, os.F_OK) and not os.path.lexists(self._path):
             return
         self._sweep_at = time.monotonic() + _SWEEP_SECONDS
         try:
             files = [path for path in self._path.iterdir() if path.is_file() and not path.is_symlink()]
             old = [path for path in files if path.stat().st_mtime < time.time() - _KEPT_SECONDS]
         except OSError as error:
-            _log.warning("the folder SIGNAL__ATTACHMENTS cannot be read: %s", error.strerror)
+            what = "the folder SIGNAL__ATTACHMENTS, which signal-cli creates with the first file, cannot be read"
+            _log.warning("%s: %s", what, error.strerror)
             return
         for path in old:
             _unlink(path)
@@ -164,9 +151,3 @@ def _unlink(path: Path) -> None:
         path.unlink(missing_ok=True)
     except OSError as error:
         _log.warning("a file in SIGNAL__ATTACHMENTS cannot be deleted: %s", error.strerror)
-
-
-def _file_name(name: str) -> str:
-    """A name without a folder and without characters that have a meaning in a data URI."""
-    bare = name.replace("\\", "/").rpartition("/")[2]
-    return _UNFIT.sub("_", bare).strip("._")[-_MAX_NAME_CHARS:] or "file"

@@ -1,7 +1,6 @@
 """Reads JSON of any shape without ever raising: a missing field, a wrong type and a broken frame read as nothing.
 
-Every account on Signal can send anything, and signal-cli changes its fields between versions. Left to others: what the
-fields mean (`envelope`).
+Every account on Signal can send anything, and signal-cli changes its fields between versions.
 """
 
 import json
@@ -54,10 +53,7 @@ def items_in(parent: Json, field: str) -> list[object]:
 
 
 def text_in(parent: Json, field: str) -> str:
-    """Returns the string in a field, with lone surrogates replaced so that any database and vendor accepts it.
-
-    Empty if there is none.
-    """
+    """Returns the string in a field, empty if there is none; lone surrogates, which no database takes, are replaced."""
     value = parent.get(field)
     if not isinstance(value, str):
         return ""
@@ -76,16 +72,12 @@ def person_in(parent: Json, field: str) -> PersonId | None:
 
 
 def line_of(text: str, max_chars: int = MAX_NAME_CHARS) -> str:
-    """Returns text that people wrote, on one line, shortened, and without characters that hide something or turn the
-    direction of what follows; can be empty.
-    """
+    """Returns text that people wrote, on one short line, without characters that hide something; can be empty."""
     return clean_line(text)[:max_chars].rstrip()
 
 
 def name_of(name: str, number: str = "") -> str | None:
-    """Returns a name that people chose, as `line_of`; None if there is none, or only what signal-cli gives instead: a
-    phone number or a UUID.
-    """
+    """Returns a name that people chose, as `line_of`; None if there is only a phone number or a UUID instead."""
     line = line_of(name)
     is_id = line in {"", number} or line.lstrip("+").isdecimal() or _UUID.fullmatch(line.lower())
     return None if is_id else line

@@ -27,18 +27,15 @@ from bot.errors import (
 from bot.invocation import command_line
 
 SUCCESS, UNTRUSTED = "SUCCESS", "IDENTITY_FAILURE"
+_RATE_LIMITED = "RATE_LIMIT_FAILURE"
+_HOPELESS: Mapping[str, UndeliverableReason] = {
+    "UNREGISTERED_FAILURE": "unregistered",
+    "INVALID_PRE_KEY_FAILURE": "no_keys",
+}
+"""signal-cli's results for a recipient; any other than these is a network failure."""
 
 MAX_CHALLENGE_PAUSE_SECONDS = 900.0
 """The longest pause of a send that Signal wants a captcha for. For people who solve none, Signal says a day."""
-
-_REASONS: Mapping[str, str] = {
-    "UNREGISTERED_FAILURE": "unregistered",
-    "INVALID_PRE_KEY_FAILURE": "no_keys",
-    UNTRUSTED: "untrusted",
-    "RATE_LIMIT_FAILURE": "rate_limit",
-}
-"""signal-cli's results for a recipient; any other is a network failure."""
-_HOPELESS: Mapping[str, UndeliverableReason] = {"unregistered": "unregistered", "no_keys": "no_keys"}
 
 _SENTENCES: tuple[tuple[re.Pattern[str], UndeliverableReason], ...] = (
     (re.compile(r"User is not (a member in|allowed to send message to) group|Group not found"), "not_in_group"),
@@ -51,11 +48,9 @@ _EXCEPTION = re.compile(r"^(?P<failed>Failed to send message: )?.*\((?P<name>\w+
 """The form of signal-cli's sentence about an exception; in the middle are its subject and its message."""
 _WRAPPED = " (UnexpectedErrorException)"
 _UPLOAD = re.compile(r"Attachment|Upload|Resum|Cdn", re.IGNORECASE)
-_TRANSIENT = re.compile(r"\[(408|429|5\d\d)\]|timed? ?out|connect|network|unable to resolve|closed", re.IGNORECASE)
-_OURS = {"ClassCastException", "NumberFormatException"}
-"""Exceptions of signal-cli while it reads a request, before it does anything."""
+_UNREADABLE = "ClassCastException"
+"""What signal-cli says to a timestamp of less than 32 bits, such as a person can make up, before it does anything."""
 _RATE_LIMIT = re.compile(r"rate.?limit|\[(413|429)\]", re.IGNORECASE)
-_UNTRUSTED = re.compile(r"untrusted", re.IGNORECASE)
 _TAIL_CHARS = 400
 """The part of a long sentence that says what happened: before it comes the file itself, as base64."""
 
@@ -122,14 +117,13 @@ def failure(
 
     `kinds` are the result types of all recipients.
     """
-    reasons = {_REASONS.get(kind, "network") for kind in kinds}
-    if "network" in reasons:
+    if not _HOPELESS.keys() | {UNTRUSTED, _RATE_LIMITED} >= {*kinds}:
         return NetworkFailed("the connection to Signal failed while sending")
-    if "rate_limit" in reasons:
+    if _RATE_LIMITED in kinds:
         return rate_limited(retry_after_seconds=retry_after_seconds, challenge=challenge)
-    if "untrusted" in reasons:
+    if UNTRUSTED in kinds:
         return untrusted_error()
-    reason = _HOPELESS[min(reasons)] if reasons else "refused"
+    reason = _HOPELESS[min(kinds)] if kinds else "refused"
     return Undeliverable(f"no recipient can get it: {', '.join(sorted(kinds))}", reason=reason)
 
 
@@ -149,8 +143,8 @@ def failure_told(words: str, *, is_group: bool) -> TransportError | None:
             return Undeliverable(f"signal-cli refused it: {reason}", reason=reason)
     found, tail = _EXCEPTION.match(words.removesuffix(_WRAPPED)), words[-_TAIL_CHARS:]
     name = found["name"] if found is not None else ""
-    if name == "AttachmentInvalidException" or _UPLOAD.search(name):
-        return NotUploaded(f"a file was not taken ({name})", is_final=not _TRANSIENT.search(tail))
+    if _UPLOAD.search(name):
+        return NotUploaded(f"a file was not taken ({name})", is_final=False)
     if found is not None and found["failed"] and not is_group:
         # If there are files, they are what failed: a refused upload is also reported as a rate limit (0.13.14).
         return NotUploaded(f"signal-cli failed before it sent anything ({name})", is_final=False)
@@ -158,6 +152,6 @@ def failure_told(words: str, *, is_group: bool) -> TransportError | None:
         # In a group the limit can strike halfway (https://github.com/AsamK/signal-cli/issues/2071).
         said = "Signal limits the rate of sending"
         return SendUnknown(f"{said}; some members may have got it") if is_group else NotSent(said)
-    if name in _OURS:
+    if name == _UNREADABLE:
         return Undeliverable(f"signal-cli cannot read the request ({name})")
-    return untrusted_error() if not name and _UNTRUSTED.search(words) else None
+    return untrusted_error() if not name and "untrusted" in words.lower() else None

@@ -171,7 +171,7 @@ async def _voice(stage: Stage) -> None:
 
 @story("Contacts, places, stickers")
 async def _cards(stage: Stage) -> None:
-    """They reach the model in words; so do polls."""
+    """They reach the model in words, a place by its address; so do polls."""
     pack = "0123456789abcdef0123456789abcdef"
     stage.doubles.signal.stickers[pack, 7] = "🌱"
     stage.doubles.model.scripted(say("Rose Thorne of the seed bank."), say("By the garden gate."), say("🌱 indeed!"))

@@ -88,10 +88,10 @@ def test_a_style_can_get_lost_and_a_character_never() -> None:
         ("ab", "ab", ((1, 5, Style.BOLD), (1, 0, Style.BOLD))),
         *((f"2 {special} is", f"2 {special} is", ((4, 2, Style.BOLD),)) for special in "*~`|\\"),
     )
-    for text, message, styles in rows:
+    for text, marked, styles in rows:
         ranges = tuple(StyleRange(start=start, length=length, style=style) for start, length, style in styles)
-        assert styled_text(Styled(text=text, styles=ranges)) == message
-        assert message == text or parsed(message)[0] == text
+        assert styled_text(Styled(text=text, styles=ranges)) == marked
+        assert marked == text or parsed(marked)[0] == text
 
 
 def missed(reason: str) -> object:
