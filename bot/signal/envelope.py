@@ -80,8 +80,8 @@ content. Mentions and the quote tell whether a group's message is for Aldis."""
 class FrameReader:
     """Reads the frames of one account; `name` is how Aldis's own mention is spelled out in a text.
 
-    With `takes_notes`, what the account writes to itself is a message like any other, and everything else that it
-    writes is the person's own affair. `stream` counts the frames that are no envelope.
+    With `takes_notes`, what the account writes to itself is a message, and all else that it writes is the person's own
+    affair. `stream` counts the frames that are no envelope.
     """
 
     def __init__(
@@ -92,9 +92,9 @@ class FrameReader:
         self.takes_notes = takes_notes
         self.stream = stream or StreamState()
         self.stickers: Mapping[Sticker, str] = {}
-        """The emoji of the stickers that the bridge knows: a frame has only the pack and the number."""
+        """The emoji of the stickers that the bridge knows."""
         self._owner: PersonId | None = None
-        """Whose notes arrive, which is the account itself, where the bridge does not give its id."""
+        """Whose notes arrive, where the bridge does not give the account's id."""
 
     def is_own_chat(self, chat: ChatId) -> bool:
         """Returns whether it is the account's chat with itself."""
@@ -222,10 +222,7 @@ class FrameReader:
         return isinstance(event, Incoming) and event.sticker and event.sticker_emoji is None
 
     def _peek(self, raw: str) -> Envelope | None:
-        """Returns whom a frame is from, where it belongs and its kind; None if it is no envelope.
-
-        A note to self gets the kind that it would have from another person, in the account's chat with itself.
-        """
+        """A frame as an envelope; a note to self gets the kind that it would have from another person."""
         own, frame = self.own, parse_frame(raw)
         whole = object_in(frame, "envelope")
         note: Json = _note_in(whole, own) if self.takes_notes else {}
@@ -326,9 +323,8 @@ def _data(source: Json) -> Json:
 
 
 def _group(source: Json) -> str | None:
-    """The id of the group that it was written in; empty in a direct conversation; None if that cannot be determined.
-
-    A group that cannot be read must not pass for a direct conversation: the answer would go to the wrong place.
+    """The id of the group that it was written in; empty in a direct chat. None if that cannot be read: it must not
+    pass for a direct chat, or the answer would go to the wrong place.
     """
     places = [object_in(source, "typingMessage"), object_in(source, "storyMessage")]
     info = _data(source).get("groupInfo")
@@ -352,7 +348,7 @@ def _targets(items: Iterable[object]) -> tuple[SentId, ...]:
 
 
 def _own_receipt(envelope: Envelope, source: Json, own: Account) -> Receipt | None:
-    """A receipt for the account's own messages that another device of the account has received or read."""
+    """What another device of the account has received or read of the account's own messages."""
     if envelope.author is None:
         return None
     if source.get("receiptMessage") is not None:

@@ -1,7 +1,7 @@
 """The seam to wherever people write: envelopes come in, replies go out.
 
 `Transport` is what every way to people has; Signal's also have `Receipts`, `Groups` and `Identities`, which code asks
-for by `isinstance`. The double, `bot.terminal.transport`, ships with Aldis and has none of the three.
+for by `isinstance`. The double that ships, `bot.terminal.transport`, has none of the three.
 """
 
 from collections import deque
@@ -24,7 +24,7 @@ class ModelAnswered:
     """In US dollars, or `unknown`."""
     latency_seconds: float
     instead_of: str = ""
-    """The model that should have answered and did not, as `provider model`; empty if this is the one."""
+    """The model that should have answered, as `provider model`; empty if this is the one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,9 +50,8 @@ class ModelFailed:
     """Progress: no model answered, so the turn ends in a sentence that says so."""
 
     provider: str
-    """The one that was asked last."""
     error: str
-    """The kind of failure, by its name in `bot.errors`."""
+    """Its name in `bot.errors`."""
 
 
 Progress = ModelAnswered | ModelFailed | ToolStarted | ToolEnded
@@ -63,10 +62,10 @@ class Group:
     """A group that the account is in, or is invited to."""
 
     id: str
-    """Base64, in its exact case: what follows `group:` in a `ChatId`."""
+    """What follows `group:` in a `ChatId`."""
     name: str
     members: frozenset[PersonId]
-    """All members, the account itself included; empty if the bridge does not give them."""
+    """The account itself included."""
     is_complete: bool = True
     """Whether the bridge gives the UUID of every member."""
 
@@ -88,9 +87,9 @@ class Identity:
     person: PersonId
     is_trusted: bool
     key: str
-    """Its fingerprint: equal for equal keys, meaningless otherwise."""
+    """Its fingerprint."""
     safety_number: str
-    """Sixty digits in groups of five, to be compared with the person's own phone; can be empty."""
+    """Sixty digits in groups of five; can be empty."""
 
 
 Bridge = Literal["signal_cli", "rest_api"]
@@ -122,11 +121,11 @@ class StreamState:
     has_next: bool = False
     """Whether another envelope has been read together with the last one, and is lost if the stream is closed first."""
     unreadable: int = 0
-    """How many frames were no envelope for this account, since the start."""
+    """How many frames were no envelope, since the start."""
     keeps_messages: bool = True
     """Whether Signal keeps what people send while no stream is open; if not, a stop ends the stream last."""
     pause_seconds: float = 1.0
-    """The pause before a stream that has ended is opened again."""
+    """Before a stream that has ended is opened again."""
 
 
 class Transport(Protocol):
@@ -148,11 +147,10 @@ class Transport(Protocol):
         ...
 
     def envelopes(self) -> AsyncGenerator[Envelope]:
-        """Yields the frames of one connection as they arrive; each is read when the caller asks for it, and those that
-        are no envelope are counted and skipped. Ends or raises when the connection is gone; the caller opens a new one.
+        """Yields the frames of one connection, each read when the caller asks for it; what is no envelope is counted.
 
         Raises:
-            Disconnected: the connection cannot be opened, or broke.
+            Disconnected: the connection cannot be opened, or broke; open a new one, as after its end.
             ConfigError: it will never work (unknown account, wrong mode).
         """
         ...
@@ -191,10 +189,8 @@ class Transport(Protocol):
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
         """Puts an emoji on a message, or removes it; a refusal is only logged. Returns the id of the reaction, which
-        phones confirm like a message; None if the bridge does not report it.
-
-        Raises:
-            SendUnknown: it may still go out.
+        phones confirm like a message; None if the bridge does not report it. Raises `SendUnknown` if it may still go
+        out.
         """
         ...
 
@@ -222,21 +218,18 @@ class Transport(Protocol):
 
 @runtime_checkable
 class Receipts(Protocol):
-    """What Signal says of messages after they were sent, and what the account says of those that it has read.
-
-    With a transport that has none, a send of unknown outcome cannot be reconciled by waiting for a receipt.
-    """
+    """What Signal says of messages after they were sent, and the account of those that it has read."""
 
     @property
     def missed(self) -> deque[PersonId]:
-        """The last few people whom sends to groups have missed, because their safety numbers have changed and are not
-        trusted; the reader takes them out.
+        """People whom sends to groups have missed, because their safety numbers have changed; the reader takes them
+        out.
         """
         ...
 
     @property
     def challenge(self) -> str | None:
-        """The token of the captcha that Signal wants solved before it sends more, never for a log; None if none."""
+        """The token of the captcha that Signal wants solved before it sends more; None if none."""
         ...
 
     async def receipt(self, *envelopes: Envelope) -> None:
@@ -244,7 +237,7 @@ class Receipts(Protocol):
         ...
 
     async def submit_challenge(self, captcha: str) -> None:
-        """Hands in the solution of the wanted captcha (see `challenge`), so that Signal sends again.
+        """Hands in the solution of the wanted captcha.
 
         Raises:
             Disconnected: the bridge cannot be asked.
@@ -270,11 +263,7 @@ class Groups(Protocol):
         ...
 
     async def join(self, group: str) -> None:
-        """Accepts the invitation to the group of this id; its members can see that.
-
-        Raises:
-            CallRefused: the bridge refuses it, for example because the invitation was withdrawn.
-        """
+        """Accepts the invitation to the group of this id; raises `CallRefused` if it was withdrawn, for example."""
         ...
 
 
@@ -287,11 +276,7 @@ class Identities(Protocol):
         ...
 
     async def release(self) -> Release:
-        """Returns the bridge and its version.
-
-        Raises:
-            ConfigError: it cannot be used as it runs.
-        """
+        """Returns the bridge and its version; raises `ConfigError` if it cannot be used as it runs."""
         ...
 
     async def contacts(self) -> tuple[Contact, ...]:
@@ -303,11 +288,7 @@ class Identities(Protocol):
         ...
 
     async def trust(self, person: PersonId) -> None:
-        """Trusts the key that this person has now.
-
-        Raises:
-            CallRefused: the bridge refuses it, and says why.
-        """
+        """Trusts the key that this person has now; raises `CallRefused` if the bridge refuses it."""
         ...
 
 
@@ -319,11 +300,11 @@ class SignalTransport(Transport, Receipts, Groups, Identities, Protocol):
 DEVICE_NAME = "Aldis"
 """What people read about it among their linked devices."""
 MAX_LINK_CODES = 15
-"""How many codes are shown, each good for about a minute: a person who has scanned none of them has gone away."""
+"""How many codes are shown, each good for about a minute."""
 
 
 class Linking(Protocol):
-    """A bridge's way to link Aldis to a Signal account, as another device of the phone that has it.
+    """Links Aldis to a Signal account, as another device of the phone that has it.
 
     All raise `Disconnected` if the bridge cannot be reached or failed; try again.
     """
@@ -341,12 +322,11 @@ class Linking(Protocol):
         ...
 
     async def finish_link(self, uri: str) -> str:
-        """Waits until the phone has scanned the code; returns the account's number, or its id if it has none; empty
-        if the bridge gives neither.
+        """Waits until the phone has scanned the code; returns the account's number or id, empty if it has neither.
 
         Raises:
             NotScanned: the code ran out; start again with a new one.
-            LinkRefused: the bridge says that this account cannot be linked, such as one that is linked already.
+            LinkRefused: this account cannot be linked, as one that is linked already.
         """
         ...
 

@@ -1,8 +1,4 @@
-"""What both transports to Signal have in common.
-
-signal-cli misses people in a group to whom it has never sent anything (`_ready`). Left to others: the form of a request
-(`signal_cli`, `rest_api`), what frames mean (`envelope`), the form of the bridge's lists (`directory`).
-"""
+"""What both transports to Signal have in common; what each makes of it are its methods with an underscore."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -32,7 +28,6 @@ class SignalBridge(ABC):
 
     def __init__(self, account: Account, stream: StreamState, *, name: str, takes_notes: bool) -> None:
         self.account = account.id or account.name
-        """See `Transport.account`, and likewise for the others."""
         self.number = account.number
         self.stream = stream
         self.challenge: str | None = None
@@ -42,14 +37,14 @@ class SignalBridge(ABC):
         self._revisions: dict[ChatId, int] = {}
         """The revision of each group, as far as messages have named it."""
         self._reached: dict[ChatId, int | None] = {}
-        """The revision of each group, None if unknown, in which something was last sent to everyone in it."""
+        """The revision of each group in which something was last sent to everyone in it."""
 
     def event(self, envelope: Envelope) -> Event | None:
         """Returns the content of the envelope; see `Transport.event`."""
         return self._reader.event(envelope)
 
     async def progress(self, chat: ChatId, progress: Progress) -> None:  # noqa: B027 - Signal shows nothing of it
-        """Does nothing: Signal has no place for it but the typing indicator."""
+        """Does nothing: Signal has no place for it."""
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
         """Shows or hides that Aldis is typing, unless it is the account's own chat; see `Transport.typing`."""
@@ -101,7 +96,7 @@ class SignalBridge(ABC):
         """See `Transport.discard`."""
 
     async def receipt(self, *envelopes: Envelope) -> None:
-        """Shows the author that these messages were read; in a group, too, this goes to the author alone."""
+        """Shows the author alone that these messages were read; see `Receipts.receipt`."""
         author = envelopes[0].author if envelopes else None
         if author is not None and not self._reader.takes_notes:
             await self._confirm(author, tuple(envelope.sent_at for envelope in envelopes))
@@ -132,14 +127,10 @@ class SignalBridge(ABC):
 
     @abstractmethod
     async def _list(self, what: Listed) -> object:
-        """Returns one of the bridge's lists, as it gives it.
-
-        Raises:
-            Disconnected: it cannot be asked.
-        """
+        """Returns one of the bridge's lists as it gives it. Raises `Disconnected` if it cannot be asked."""
 
     def _on_missed(self, missed: Collection[tuple[str, PersonId | None]]) -> None:
-        """Notes whom a send to a group has missed: the type of each result, and the person."""
+        """Notes whom a send to a group has missed, each with the type of the result."""
         if missed:
             _log.warning("a message did not reach %d members of a group", len(missed))
         self.missed.extend(person for kind, person in missed if kind == UNTRUSTED and person is not None)
@@ -170,15 +161,12 @@ class SignalBridge(ABC):
         return envelope
 
     async def _ready(self, chat: ChatId) -> None:
-        """Prepares a send to a chat, so that it reaches all members of a group.
+        """Prepares a send to a chat, so that it reaches all members of a group; raises as `check_bounds`.
 
         signal-cli drops its first session with a person a moment after it has begun it. A message to a group that falls
-        between the two misses that person and returns an error, after it has gone to the others; so an invisible typing
-        indicator is sent before the first message, and before the first one in another revision of the group. Seen with
-        0.13.14 (2026-11-23): 4 of 25 groups with two such people without the indicator, none of 25 with it.
-
-        Raises:
-            Undeliverable, NotSent: it goes where Aldis has no business, or may do so.
+        between the two misses that person, so an invisible typing indicator goes before the first message in each
+        revision of the group. Seen with 0.13.14 (2026-11-23): 4 of 25 groups with two such people without it, none of
+        25 with it.
         """
         self._reader.check_bounds(chat)
         if chat.is_group and self._reached.get(chat, -1) != self._revisions.get(chat):

@@ -1,7 +1,7 @@
 """Requests to one signal-cli-rest-api, limited in time and in size, and what its refusals mean.
 
 Every request has a connection of its own, and is made only once: whether one on a dead kept-alive connection arrived
-would be unknown. 400 is the bridge's catch-all, so its message decides.
+would be unknown.
 
 Source: signal-cli-rest-api, commit a08db23, `src/api/api.go` and `src/client/client.go` (2026-11-21); the same in front
 of a signal-cli that was killed (2026-11-26).
@@ -22,13 +22,11 @@ from bot.signal.send_errors import RefusedCall, asking, failure_told, rate_limit
 from tools import trusted_certificates
 
 CONNECT_SECONDS = 1.0
-"""For reaching the bridge: it runs on the same machine or private network, and every second in which it is back and
-Aldis is not loses messages."""
+"""For reaching the bridge: every second in which it is back and Aldis is not loses messages."""
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
-"""For an answer that is no file: the list of all groups with all their members is long, and so is a refusal of files,
-which repeats them."""
+"""For an answer that is no file: the list of all groups is long, and so is a refusal of files, which repeats them."""
 _REACHED_NONE = "Failed to send message"
-"""All that is left of signal-cli's results if no recipient got it; most often they are network failures."""
+"""All that is left of signal-cli's results if no recipient got it: most often network failures."""
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 
@@ -45,12 +43,12 @@ class BridgeRefusal(RefusedCall):
 
     @property
     def challenge(self) -> str | None:
-        """The token of the captcha to be solved; None if none is wanted (the list can hold empty strings)."""
+        """The token of the captcha to be solved; None if none is wanted."""
         return token_in(items_in(self.body, "challenge_tokens"))
 
 
 class Client:
-    """Makes requests to the bridge at `url`, where one has answered before (`bot.signal.bridges`)."""
+    """Makes requests to the bridge at `url`."""
 
     def __init__(self, url: str, *, connect_seconds: float = CONNECT_SECONDS) -> None:
         for library in ("httpx", "httpcore"):  # they log every address, and there are numbers in them
@@ -99,11 +97,7 @@ class Client:
         return bytes(answer)
 
     async def ask(self, path: str, *, timeout_seconds: float) -> object:
-        """Returns the JSON of an answer to a question.
-
-        Raises:
-            Disconnected: it failed; ask again.
-        """
+        """Returns the JSON of an answer to a question; raises `Disconnected` if there is none, so ask again."""
         with asking("a question to signal-cli-rest-api"):
             return json.loads(await self.call("GET", path, timeout_seconds=timeout_seconds))
 
@@ -115,7 +109,7 @@ class Client:
 def not_sent(error: BridgeRefusal, *, is_group: bool) -> TransportError:
     """Returns the error for an unsuccessful answer to a send.
 
-    Of 400 the words decide; 413 is about the files. Other 4xx come before the request was read, from the bridge or a
+    400 is the bridge's catch-all, so its words decide. Other 4xx come before the request was read, from the bridge or a
     proxy, and may pass. After 5xx the outcome is unknown: a proxy may have passed the request on.
     """
     status = error.status
@@ -128,8 +122,6 @@ def not_sent(error: BridgeRefusal, *, is_group: bool) -> TransportError:
         return rate_limited(challenge=error.challenge)
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return NotUploaded(f"the request is too large: HTTP {status}", is_final=True)
-    # A bridge that has lost signal-cli fails as it begins to write; a proxy's 500 has a body.
-    is_lost = status == HTTPStatus.INTERNAL_SERVER_ERROR and not error.words
-    if is_lost or HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
+    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return NotSent(f"what answers at SIGNAL__URL did not take the request: HTTP {status}")
     return SendUnknown(f"signal-cli-rest-api answered with HTTP {status}")

@@ -13,7 +13,7 @@ import base64
 import logging
 import re
 import time
-from collections.abc import AsyncGenerator, Awaitable, Mapping
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import suppress
 from typing import Literal
 
@@ -64,15 +64,15 @@ _SPECIAL = re.compile(r"[*~`|\\]")
 _TIMESTAMP = re.compile(r"[0-9]{1,15}")
 _LINKING_SECONDS = 30.0
 _ACCOUNTS_SECONDS = 5.0
-"""For the list of accounts while linking: the bridge hangs for ever if signal-cli answers at once, so it is soon asked
-again (`getRaw` in `src/client/jsonrpc2.go` waits for the answer only after it has written the request)."""
+"""For the list of accounts while linking: the bridge hangs for ever if signal-cli answers at once (`getRaw` in
+`src/client/jsonrpc2.go` waits only after it has written), so it is soon asked again."""
 
 
 class RestApi(SignalBridge):
     """A `SignalTransport` over the bridge at `url` for an account.
 
-    The deadlines are in seconds: `silence` for a websocket that does not answer pings, `send` for a message or a file,
-    `call` for anything else. For `name` and `takes_notes` see `SignalBridge`.
+    The deadlines: `silence` for a websocket that does not answer pings, `send` for a message or a file, `call` for
+    anything else. For `name` and `takes_notes` see `SignalBridge`.
     """
 
     def __init__(
@@ -95,7 +95,14 @@ class RestApi(SignalBridge):
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
         self._client = Client(url, connect_seconds=connect_seconds)
-        self._bot = _signalbot(self._client.url, self._name)
+        scheme, _, address = self._client.url.partition("://")
+        mode = signalbot.ConnectionMode.HTTPS_ONLY if scheme == "https" else signalbot.ConnectionMode.HTTP_ONLY
+        storage = signalbot.InMemoryConfig()
+        self._bot = signalbot.SignalBot(
+            signalbot.Config(phone_number=self._name, signal_service=address, connection_mode=mode, storage=storage)
+        )
+        # Its own handler writes on standard error, beside Aldis's log; below WARNING it logs what people wrote.
+        logging.getLogger(signalbot.LOGGER_NAME).handlers.clear()
 
     # Incoming
 
@@ -157,10 +164,29 @@ class RestApi(SignalBridge):
     # Outgoing
 
     async def send(self, reply: Reply) -> SentId:
-        """Sends one message; see `Transport.send`."""
+        """Sends one message; see `Transport.send`. The bridge does not know voice notes.
+
+        An edit has no files, and must repeat everything else, or it is gone. In the account's own chat, a message of
+        its own makes a notification.
+        """
         await self._ready(reply.chat)
-        message = _message_of(reply, account=self._name, recipient=self._recipient(reply.chat))
-        return await self._send("POST", "/v2/send", message, is_group=reply.chat.is_group)
+        text, quoted = styled_text(reply.content), reply.quote
+        mentions = [{"author": one.person, "start": one.start, "length": one.length} for one in reply.mentions]
+        message = {
+            "number": self._name,
+            "recipients": [self._recipient(reply.chat)],
+            "message": text,
+            "text_mode": "normal" if text == reply.content.text else "styled",
+            "notify_self": self._reader.is_own_chat(reply.chat) and reply.edits is None,
+            "base64_attachments": [data_uri(file) for file in reply.files] or None,
+            "mentions": mentions or None,
+            "quote_timestamp": quoted.sent_at if quoted else None,
+            "quote_author": quoted.author if quoted else None,
+            "quote_message": quoted.text if quoted else None,
+            "edit_timestamp": None if reply.files else reply.edits,
+        }
+        given = {field: value for field, value in message.items() if value is not None}
+        return await self._send("POST", "/v2/send", given, is_group=reply.chat.is_group)
 
     async def remove(self, removal: Removal) -> SentId:
         """Deletes one of our own messages; see `Transport.remove`."""
@@ -169,11 +195,7 @@ class RestApi(SignalBridge):
         return await self._send("DELETE", f"/v1/remote-delete/{self._name}", body, is_group=removal.chat.is_group)
 
     async def _send(self, method: Method, path: str, body: Json, *, is_group: bool) -> SentId:
-        """Sends something, notes whether Signal wants a captcha, and returns the id of what was sent.
-
-        A successful answer is a list with one entry, or for a removal the entry alone, which lists each recipient who
-        was missed.
-        """
+        """Sends something and returns its id; the answer is a list with one entry, or for a removal the entry alone."""
         answer = await self._post(method, path, body, seconds=self._send_seconds, is_group=is_group)
         listed = parse_frame('{"sent": ' + answer.decode("utf-8", "replace") + "}")
         sent = as_object(next(iter(items_in(listed, "sent")), listed.get("sent")))
@@ -213,10 +235,10 @@ class RestApi(SignalBridge):
     async def _react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
-        place = {"recipient": self._recipient(chat), "target_author": author, "timestamp": sent_at}
+        target = {"recipient": self._recipient(chat), "target_author": author, "timestamp": sent_at}
         method, path = "DELETE" if removed else "POST", f"/v1/reactions/{self._name}"
-        seconds, body = self._call_seconds, place | {"reaction": emoji}
-        await self._post(method, path, body, seconds=seconds, is_group=chat.is_group)
+        body = target | {"reaction": emoji}
+        await self._post(method, path, body, seconds=self._call_seconds, is_group=chat.is_group)
         return None
 
     async def _confirm(self, author: PersonId, names: tuple[SentId, ...]) -> None:
@@ -297,46 +319,6 @@ class RestApi(SignalBridge):
         return True
 
 
-def _signalbot(url: str, account: str) -> signalbot.SignalBot:
-    """Returns a client of the bridge; it wants a running loop."""
-    scheme, _, address = url.partition("://")
-    mode = signalbot.ConnectionMode.HTTPS_ONLY if scheme == "https" else signalbot.ConnectionMode.HTTP_ONLY
-    storage = signalbot.InMemoryConfig()
-    bot = signalbot.SignalBot(
-        signalbot.Config(phone_number=account, signal_service=address, connection_mode=mode, storage=storage)
-    )
-    # Its own handler writes on standard error, beside Aldis's log; below WARNING it logs what people wrote.
-    logging.getLogger(signalbot.LOGGER_NAME).handlers.clear()
-    return bot
-
-
-def _message_of(reply: Reply, *, account: str, recipient: str) -> Mapping[str, object]:
-    """Returns the message to send; in the account's own chat, one that makes a notification.
-
-    An edit has no files, and must repeat the quote and everything else, or it is gone.
-    The bridge does not know voice notes: one is sent as a file that can be played.
-    """
-    text = styled_text(reply.content)
-    quoted, files = reply.quote, [data_uri(file) for file in reply.files]
-    mentions = [
-        {"author": mention.person, "start": mention.start, "length": mention.length} for mention in reply.mentions
-    ]
-    message = {
-        "number": account,
-        "recipients": [recipient],
-        "message": text,
-        "text_mode": "normal" if text == reply.content.text else "styled",
-        "notify_self": recipient == account and reply.edits is None,
-        "base64_attachments": files or None,
-        "mentions": mentions or None,
-        "quote_timestamp": quoted.sent_at if quoted else None,
-        "quote_author": quoted.author if quoted else None,
-        "quote_message": quoted.text if quoted else None,
-        "edit_timestamp": None if files else reply.edits,
-    }
-    return {field: value for field, value in message.items() if value is not None}
-
-
 def styled_text(content: Styled) -> str:
     """Returns the text with the bridge's markers for its styles.
 
@@ -357,9 +339,6 @@ def styled_text(content: Styled) -> str:
         marked += f"{text[done:start]}{marker}{text[start:end]}{marker}"
         done = end
     return marked + text[done:]
-
-
-# Linking
 
 
 class RestApiLinking:
@@ -404,7 +383,7 @@ class RestApiLinking:
     async def finish_link(self, uri: str) -> str:  # noqa: ARG002 - the other bridge wants it
         """Waits for the phone and returns its account, polling the list of accounts; see `Linking.finish_link`.
 
-        While it links, signal-cli may answer nothing else for seconds, and the code that is shown stays good.
+        While it links, signal-cli may answer nothing else for seconds.
         """
         try:
             async with asyncio.timeout(self.scan_seconds):

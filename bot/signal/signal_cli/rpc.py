@@ -1,9 +1,8 @@
 """JSON-RPC to signal-cli's own daemon over its socket (`--socket`, `--tcp`): one JSON object a line.
 
-Every call has a connection of its own. A kept one may be dead, and whether a request on it arrived is then
-unknown; a new one costs less than a millisecond, and a daemon that is down refuses the connection: certainly not sent.
-A line is read when it is asked for and not before: what is not read stays with the kernel, in limited space.
-Left to others: what is called and what that means (`transport`), what arrives (`subscription`).
+Every call has a connection of its own, which costs less than a millisecond: whether a request on a kept one that is
+dead arrived would be unknown, while a daemon that is down refuses a new one. A line is read when it is asked for and
+not before: what is not read stays with the kernel, in limited space.
 
 Source: signal-cli 0.14.6, `org.asamk.signal.jsonrpc` (2026-11-22).
 """
@@ -35,9 +34,8 @@ _SEGMENT_BYTES = 536
 _MAX_UNREAD_UNIX_BYTES = 1024 * 1024
 _MAX_UNREAD_TCP_BYTES = 3 * 1024 * 1024
 """Several times what the kernels of both sides keep of what is written to us and not read (see `connect`)."""
-_CHUNK_BYTES = 16 * 1024
-"""How much is taken from the kernel at a time: about twenty messages."""
-_LARGE_CHUNK_BYTES = 256 * 1024
+_CHUNK_BYTES = 256 * 1024
+"""How much is taken from the kernel at a time; `connect` limits what is there."""
 _UNREACHABLE_CODE = -3
 
 
@@ -52,16 +50,13 @@ class RpcError(RefusedCall):
 
 
 class LineSocket:
-    """A connection to the daemon; `async with` closes it. Every failure raises `OSError`.
-
-    Deadlines are up to the caller, who gives the connection up when time runs out. A line of more than
-    `max_line_bytes` ends it: nothing that Signal carries comes near.
+    """A connection to the daemon; `async with` closes it. Every failure raises `OSError`, and so does a line of more
+    than `max_line_bytes`. Deadlines are up to the caller, who gives the connection up when time runs out.
     """
 
     def __init__(self, sock: socket.socket, max_line_bytes: int) -> None:
         self._socket = sock
         self._max_line_bytes = max_line_bytes
-        self._chunk_bytes = _CHUNK_BYTES
         self._line = bytearray()
 
     async def write(self, value: Mapping[str, object]) -> None:
@@ -75,13 +70,12 @@ class LineSocket:
         Raises:
             OSError: the connection has ended, or a line is too long.
         """
-        loop = asyncio.get_running_loop()
-        return self._completed(await loop.sock_recv(self._socket, self._chunk_bytes))
+        return self._completed(await asyncio.get_running_loop().sock_recv(self._socket, _CHUNK_BYTES))
 
     def lines_there(self) -> list[str]:
         """Returns the lines that have arrived; none if nothing has. What has failed, `lines` raises next."""
         try:
-            chunk = self._socket.recv(_LARGE_CHUNK_BYTES)
+            chunk = self._socket.recv(_CHUNK_BYTES)
         except OSError:
             return []
         return self._completed(chunk) if chunk else []
@@ -104,10 +98,9 @@ class LineSocket:
         return _MAX_UNREAD_UNIX_BYTES if self._socket.family is socket.AF_UNIX else _MAX_UNREAD_TCP_BYTES
 
     def take_more(self) -> None:
-        """From now on takes much at a time: megabytes in small pieces take a busy machine seconds."""
-        self._chunk_bytes = _LARGE_CHUNK_BYTES
+        """From now on takes much at a time over TCP: megabytes in small pieces take a busy machine seconds."""
         if self._socket.family is not socket.AF_UNIX:
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _LARGE_CHUNK_BYTES)
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _CHUNK_BYTES)
 
     def unread_bytes(self) -> int:
         """Returns how many bytes have arrived and are not read yet."""
@@ -133,9 +126,9 @@ def is_socket(url: str) -> bool:
 async def connect(url: str, *, max_line_bytes: int = MAX_ANSWER_BYTES, is_frugal: bool = False) -> LineSocket:
     """Returns a connection to the socket at an address, `unix:///path` or `tcp://host:port`.
 
-    `is_frugal`: the kernels keep as little unread data for us as they can. It stays in our receive buffer, and then in
-    the other side's send buffer, which over TCP grows with the size of segments: 4 MB on one machine. Small segments
-    limit it to 0.1 to 1.1 MB (measured). A Unix socket keeps 208 KiB, all of it on the other side.
+    `is_frugal`: the kernels keep as little unread data for us as they can. Over TCP the other side's send buffer grows
+    with the size of segments, to 4 MB on one machine; small ones limit it to 0.1 to 1.1 MB (measured). A Unix socket
+    keeps 208 KiB.
 
     Raises:
         ConfigError: the address is invalid.
@@ -179,11 +172,7 @@ async def _places(url: str) -> list[tuple[int, Any]]:
 
 
 class Rpc:
-    """Calls the daemon's methods; every call has a connection of its own and a total deadline.
-
-    Raises:
-        ConfigError: the address is invalid.
-    """
+    """Calls the daemon's methods, each with a total deadline; `ConfigError` if the address is invalid."""
 
     def __init__(self, url: str, *, connect_seconds: float = CONNECT_SECONDS) -> None:
         self._url = url
@@ -203,17 +192,12 @@ class Rpc:
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         try:
             async with asyncio.timeout(timeout_seconds):
-                answer = await self._answer(request, max_bytes=max_bytes)
+                return result_in(await self._answer(request, max_bytes=max_bytes))
         except TimeoutError as error:
             raise SendUnknown("signal-cli did not answer in time") from error
-        return result_in(answer)
 
     async def ask(self, method: str, params: Mapping[str, object], *, timeout_seconds: float) -> object:
-        """Returns the `result` of a call that only asks, or that can be repeated.
-
-        Raises:
-            Disconnected: it did not succeed; try again.
-        """
+        """Returns the `result` of a call that can be repeated; raises `Disconnected` if it did not succeed."""
         with asking(method):
             return await self.call(method, params, timeout_seconds=timeout_seconds)
 
@@ -250,12 +234,7 @@ def reason_of(error: OSError) -> str:
 
 
 def result_in(answer: Json) -> object:
-    """Returns the result in an answer.
-
-    Raises:
-        RpcError: the daemon refused the call; see its code.
-        SendUnknown: it is no answer.
-    """
+    """Returns the result in an answer; raises `RpcError` if it is a refusal, `SendUnknown` if it is none."""
     error = object_in(answer, "error")
     if error:
         code = error.get("code")

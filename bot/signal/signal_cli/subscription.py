@@ -63,7 +63,7 @@ class Deadlines:
     """How long a message in hand has to get to the point where it is passed on, and is held up there."""
     renew_seconds: float = 3600.0
     """How long no frame may come before the subscription is renewed. A message whose file signal-cli fetches at that
-    moment is lost: hardly a person writes after such a silence, but every five minutes it could be one a month."""
+    moment is lost; every five minutes it could be one a month."""
     unsubscribe_seconds: float = 3.0
     """For unsubscribing, a file in hand included; with the hold a second less than a stop has, to store what came."""
 

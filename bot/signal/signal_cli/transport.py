@@ -1,8 +1,7 @@
 """Signal by signal-cli's own daemon: what it receives comes in as it arrives, JSON-RPC calls go out.
 
 Over a socket (`--socket` or `--tcp`, in receive mode manual) it fetches messages from Signal only while Aldis is
-subscribed, so nothing is lost while Aldis is down (`subscription`). Left to others: what frames mean (`envelope`), when
-to connect again (intake), what to do about a send of unknown outcome (sender), how a call travels (`rpc`).
+subscribed, so nothing is lost while Aldis is down (`subscription`). Left to others: how a call travels (`rpc`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.jsonrpc` and `org.asamk.signal.util.SendMessageResultUtils` (2026-11-22).
 """
@@ -16,14 +15,7 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Literal
 
-from bot.errors import (
-    Disconnected,
-    LinkRefused,
-    NotScanned,
-    SendUnknown,
-    TransportError,
-    Undeliverable,
-)
+from bot.errors import Disconnected, LinkRefused, NotScanned, SendUnknown, TransportError, Undeliverable
 from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId
 from bot.signal.directory import account_in, stickers_in, with_id
 from bot.signal.files import Folder, data_uri, decode_file
@@ -31,6 +23,7 @@ from bot.signal.json import Json, as_object, items_in, object_in, parse_frame, p
 from bot.signal.protocol import DEVICE_NAME, Release, StreamState
 from bot.signal.send_errors import (
     SUCCESS,
+    asking,
     doing,
     failure,
     failure_told,
@@ -51,14 +44,12 @@ _LISTS: Mapping[Listed, tuple[str, Json]] = {
     "identities": ("listIdentities", {}),
 }
 
-_USER_ERROR_CODE = -1
-_RATE_LIMIT_CODE = -5
-_UNTRUSTED_CODE = -4
+_USER_ERROR_CODE, _UNTRUSTED_CODE, _RATE_LIMIT_CODE = -1, -4, -5
 _REFUSED_CODES = {_USER_ERROR_CODE, -6, -32600, -32601, -32602, -32700}
 """User error, captcha rejected; invalid request, unknown method, bad parameters, no JSON."""
 _EXPIRED = re.compile(r"timed out|unknown device link uri", re.IGNORECASE)
-"""signal-cli's messages about a code that was not scanned, or that it has forgotten in a restart: both have the same
-code as a refusal. Source: signal-cli 0.14.6, `FinishLinkCommand` (2026-11-22)."""
+"""How signal-cli says that a code was not scanned, or was forgotten in a restart: both have the code of a refusal.
+Source: signal-cli 0.14.6, `FinishLinkCommand` (2026-11-22)."""
 _UNAUTHORIZED = re.compile(r"\[40[13]\]|Authorization ?failed", re.IGNORECASE)
 """How Signal's server refuses a device that was removed. Source: libsignal-service, `AuthorizationFailedException`."""
 _LINKING_SECONDS = 30.0
@@ -137,11 +128,27 @@ class SignalCli(SignalBridge):
     # Outgoing
 
     async def send(self, reply: Reply) -> SentId:
-        """Sends one message; see `Transport.send`."""
+        """Sends one message; see `Transport.send`.
+
+        An edit has no files, and must repeat the quote, or it is gone. In the account's own chat, a message of its own
+        makes a notification.
+        """
         await self._ready(reply.chat)
-        # In one's own chat a phone makes a notification only of what comes as a message of its own; an edit never does.
-        loud = {"notifySelf": True} if self._reader.is_own_chat(reply.chat) and reply.edits is None else {}
-        return await self._send("send", {**self._addressed_to(reply.chat), **_content(reply), **loud})
+        quote = reply.quote
+        content = {
+            "message": reply.content.text,
+            "textStyle": [f"{style.start}:{style.length}:{style.style}" for style in reply.content.styles] or None,
+            "mention": [f"{one.start}:{one.length}:{one.person}" for one in reply.mentions] or None,
+            "attachments": [data_uri(file) for file in reply.files] or None,
+            "voiceNote": bool(reply.files and reply.is_voice_note) or None,
+            "quoteTimestamp": quote.sent_at if quote else None,
+            "quoteAuthor": quote.author if quote else None,
+            "quoteMessage": quote.text if quote else None,
+            "editTimestamp": None if reply.files else reply.edits,
+            "notifySelf": (self._reader.is_own_chat(reply.chat) and reply.edits is None) or None,
+        }
+        given = {field: value for field, value in content.items() if value is not None}
+        return await self._send("send", {**self._addressed_to(reply.chat), **given})
 
     async def remove(self, removal: Removal) -> SentId:
         """Deletes one of our own messages; see `Transport.remove`."""
@@ -153,10 +160,10 @@ class SignalCli(SignalBridge):
         try:
             result = as_object(await self._call(method, params, timeout_seconds=self._send_seconds))
         except RpcError as error:
-            self.challenge = _challenge_in(object_in(error.response, "response")) or self.challenge
+            self.challenge = _challenge_in(_results_in(object_in(error.response, "response"))) or self.challenge
             raise outcome(error, is_group="groupId" in params) from error
-        self.challenge = _challenge_in(result)
         sent_at, results = whole_in(result, "timestamp"), _results_in(result)
+        self.challenge = _challenge_in(results)
         if sent_at is None or not isinstance(result.get("results"), list):
             raise SendUnknown("signal-cli's answer cannot be read")
         failed = [one for one in results if text_in(one, "type") != SUCCESS]
@@ -206,8 +213,7 @@ class SignalCli(SignalBridge):
     async def is_linked(self) -> bool:
         """Returns whether the daemon still has the account, and Signal's server still lets it in.
 
-        signal-cli lists an account whose device was removed until the server refuses its connection, and some servers
-        close it without a word. Listing its devices needs the server's word.
+        signal-cli goes on listing an account whose device was removed; listing its devices needs the server's word.
         """
         accounts = await self._rpc.accounts(timeout_seconds=self._call_seconds)
         if not any(one.is_called(self._account.name) for one in accounts):
@@ -256,8 +262,8 @@ class SignalCli(SignalBridge):
             await self._call(method, params, timeout_seconds=self._send_seconds)
 
     async def _ask(self, method: str, params: Json) -> object:
-        given = {"account": self._account.name, **params}
-        return await self._rpc.ask(method, given, timeout_seconds=self._call_seconds)
+        with asking(method):
+            return await self._call(method, params)
 
     async def _tell(self, method: Literal["sendTyping", "sendReceipt"], params: Json) -> object:
         """Makes a call whose failure is only logged; returns None if it failed."""
@@ -269,34 +275,8 @@ class SignalCli(SignalBridge):
             return None
 
 
-# What a reply looks like
-
-
-def _content(reply: Reply) -> dict[str, object]:
-    """The content of a message. An edit has no files, and must repeat the quote, or it is gone."""
-    styles = [f"{style.start}:{style.length}:{style.style}" for style in reply.content.styles]
-    mentions = [f"{mention.start}:{mention.length}:{mention.person}" for mention in reply.mentions]
-    files = [data_uri(file) for file in reply.files]
-    quote = reply.quote
-    quoted = {"quoteTimestamp": quote.sent_at, "quoteAuthor": quote.author, "quoteMessage": quote.text} if quote else {}
-    return {
-        "message": reply.content.text,
-        **({"textStyle": styles} if styles else {}),
-        **({"mention": mentions} if mentions else {}),
-        **({"attachments": files} if files else {}),
-        **({"voiceNote": True} if files and reply.is_voice_note else {}),
-        **quoted,
-        **({"editTimestamp": reply.edits} if reply.edits is not None and not files else {}),
-    }
-
-
-# What an answer to a send means
-
-
 def outcome(error: RpcError, *, is_group: bool) -> TransportError:
-    """Returns the error for a refused send, by its results for each recipient, if any, or else by its message and
-    code.
-    """
+    """Returns the error for a refused send, by its results for each recipient, or else by its message and code."""
     if results := _results_in(object_in(error.response, "response")):
         return _failure(results)
     if error.code == _RATE_LIMIT_CODE:
@@ -317,16 +297,13 @@ def _results_in(response: Json) -> list[Json]:
 
 def _failure(results: list[Json]) -> TransportError:
     waits = [wait for one in results if isinstance(wait := one.get("retryAfterSeconds"), int | float)]
-    kinds, token = {text_in(one, "type") for one in results}, token_in([one.get("token") for one in results])
-    return failure(kinds, retry_after_seconds=max(waits, default=None), challenge=token)
+    kinds = {text_in(one, "type") for one in results}
+    return failure(kinds, retry_after_seconds=max(waits, default=None), challenge=_challenge_in(results))
 
 
-def _challenge_in(response: Json) -> str | None:
+def _challenge_in(results: list[Json]) -> str | None:
     """The token of the captcha in the answer to a send; None if Signal wants none."""
-    return token_in([one.get("token") for one in _results_in(response)])
-
-
-# Linking
+    return token_in([one.get("token") for one in results])
 
 
 class SignalCliLinking:
