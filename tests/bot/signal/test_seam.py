@@ -238,7 +238,7 @@ async def test_a_removed_message_is_gone(bridge: Bridge, chat: str) -> None:
         while removed not in confirmed:
             event = transport.event(await stream.next())
             assert isinstance(event, Receipt)
-            assert (event.author in recipients, event.what) == (True, "delivered")
+            assert event.author in recipients
             confirmed |= {*event.targets}
         await transport.remove(Removal(chat=ChatId(chat), target=second))
     assert words(bridge, chat) == ["Anything else?"]
