@@ -27,7 +27,7 @@ _DECIDING = {
 }
 """The key columns of each table that decides access, then the others, as schemas up to 35 have them."""
 
-_GONE = ("guard", "tool_shapes", "openings", "copies", "lessons", "own_time")
+_GONE = ("guard", "tool_shapes", "openings", "copies", "lessons", "own_time", "listening")
 """Tables of earlier schemas that nothing reads any more."""
 
 _DELAYS = (

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from store.attempts import Attempts
+from store.attempts import LATE_MS, Attempts
 from store.errors import Damaged
 from store.records import ConversationId, OutboxId, TurnId, Waiting
 from store.repository import AT_ONCE, Context, Repository, millis, moment_if
@@ -150,21 +150,23 @@ class Outbox(Repository):
     def begin(self, *, now: datetime, limit: int, unheard: timedelta | None = None) -> tuple[OutboxItem, ...]:
         """Marks the items to send now as `sending` and returns them: the first open one of each conversation, if due.
 
-        Returns at most `limit`, statuses last. Notes that receipts are being received until now. `unheard` is the grace
-        period if no receipt can come at the moment: items in doubt then wait longer by the time since the last call,
-        but not beyond that grace from now, and ten minutes in all.
+        Returns at most `limit`, statuses last. `unheard` is the grace period if no receipt can come at the moment:
+        items in doubt then wait that long from now, ten minutes from their start at most.
         """
+        at = millis(now)
         if unheard is not None:
-            self._put_off_unknown(millis(now), millis(now + unheard))
-        self.put_row("listening", realm=self.realm, until=millis(now))
-        given_up = self.column(
-            "UPDATE outbox SET reply = NULL, state = 'dead', settled_at = ?1 "
+            self.execute(
+                "UPDATE outbox SET due_at = max(due_at, min(?1, coalesce(attempted_at, 0) + ?2)) WHERE state IN "
+                "('waiting', 'sending', 'unknown') AND state = 'unknown' AND position >= 0 "
+                "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?3)",
+                (millis(now + unheard), _MAX_UNHEARD_MS, self.realm),
+            )
+        self.execute(
+            "UPDATE outbox SET reply = NULL, state = 'dead', settled_at = max(?1, attempted_at + ?2) "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' "
-            "AND (position < 0 OR reply IS NULL) AND due_at <= ?1 RETURNING turn_id",
-            (millis(now),),
+            "AND (position < 0 OR reply IS NULL) AND due_at <= ?1",
+            (at, LATE_MS),
         )
-        if given_up:
-            self._attempts.forget_questions(given_up)
         rows = self.rows(
             "SELECT this.id, this.conversation_id, this.turn_id, this.position, this.reply, this.attempts, "  # noqa: S608  (our own query)
             "this.state, this.replaces, (SELECT count(*) FROM attempts WHERE outbox_id = this.id), former.sent_at, "
@@ -174,21 +176,10 @@ class Outbox(Repository):
             "AND EXISTS (SELECT 1 FROM conversations WHERE id = this.conversation_id AND realm = ?) "
             "AND this.conversation_id NOT IN (SELECT conversation_id FROM holds) "
             "ORDER BY this.position < 0, this.due_at, this.id LIMIT ?",
-            (millis(now), self.realm, limit),
+            (at, self.realm, limit),
         )
         begun = (self._begin_item(row, now) for row in rows)
         return tuple(item for item in begun if item is not None)
-
-    def _put_off_unknown(self, at: int, until: int) -> None:
-        """Lets items in doubt wait longer by the time in which no receipt could come."""
-        self.execute(
-            "UPDATE outbox SET due_at = max(due_at, min(due_at + ?1 - (SELECT until FROM listening WHERE realm = ?2), "
-            "?3, coalesce(attempted_at, ?1) + ?4)) "
-            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' AND position >= 0 "
-            "AND EXISTS (SELECT 1 FROM listening WHERE realm = ?2 AND until < ?1) "
-            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
-            (at, self.realm, until, _MAX_UNHEARD_MS),
-        )
 
     def _begin_item(self, row: tuple[Any, ...], now: datetime) -> OutboxItem | None:
         """Marks the item of a row as `sending` and returns it. A damaged one is marked as dead and gives None."""
@@ -197,9 +188,9 @@ class Outbox(Repository):
             opened = self.keyring.open(conversation, _place(turn, position), reply)
         except Damaged as error:
             _log.error("reply %d of the outbox is lost: %s", item, error)
-            self._attempts.settle(item, "dead", None, now)
+            self._attempts.settle(item, "dead", None, millis(now))
             return None
-        self._attempts.begin(item, now=now)
+        self.insert("attempts", outbox_id=item, begun_at=millis(now))
         self.execute(
             "UPDATE outbox SET state = 'sending', attempted_at = ?, attempts = attempts + 1 WHERE id = ?",
             (millis(now), item),
@@ -241,9 +232,12 @@ class Outbox(Repository):
                 "UPDATE outbox SET revision = ?, original_at = ? WHERE id = ?",
                 (edited.revision + 1, edited.original_at, item),
             )
-        if not self._attempts.settle(item, "sent", sent_at, now):
+        if not self._attempts.settle(item, "sent", sent_at, millis(now)):
             # A receipt has proved it before, but the bridge knows its name better.
-            self.execute("UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent'", (sent_at, item))
+            self.execute(
+                "UPDATE outbox SET sent_at = ?, settled_at = ? WHERE id = ? AND state = 'sent'",
+                (sent_at, millis(now), item),
+            )
         self._attempts.reconcile(now=now)
         return has_to_go
 
@@ -252,9 +246,7 @@ class Outbox(Repository):
 
         `is_in_doubt`: it may have gone out, but sending it twice does no harm, as for a removal; its first name counts.
         """
-        if is_in_doubt:
-            self._attempts.mark_last_unknown(item, due_at)
-        else:
+        if not is_in_doubt:
             self._attempts.drop_last(item)
         self._end_attempt(item, "waiting", due_at)
         if self.exists("SELECT 1 FROM outbox WHERE replaces = ?", (item,)):
@@ -274,63 +266,49 @@ class Outbox(Repository):
         self.postpone(item, due_at=now, now=now)
         return bool(rows)
 
-    def mark_unknown(self, item: OutboxId, *, due_at: datetime, open_until: datetime | None = None) -> None:
-        """Marks a send as unknown; unless a receipt proves it, it is due again at `due_at`.
-
-        `open_until`: until when it may still go out, if that is longer; a status does not wait so long.
-        """
+    def mark_unknown(self, item: OutboxId, *, due_at: datetime) -> None:
+        """Marks a send as unknown; unless a receipt proves it, it is due again at `due_at`."""
         self._end_attempt(item, "unknown", due_at)
-        self._attempts.mark_last_unknown(item, open_until or due_at)
 
     def _end_attempt(self, item: OutboxId, state: str, due_at: datetime) -> None:
         self.execute(
-            "UPDATE outbox SET state = CASE WHEN reply IS NULL THEN 'dead' ELSE ?1 END, due_at = ?2, "
-            "settled_at = CASE WHEN reply IS NULL THEN ?2 END WHERE id = ?3 AND state = 'sending'",
-            (state, millis(due_at), item),
+            "UPDATE outbox SET state = iif(reply IS NULL, 'dead', ?), due_at = ?, "
+            "settled_at = iif(reply IS NULL, attempted_at + ?, NULL) WHERE id = ? AND state = 'sending'",
+            (state, millis(due_at), LATE_MS, item),
         )
 
     def mark_all_unknown(self, *, now: datetime, grace: timedelta, status_grace: timedelta = timedelta(0)) -> int:
         """At start: marks every interrupted send as unknown, or as dead if it was taken back; returns how many.
 
-        Items that were unknown before wait longer by the time in which no receipts were received, but not beyond
-        `grace` from now. The waits of earlier processes count, so that one that dies again and again still gets its
-        messages out. As every interrupted send may have gone out, the wait doubles with each attempt, four times at
-        most. A status never waits longer than `status_grace`.
+        All that are in doubt wait anew for their receipts, which may have waited with Signal's server: for `grace`,
+        twice as long with each attempt, four times at most; a status for `status_grace`.
         """
-        at, wait, until_status = millis(now), millis(now + grace) - millis(now), millis(now + min(grace, status_grace))
-        deaf = self.value(
-            "SELECT coalesce(?1 - (SELECT until FROM listening WHERE realm = ?2), ?3)", (at, self.realm, wait)
+        doubtful = (
+            "state IN ('waiting', 'sending', 'unknown') AND state IN ('sending', 'unknown') "
+            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?)"
         )
-        longest = (
-            "CASE WHEN position < 0 THEN ?2 ELSE "
-            "?1 + (?3 << min((SELECT count(*) FROM attempts WHERE outbox_id = outbox.id) - 1, 4)) END"
-        )
-        here = "EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?4)"
-        values = at, until_status, wait, self.realm
+        wait = "min((SELECT count(*) FROM attempts WHERE outbox_id = outbox.id) - 1, 4)"
         self.execute(
-            f"UPDATE outbox SET due_at = min(max(due_at + ?5, ?1), {longest}) "  # noqa: S608  (our own words)
-            f"WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' AND {here}",
-            (*values, max(deaf, 0)),
+            f"UPDATE outbox SET due_at = ? + iif(position < 0, ?, ? << {wait}) WHERE {doubtful}",  # noqa: S608
+            (millis(now), _in_ms(min(grace, status_grace)), _in_ms(grace), self.realm),
         )
-        self.put_row("listening", realm=self.realm, until=at)
-        self._attempts.interrupt(until=now + grace)
+        self.execute("UPDATE reactions SET ended_at = ? WHERE ended_at IS NULL", (millis(now + grace),))
         return self.execute(
-            f"UPDATE outbox SET due_at = {longest}, "  # noqa: S608  (our own words)
-            "state = CASE WHEN reply IS NULL THEN 'dead' ELSE 'unknown' END, "
-            "settled_at = CASE WHEN reply IS NULL THEN ?1 + ?3 END "
-            f"WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'sending' AND {here}",
-            values,
+            "UPDATE outbox SET state = iif(reply IS NULL, 'dead', 'unknown'), "  # noqa: S608
+            f"settled_at = iif(reply IS NULL, ?, NULL) WHERE state = 'sending' AND {doubtful}",
+            (millis(now + grace), self.realm),
         ).rowcount
 
     def put_off_all(self, step: timedelta, *, now: datetime) -> None:
         """Moves due times by a step of the clock, so that items wait as long as they would have."""
-        step_ms = step // timedelta(milliseconds=1)
+        step_ms = _in_ms(step)
         self.execute(
             "UPDATE outbox SET due_at = due_at + ?1, attempted_at = attempted_at + ?1 "
             "WHERE state IN ('waiting', 'sending', 'unknown')",
             (step_ms,),
         )
-        self.execute("UPDATE listening SET until = until + ?", (step_ms,))
+        later = "UPDATE outbox SET settled_at = settled_at + ? WHERE settled_at > ?"
+        self.execute(later, (max(step_ms, 0), millis(now)))
         self._attempts.put_off(step_ms, now)
 
     def give_up(self, item: OutboxId, *, now: datetime, doubted_until: datetime | None = None) -> None:
@@ -343,10 +321,9 @@ class Outbox(Repository):
                 "UPDATE outbox SET reply = NULL, state = 'unknown', due_at = ? WHERE id = ? AND state = 'sending'",
                 (millis(doubted_until), item),
             )
-            self._attempts.mark_last_unknown(item, doubted_until)
             return
         self._attempts.drop_last(item)
-        self._attempts.settle(item, "dead", None, now)
+        self._attempts.settle(item, "dead", None, millis(now))
         self._attempts.reconcile(now=now)
 
     def conversation_of(self, item: OutboxId) -> ConversationId | None:
@@ -398,6 +375,10 @@ class Outbox(Repository):
             (self.realm,),
         )
         return Waiting(items=items, oldest_at=moment_if(oldest), dead=self.count_dead("outbox"))
+
+
+def _in_ms(time: timedelta) -> int:
+    return time // timedelta(milliseconds=1)
 
 
 def _place(turn: TurnId, position: int) -> str:

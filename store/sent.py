@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from store.attempts import LATE_MS
 from store.records import ConversationId, InboxId, OutboxId, TurnId
 from store.repository import Repository
 
@@ -144,9 +145,9 @@ class Statuses(Repository):
         message = self.message(item, turn)
         self.execute("DELETE FROM outbox WHERE id = ? AND state = 'waiting'", (item,))
         self.execute(
-            "UPDATE outbox SET reply = NULL, settled_at = iif(state = 'unknown', due_at, settled_at), "
+            "UPDATE outbox SET reply = NULL, settled_at = iif(state = 'unknown', attempted_at + ?, settled_at), "
             "state = iif(state = 'unknown', 'dead', state) WHERE id = ? AND state IN ('sending', 'unknown')",
-            (item,),
+            (LATE_MS, item),
         )
         return message
 

@@ -62,7 +62,7 @@ MAX_SENDING = 50
 _STORE_PAUSE_SECONDS = 1.0
 _MIN_WAIT_SECONDS = 0.05
 _MAX_NAP_SECONDS = 5.0
-"""The longest sleep while something waits, and so how far the store's record of listening for receipts can lag."""
+"""The longest sleep while something waits, so that sends in doubt are put off while no receipt can come."""
 STATUS_GRACE = timedelta(seconds=10)
 """How long the answer waits for the receipt of a status in doubt in order to edit it. Phones that are on confirm within
 a second or two; for all others the answer is a new message."""
@@ -153,7 +153,7 @@ class Sender:
         now = self._clock.now()
         if not repos.outbox.has_open():
             return (), None
-        # While the stream is closed no receipt can arrive, so that time does not count.
+        # While the stream is closed no receipt can arrive.
         unheard = self._grace if self._grace and not self._transport.stream.is_open else None
         room = MAX_SENDING - len(self._sending)
         items = repos.outbox.begin(now=now, limit=room, unheard=unheard)
@@ -350,7 +350,7 @@ class Sender:
                 self._tell_of_unsent(repos, item, outgoing, at_once=False)
                 repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
             else:
-                repos.outbox.mark_unknown(item.id, due_at=now + grace, open_until=now + self._grace)
+                repos.outbox.mark_unknown(item.id, due_at=now + grace)
 
         return record
 

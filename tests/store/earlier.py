@@ -1,4 +1,4 @@
-"""Stores as earlier Aldis made them: empty, with the tables of a schema from 1 to 39.
+"""Stores as earlier Aldis made them: empty, with the tables of a schema from 1 to 40.
 
 Each is made of today's tables by taking away what came later, and putting back what was there then.
 """
@@ -20,6 +20,9 @@ _ONE_ROW = "id INTEGER PRIMARY KEY CHECK (id = 1)"
 _TOKENS = ("input_tokens", "output_tokens")
 
 CHANGES = (
+    (6, 40, "CREATE TABLE listening (realm TEXT PRIMARY KEY, until INTEGER NOT NULL)"),
+    (16, 40, "ALTER TABLE attempts ADD COLUMN open_until INTEGER"),
+    *((39, 40, f"ALTER TABLE {table} ADD COLUMN set_back_ms INTEGER") for table in ("attempts", "reactions")),
     (1, 39, "ALTER TABLE ledger ADD COLUMN latency_ms INTEGER NOT NULL DEFAULT 0"),
     (1, 39, "ALTER TABLE ledger ADD COLUMN cached_input_tokens INTEGER NOT NULL DEFAULT 0"),
     *((4, 39, f"ALTER TABLE spent ADD COLUMN {name} INTEGER DEFAULT 0") for name in ("calls", *_TOKENS)),
@@ -31,9 +34,9 @@ CHANGES = (
     (1, 38, "ALTER TABLE reminders DROP COLUMN is_delay"),
     (17, 38, "ALTER TABLE reminders ADD COLUMN set_back_ms INTEGER"),
     (4, 38, "ALTER TABLE spent ADD COLUMN warned INTEGER NOT NULL DEFAULT 0"),
-    (19, 38, "ALTER TABLE attempts RENAME COLUMN set_back_ms TO ahead_ms"),
+    (19, 38, "ALTER TABLE attempts ADD COLUMN ahead_ms INTEGER NOT NULL DEFAULT 0"),
     (19, 38, "ALTER TABLE receipts ADD COLUMN ahead_ms INTEGER NOT NULL DEFAULT 0"),
-    (27, 38, "ALTER TABLE reactions RENAME COLUMN set_back_ms TO ahead_ms"),
+    (27, 38, "ALTER TABLE reactions ADD COLUMN ahead_ms INTEGER NOT NULL DEFAULT 0"),
     (36, 38, "CREATE TABLE tool_shapes (tool TEXT PRIMARY KEY, sealed BLOB NOT NULL)"),
     (36, 38, f"CREATE TABLE openings ({_ONE_ROW}, count INTEGER NOT NULL)"),
     *((1, 35, f"DROP TABLE {table}") for table in ("people", "pins", "identities", "grants")),
@@ -59,9 +62,7 @@ CHANGES = (
     *((1, 22, f"ALTER TABLE turns DROP COLUMN {column}") for column in ("deaths", "reached")),
     (1, 21, "DROP TABLE accounts"),
     *((1, 19, f"ALTER TABLE {table} DROP COLUMN labels") for table in ("facts", "summaries")),
-    (1, 18, "ALTER TABLE attempts DROP COLUMN set_back_ms"),
     (1, 17, "DROP TABLE holds"),
-    (1, 15, "ALTER TABLE attempts DROP COLUMN open_until"),
     (1, 15, "ALTER TABLE receipts ADD COLUMN window_ms INTEGER"),
     *((1, 15, f"DROP TABLE {table}") for table in ("members", "rosters")),
     (1, 14, "DROP TABLE restored"),
@@ -73,7 +74,6 @@ CHANGES = (
     *((1, 8, f"DROP TABLE {table}") for table in ("facts", "summaries")),
     *((1, 7, f"DROP TABLE {table}") for table in ("reminders", "zones")),
     *((1, 6, f"DROP TABLE {table}") for table in ("chats", "unanswered")),
-    (1, 5, "DROP TABLE listening"),
     *((1, 4, f"DROP TABLE {table}") for table in ("attempts", "receipts")),
     (1, 3, "DROP TABLE spent"),
     (1, 1, "DROP TABLE askers"),

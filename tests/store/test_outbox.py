@@ -115,7 +115,7 @@ def test_a_receipt_cannot_mean_what_was_sent_after_it_had_come(repos: Repositori
 
 
 def test_a_name_that_comes_again_proves_nothing(repos: Repositories) -> None:
-    """What was in doubt when the clock was set back may have been named by either time: here its receipts come late."""
+    """What was in doubt when the clock was set back may have been named by either time: here the receipt comes last."""
     back = timedelta(hours=1)
     first = doubted(repos, "group:g")
     listed(repos, "group:g", "direct:a")
@@ -124,7 +124,7 @@ def test_a_name_that_comes_again_proves_nothing(repos: Repositories) -> None:
     assert prove(repos, "direct:a", at(0.2) - back) == 0
     assert [item.id for item in begin(repos, NOON + GRACE - back)][:1] == [first.id]
     sent(repos, first, at(90) - back, at(91) - back)
-    assert prove(repos, "direct:a", at(0.1), now=at(1)) == 0
+    assert prove(repos, "direct:a", at(0.1), now=at(92) - back) == 0
     assert kinds(repos)[0] == "sent"
 
 
@@ -282,16 +282,6 @@ def test_the_time_in_which_no_receipt_could_come_does_not_count(repos: Repositor
     assert len(begin(repos, start + GRACE)) == 2
 
 
-def test_the_time_that_earlier_lives_listened_counts(repos: Repositories) -> None:
-    """Lives that are shorter than the grace period come to an end with a send in doubt all the same."""
-    doubted(repos, "direct:a")
-    begun: list[int] = []
-    for start in (NOON + number * 100 * GRACE for number in range(1, 6)):
-        repos.outbox.mark_all_unknown(now=start, grace=GRACE)
-        begun += [len(begin(repos, start + part * GRACE)) for part in (0.1, 0.2, 0.3)]
-    assert begun == [0] * 9 + [1] + [0] * 5
-
-
 def test_settled_replies_keep_no_words_and_are_pruned(repos: Repositories) -> None:
     """What was sent or given up is erased from the outbox."""
     say(repos, "direct:a", b"one", b"two")
@@ -415,7 +405,7 @@ class TestStatuses:
         if is_killed:
             repos.outbox.mark_all_unknown(now=NOON, grace=GRACE, status_grace=soon)
         else:
-            repos.outbox.mark_unknown(item.id, due_at=NOON + soon, open_until=NOON + GRACE)
+            repos.outbox.mark_unknown(item.id, due_at=NOON + soon)
         repos.outbox.put_off_all(jump, now=NOON)
         begin(repos, NOON + jump + soon)
         assert states(repos) == [("unknown", None), ("dead", None)]

@@ -190,9 +190,7 @@ class Disk:
     def open_sends(self, address: str) -> int:
         """How many sends to groups or to this address are begun, and nobody knows their names.
 
-        What was in doubt and is over is one of them, and so is a reaction, which the store soon forgets; and so is what
-        was begun before the clock was set, for as long after its item's end as the clock was set by: within that time
-        the names of before come once more.
+        What was in doubt and is over is one of them, and so is a reaction, which the store soon forgets.
         """
         assert self._store is not None
         handle = self._store._repos.conversations.chat_handle(address)
@@ -204,7 +202,7 @@ class Disk:
             "UNION ALL SELECT count(*) FROM attempts JOIN outbox ON outbox.id = outbox_id "
             "JOIN conversations ON conversations.id = conversation_id "
             "WHERE attempts.sent_at IS NULL AND state = 'sent' AND (in_group OR handle = ?1) "
-            "AND max(settled_at, coalesce(open_until, 0)) + set_back_ms > ?2",
+            "AND settled_at > ?2",
             (handle, millis_now() - _A_WHILE_MS),
         )
         return sum(count for (count,) in counts)

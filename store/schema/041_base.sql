@@ -92,7 +92,7 @@ CREATE TABLE outbox (
     due_at INTEGER NOT NULL,                -- not before: back-off, or the end of the grace period of an unknown
     attempted_at INTEGER,                   -- when the last attempt began: the window of a receipt that proves it
     sent_at INTEGER,                        -- Signal's name for our message, once known
-    settled_at INTEGER,
+    settled_at INTEGER,                     -- in the future while its last attempt may still go out
     replaces INTEGER REFERENCES outbox (id) ON DELETE SET NULL,  -- the answer that it edits
     revision INTEGER NOT NULL DEFAULT 0,    -- how many edits lead to it
     original_at INTEGER,                    -- Signal's name for the first revision; null: it is the first
@@ -115,11 +115,8 @@ CREATE TABLE attempts (
     id INTEGER PRIMARY KEY,
     outbox_id INTEGER NOT NULL REFERENCES outbox (id) ON DELETE CASCADE,
     begun_at INTEGER NOT NULL,
-    sent_at INTEGER,                        -- Signal's name for what went out; null: not known, and perhaps nothing
-                                            -- did
-    open_until INTEGER,                     -- a receipt can still name it until then, if an earlier attempt was
-                                            -- proved meanwhile; null: until it has settled
-    set_back_ms INTEGER NOT NULL DEFAULT 0  -- how far the clock was set back while the bridge could name it
+    sent_at INTEGER                         -- Signal's name for what went out; null: not known, and perhaps nothing
+                                            -- did. It can get it until its item is settled
 ) STRICT;
 CREATE INDEX attempts_by_item ON attempts (outbox_id, id);
 CREATE INDEX attempts_open ON attempts (begun_at) WHERE sent_at IS NULL;
@@ -141,16 +138,8 @@ CREATE TABLE reactions (
     in_group INTEGER NOT NULL,
     begun_at INTEGER NOT NULL,
     ended_at INTEGER,                       -- until when it can have got its name; null: it is being sent
-    set_back_ms INTEGER NOT NULL DEFAULT 0, -- as in attempts
     name INTEGER                            -- Signal's name for it; null: not known (signal-cli-rest-api tells none)
 ) STRICT;
-
--- Until when receipts were received. A send in doubt waits for its receipt, and time without reception must not
--- count.
-CREATE TABLE listening (
-    realm TEXT PRIMARY KEY,                 -- as in conversations: the terminal hears no receipts from Signal
-    until INTEGER NOT NULL                  -- when the courier was last known to be at work
-) STRICT, WITHOUT ROWID;
 
 -- Groups whose members are known. A receipt names no conversation, but its author can only have received what went
 -- to them or to a group that they are in.
