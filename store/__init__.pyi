@@ -26,6 +26,8 @@ from .memories import Fact as Fact
 from .memories import PredictionRow as PredictionRow
 from .memories import Reminder as Reminder
 from .outbox import OutboxItem as OutboxItem
+from .outbox import SaidSince as SaidSince
+from .outbox import SentMessage as SentMessage
 from .people import Approval as Approval
 from .people import Grant as Grant
 from .people import NewIdentity as NewIdentity
@@ -42,8 +44,6 @@ from .records import StoredMessage as StoredMessage
 from .records import TurnEnd as TurnEnd
 from .records import TurnId as TurnId
 from .records import Waiting as Waiting
-from .sent import SaidSince as SaidSince
-from .sent import SentMessage as SentMessage
 from .store import Repositories as Repositories
 from .store import Store as Store
 from .store import open_store as open_store

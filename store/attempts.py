@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from store.records import ConversationId, OutboxId
-from store.repository import AT_ONCE, Repository, millis
+from store.repository import Repository, millis
 
 LATE_MS = 120_000
 """How long after its start an attempt can get its name from a slow bridge, although its item is settled."""
@@ -197,11 +197,3 @@ class Attempts(Repository):
         """Notes that the reaction was sent, under this name if the bridge gave one, or may go out until `until`."""
         self.execute("UPDATE reactions SET ended_at = ?, name = ? WHERE id = ?", (millis(until or now), name, number))
         self.reconcile(now=now)
-
-    def prune(self, *, before: datetime) -> int:
-        """Deletes a batch of receipts from before `before`; returns how many."""
-        return self.execute(
-            "DELETE FROM receipts WHERE (target, person) IN (SELECT target, person FROM receipts WHERE target < ? "
-            "LIMIT ?)",
-            (millis(before), AT_ONCE),
-        ).rowcount

@@ -8,12 +8,9 @@
                     |                                            |
                     '------ due again after the grace -----------'       give_up: waiting, sending -> dead
 
-Signal has no idempotency key. A send whose answer never came is `unknown`, and is repeated only if no receipt proves it
-within a grace period (`store.attempts`). Each conversation sends one item at a time, in the order in which they were
-put; those of a held one (`store.people`) wait without becoming due.
-
-An item can replace an earlier one (`replaces`). Whether that one went out, and under which timestamp, is known by the
-time the item is sent. An item that was taken back has no words any more and is not sent (again).
+A send whose answer never came is `unknown`, and is repeated only if no receipt proves it within a grace period
+(`store.attempts`). Each conversation sends one item at a time, in the order in which they were put; those of a held one
+(`store.people`) wait without becoming due. An item that was taken back has no words any more and is not sent (again).
 
 Queries for open items repeat the condition of the partial index, as in `store.inbox`.
 """
@@ -25,9 +22,8 @@ from typing import Any
 
 from store.attempts import LATE_MS, Attempts
 from store.errors import Damaged
-from store.records import ConversationId, OutboxId, TurnId, Waiting
+from store.records import ConversationId, InboxId, OutboxId, TurnId, Waiting
 from store.repository import AT_ONCE, Context, Repository, millis, moment_if
-from store.sent import SentMessage, Statuses
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +36,31 @@ _FIRST = (
     "FROM outbox WHERE state IN ('waiting', 'sending', 'unknown')) WHERE place = 1"
 )
 """The first open item of each conversation; a removal that was tried in vain lets the others pass."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SentMessage:
+    """A message of ours that is in the chat, by the timestamps that name its newest and its first revision."""
+
+    sent_at: int
+    original_at: int
+    revision: int
+    """How many edits lead to it; 0: none."""
+
+    @classmethod
+    def of(cls, sent_at: int | None, original_at: int, revision: int) -> "SentMessage | None":
+        """Makes one of these columns; None if it is not known to be in the chat."""
+        return None if sent_at is None else cls(sent_at=sent_at, original_at=original_at, revision=revision)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SaidSince:
+    """What Aldis said between one of its messages and a message that came in."""
+
+    turns: tuple[TurnId, ...]
+    """The other turns that said something."""
+    is_repeated: bool
+    """Whether its own message was being sent again when the other came in, so no one had read that yet."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,7 +78,7 @@ class OutboxItem:
     was_unknown: bool
     """Whether the last attempt may have gone out, so that sending it now repeats it."""
     edits: SentMessage | None = None
-    """The message of ours that this one replaces; None: there is none, or it never went out."""
+    """The message that this one replaces; None: there is none, or it never went out."""
     is_status: bool = False
     """Whether it only shows progress until something replaces it."""
     status: SentMessage | None = None
@@ -106,16 +127,16 @@ class Outbox(Repository):
     ) -> bool:
         """Keeps a status of a running turn, in place of the one before; returns whether it was kept.
 
-        It is not kept if the turn has ended, if the former status has not arrived (yet), or if that one has been edited
-        as often as `max_edits` allows, less the last edit, which is for the answer.
+        It is not if the former status has not arrived (yet), or was edited as often as `max_edits` allows, less the
+        last edit, which is for the answer.
         """
         if not self.exists("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,)):
             return False
         replaces, state, revision = self._statuses.newest(turn) or (None, "sent", -1)
         if state != "sent" or revision + 1 >= max_edits:
             return False
-        position = self.value("SELECT min(0, coalesce(min(position), 0)) - 1 FROM outbox WHERE turn_id = ?", (turn,))
-        self.put(conversation, turn, position, reply, in_group=in_group, now=now, replaces=replaces)
+        lowest = self.value("SELECT min(position) FROM outbox WHERE turn_id = ? AND position < 0", (turn,)) or 0
+        self.put(conversation, turn, lowest - 1, reply, in_group=in_group, now=now, replaces=replaces)
         return True
 
     def next_position(self, turn: TurnId) -> int:
@@ -129,9 +150,12 @@ class Outbox(Repository):
         )
         return tuple(self.keyring.open(conversation, _place(turn, position), reply) for position, reply in rows)
 
-    def is_in_doubt(self, turn: TurnId) -> bool:
-        """Returns whether a part of the turn's answer may or may not have gone out."""
-        return self.exists("SELECT 1 FROM outbox WHERE turn_id = ? AND state = 'unknown' AND position >= 0", (turn,))
+    def is_answer_open(self, turn: TurnId) -> bool:
+        """Whether a part of the turn's answer waits, is being sent or is in doubt."""
+        return self.exists(
+            "SELECT 1 FROM outbox WHERE turn_id = ? AND state IN ('waiting', 'sending', 'unknown') AND position >= 0",
+            (turn,),
+        )
 
     def doubtful(self, conversation: ConversationId) -> tuple[tuple[OutboxId, bytes], ...]:
         """Returns what is being sent to the conversation or may have been, under a timestamp that is not known yet."""
@@ -327,14 +351,14 @@ class Outbox(Repository):
         self._attempts.reconcile(now=now)
 
     def conversation_of(self, item: OutboxId) -> ConversationId | None:
-        """Returns the present conversation of an item, whose former one may be forgotten; None if the item is gone."""
+        """Returns the present conversation of an item, whose former one may be forgotten; None: it is gone."""
         return self.value("SELECT conversation_id FROM outbox WHERE id = ?", (item,))
 
     def wake(self, *, now: datetime) -> None:
         """Makes all items due that wait for another attempt, as the obstacle is gone."""
         self.execute(
-            "UPDATE outbox SET due_at = ?1 WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting' "
-            "AND due_at > ?1",
+            "UPDATE outbox SET due_at = min(due_at, ?) "
+            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting'",
             (millis(now),),
         )
         self.notify("outbox")
@@ -359,12 +383,12 @@ class Outbox(Repository):
         return cleared.rowcount > 0
 
     def prune(self, *, before: datetime) -> int:
-        """Deletes a batch of items settled before `before`, and one of older receipts; returns how many."""
-        items = self.execute(
+        """Deletes older receipts, and a batch of items settled before `before`; returns how many items."""
+        self.execute("DELETE FROM receipts WHERE target < ?", (millis(before),))
+        return self.execute(
             "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE settled_at < ? LIMIT ?)",
             (millis(before), AT_ONCE),
-        )
-        return items.rowcount + self._attempts.prune(before=before)
+        ).rowcount
 
     def backlog(self) -> Waiting:
         """Counts the open items of the realm."""
@@ -383,3 +407,128 @@ def _in_ms(time: timedelta) -> int:
 
 def _place(turn: TurnId, position: int) -> str:
     return f"outbox.reply|{turn}|{position}"
+
+
+class SentMessages(Repository):
+    """What Aldis has said in a conversation. Only reads; all methods run inside a transaction."""
+
+    def turn_of(self, conversation: ConversationId, sent_at: int) -> TurnId | None:
+        """Returns the turn of a message that we sent to this conversation; None if it is unknown."""
+        return self.value(
+            "SELECT turn_id FROM outbox WHERE sent_at = ? AND conversation_id = ?", (sent_at, conversation)
+        )
+
+    def is_passed(self, conversation: ConversationId, turn: TurnId, sent_at: int) -> bool:
+        """Whether messages wait behind this one, or other turns have said something since."""
+        return self.exists(
+            "SELECT 1 FROM inbox INDEXED BY inbox_open WHERE conversation_id = ?1 AND state IN ('waiting', 'claimed') "
+            "AND state = 'waiting' AND NOT urgent UNION ALL "
+            "SELECT 1 FROM outbox WHERE conversation_id = ?1 AND turn_id <> ?2 AND sent_at > ?3",
+            (conversation, turn, sent_at),
+        )
+
+    def place_of(self, conversation: ConversationId, sent_at: int) -> tuple[TurnId, int] | None:
+        """Returns the turn of a message that we sent there, and the position of its newest edit; None if unknown."""
+        rows = self.rows(
+            "SELECT turn_id, (SELECT max(position) FROM outbox AS edits WHERE edits.turn_id = outbox.turn_id "
+            "AND coalesce(outbox.original_at, outbox.sent_at) IN (edits.sent_at, edits.original_at)) "
+            "FROM outbox WHERE sent_at = ? AND conversation_id = ?",
+            (sent_at, conversation),
+        )
+        return rows[0] if rows else None
+
+    def said_since(self, conversation: ConversationId, turn: TurnId, position: int, item: InboxId) -> SaidSince | None:
+        """Returns what we said between a turn's items from `position` on and an incoming message.
+
+        None: as far as is known, none of those items had gone out when the message came.
+        """
+        received_at = self.value("SELECT received_at FROM inbox WHERE id = ?", (item,))
+        rows = self.rows(
+            "SELECT id, attempted_at, state IN ('sent', 'unknown') FROM outbox "
+            "WHERE turn_id = ? AND position >= ? AND NOT removes AND state <> 'dead'",
+            (turn, position),
+        )
+        out = [(at, row) for row, at, is_out in rows if is_out and at < received_at]
+        if not out:
+            return None
+        asked_at, row = max(out)
+        others = self.column(
+            "SELECT DISTINCT turn_id FROM outbox WHERE conversation_id = ? AND turn_id <> ? AND NOT removes "
+            "AND attempted_at BETWEEN ? AND ? AND id > ?",
+            (conversation, turn, asked_at, received_at, row),
+        )
+        return SaidSince(turns=others, is_repeated=len(out) < len(rows))
+
+    def of_turn(self, turn: TurnId) -> tuple[tuple[OutboxId, SentMessage | None], ...]:
+        """Returns the messages of a turn in order, without statuses and removals, each as far as it is in the chat."""
+        rows = self.rows(
+            "SELECT id, sent_at, coalesce(original_at, sent_at), revision FROM outbox "
+            "WHERE turn_id = ? AND position >= 0 AND NOT removes ORDER BY position",
+            (turn,),
+        )
+        return tuple((item, SentMessage.of(*message)) for item, *message in rows)
+
+
+class Statuses(Repository):
+    """Messages that show the progress of a long turn until the answer replaces them.
+
+    The positions of statuses in a turn count down from -1; those of answers and questions count up from 0. Losing a
+    status does no harm, so it never holds up anything else: one that still waits when it is replaced is not sent, and
+    one in doubt is never sent again, but dead after a short time without a receipt.
+    """
+
+    def newest(self, turn: TurnId) -> tuple[OutboxId, str, int] | None:
+        """Returns the turn's newest status, its state and its number of edits; None if something replaced it."""
+        rows = self.rows(
+            "SELECT id, state, revision FROM outbox WHERE turn_id = ? AND position < 0 ORDER BY position", (turn,)
+        )
+        if not rows or self.exists("SELECT 1 FROM outbox WHERE replaces = ? AND state <> 'dead'", (rows[0][0],)):
+            return None
+        return rows[0]
+
+    def current(self, turn: TurnId) -> OutboxId | None:
+        """Returns the status that the turn's next message replaces; None if there is none."""
+        newest = self.newest(turn)
+        return None if newest is None else newest[0]
+
+    def turns(self, conversation: ConversationId) -> tuple[TurnId, ...]:
+        """Returns the turns of the conversation with a status that nothing has replaced yet."""
+        shown = "SELECT DISTINCT turn_id FROM outbox WHERE conversation_id = ? AND position < 0"
+        return tuple(turn for turn in self.column(shown, (conversation,)) if self.current(turn) is not None)
+
+    def message(self, status: OutboxId, turn: TurnId) -> SentMessage | None:
+        """Returns the message in the chat of this status or of the nearest one before it; None if there is none."""
+        rows = self.rows(
+            "SELECT replaces, sent_at, coalesce(original_at, sent_at), revision FROM outbox "
+            "WHERE id = ? AND turn_id = ? AND position < 0",
+            (status, turn),
+        )
+        for former, *message in rows:
+            return SentMessage.of(*message) or (former and self.message(former, turn))
+        return None
+
+    def take_back(self, turn: TurnId) -> SentMessage | None:
+        """Takes back the turn's status: it is not sent (again) and nothing replaces it. Returns what has to be removed.
+
+        If it is being sent at this moment, `Outbox.mark_sent` will tell the sender to remove it.
+        """
+        item = self.current(turn)
+        if item is None:
+            return None
+        message = self.message(item, turn)
+        self.execute("DELETE FROM outbox WHERE id = ? AND state = 'waiting'", (item,))
+        self.execute(
+            "UPDATE outbox SET reply = NULL, settled_at = iif(state = 'unknown', attempted_at + ?, settled_at), "
+            "state = iif(state = 'unknown', 'dead', state) WHERE id = ? AND state IN ('sending', 'unknown')",
+            (LATE_MS, item),
+        )
+        return message
+
+    def pass_over(self, item: OutboxId) -> None:
+        """Deletes a waiting status, which was certainly not sent; its replacement replaces its predecessor."""
+        self.execute(
+            "UPDATE outbox SET replaces = (SELECT replaces FROM outbox WHERE id = ?1) WHERE replaces = ?1 "
+            "AND EXISTS (SELECT 1 FROM outbox WHERE id = ?1 AND position < 0 AND state = 'waiting')",
+            (item,),
+        )
+        self.execute("DELETE FROM outbox WHERE id = ? AND position < 0 AND state = 'waiting'", (item,))

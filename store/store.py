@@ -30,13 +30,12 @@ from store.inbox import Inbox
 from store.ledger import Ledger
 from store.memories import Facts, Predictions, Reminders
 from store.migrations import carry_over, foreign_tables, migrate, version_of
-from store.outbox import Outbox
+from store.outbox import Outbox, SentMessages, Statuses
 from store.people import Accounts, Grants, Holds, Members, Notices, People
 from store.records import ConversationId, InboxId, TurnId
 from store.repository import Context
 from store.sealing import Keyring, has_keys
 from store.sealing import unlock as open_keys
-from store.sent import SentMessages, Statuses
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@
             |-running--> stopped                |-running------> stopped, and asked again in its new words
             '-answered-> its turn goes          |-just answered> asked again; the answer is edited
             the others of its turn whose        |-older, nothing is answered there now (`/pause`), or its
-            answer is not out: asked again      | author edits too much: the history has its new words, the answer stays
+            answer is not out: a word           | author edits too much: the history has its new words, the answer stays
                                                 '-to a command, or to a yes or no to something that was asked: what was
                                                   made of it goes as if it were deleted; of a command its author reads
                                                   that no edit gives one
@@ -173,15 +173,12 @@ class Revisions:
             return (*planned, *self._given_up(change))
         if known.turn is None:
             return planned
-        sent, outbox = outgoing.shown_answer(repos, known.turn), repos.outbox
-        unsent = outbox.unsent_parts(change.conversation, known.turn) or outbox.is_in_doubt(known.turn)
-        replaces = repos.turns.replaces(known.turn) if known.turn_state == "running" else known.turn
-        has_others = repos.inbox.ask_again(known.turn, besides=known.item, replaces=replaces, now=change.now)
+        sent, is_out = outgoing.shown_answer(repos, known.turn), not repos.outbox.is_answer_open(known.turn)
         stops = self._ended(change)
         self._erase(change, known.turn)
-        if unsent and not has_others:
+        if stops or not is_out:
             self._put_word(change, known.turn)
-        if self._deletes_answers and not has_others:
+        if self._deletes_answers:
             outgoing.add_removals(repos, change.conversation, known.turn, change.chat, sent, change.now)
         return (*planned, *stops)
 
