@@ -13,8 +13,7 @@ from the one who asked, or from an admin, in the same conversation.
         one question is open, and nothing was said since --> counts
         one is open, but anything else was said since, by either side --> shown again
         several are open --> the person is asked which one
-        it is the new text of an older message, which may have been about something else --> shown again
-        none existed yet when it came --> not a verdict
+        it is an edit, or none existed yet when it came --> not a verdict
 
 Left to others: which calls need one (`bot.trust.rules`), asking and continuing (`bot.chat.turns`, `bot.chat.agent`).
 """
@@ -57,28 +56,17 @@ class Approvals:
 
         `follows`: its author said something else before it that is not answered yet.
         """
-        return await self._store.transaction(
-            lambda repos: self.accept(repos, conversation, verdict, is_admin=is_admin, item=item, follows=follows)
-        )
 
-    def accept(
-        self,
-        repos: Repositories,
-        conversation: ConversationId,
-        verdict: Verdict,
-        *,
-        is_admin: bool,
-        item: InboxId,
-        follows: bool,
-    ) -> bool:
-        """Does the same as `decide`, within a transaction."""
-        if verdict.target is not None:
-            is_one = self._quoted(repos, conversation, verdict, is_admin=is_admin)
-        else:
-            is_one = self._said(repos, conversation, verdict, item, follows=follows)
-        if is_one:
-            repos.inbox.settle(item)
-        return is_one
+        def accept(repos: Repositories) -> bool:
+            if verdict.target is not None:
+                is_one = self._quoted(repos, conversation, verdict, is_admin=is_admin)
+            else:
+                is_one = self._said(repos, conversation, verdict, item, follows=follows)
+            if is_one:
+                repos.inbox.settle(item)
+            return is_one
+
+        return await self._store.transaction(accept)
 
     def end_all(self, repos: Repositories, conversation: ConversationId) -> int:
         """Ends what waits for a verdict in the conversation, within a transaction; returns how many turns."""

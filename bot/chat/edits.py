@@ -5,9 +5,8 @@
             '-answered-> its turn goes          |-just answered> asked again; the answer is edited
             the others of its turn whose        |-older, nothing is answered there now (`/pause`), or its
             answer is not out: a word           | author edits too much: the history has its new words, the answer stays
-                                                '-to a command, or to a yes or no to something that was asked: what was
-                                                  made of it goes as if it were deleted; of a command its author reads
-                                                  that no edit gives one
+                                                '-to a command: what was made of it goes as if it were deleted, and its
+                                                  author reads that no edit gives one
     expired --> its turn goes; an answer that is not sent yet is replaced by a notice that it has disappeared
 
 Each is one transaction that also settles the event itself, so that a crash leaves either all of it to do or nothing.
@@ -22,7 +21,7 @@ from typing import TypeVar
 from bot import messages
 from bot.access import chat_settings
 from bot.access.limits import CallRate
-from bot.access.routing import Command, Correction, Verdict
+from bot.access.routing import Command, Correction
 from bot.chat import outgoing, phrases, prompt
 from bot.chat.steps import Asked, dump_step, has_acted, journaled_steps
 from bot.chat.turns import Turns
@@ -77,13 +76,8 @@ class Revisions:
 
         return await self._carried_through(urgent_item.conversation, transact)
 
-    async def correct(
-        self, urgent_item: InboxItem, correction: Correction, *, decides: Callable[[Repositories, Verdict], bool]
-    ) -> tuple[TurnId, ...]:
-        """Applies an edit of a message, depending on how far the message has come; returns the turns to stop.
-
-        `decides`, called within the transaction, takes the new words as a yes or no and returns whether they are one.
-        """
+    async def correct(self, urgent_item: InboxItem, correction: Correction) -> tuple[TurnId, ...]:
+        """Applies an edit of a message, depending on how far the message has come; returns the turns to stop."""
         edit, meant = correction.edit, correction.as_message
 
         def transact(repos: Repositories) -> tuple[TurnId, ...]:
@@ -95,8 +89,6 @@ class Revisions:
                 stops = self._asks_no_more(change)
                 self._refuse(change, meant)
                 return stops
-            if self._is_verdict(change, correction, decides):
-                return self._asks_no_more(change)
             return self._corrected(change, correction)
 
         return await self._carried_through(urgent_item.conversation, transact)
@@ -229,19 +221,6 @@ class Revisions:
         outgoing.clear(change.repos, turn, change.chat, change.now)
 
     # Changed
-
-    def _is_verdict(
-        self, change: _Change, correction: Correction, decides: Callable[[Repositories, Verdict], bool]
-    ) -> bool:
-        """Whether the new words are a yes or no; each has the open question sent again, so too many are none."""
-        verdict, known = correction.as_message, change.known
-        if not isinstance(verdict, Verdict) or not self._asks.has_room(change.author, change.now):
-            return False
-        is_put_off = known.is_open and known.turn in change.repos.inbox.put_off_turns(change.conversation)
-        if is_put_off or not decides(change.repos, verdict):  # the former: its own question waits for a yes or no
-            return False
-        self._asks.count(change.author, change.now)
-        return True
 
     def _corrected(self, change: _Change, correction: Correction) -> tuple[TurnId, ...]:
         repos, known, message = change.repos, change.known, correction.edit.message

@@ -179,7 +179,7 @@ class UrgentItems:
             case Correction(edit=edit) if not await self._is_by_member(edit):
                 await self._settle(item.id, "not_allowed")
             case Correction():
-                await self._correct(item, found, by_admin=by_admin)
+                await self._correct(item, found)
             case Command():
                 await self._run(item, found, by_admin=by_admin)
             case Halt():
@@ -211,7 +211,7 @@ class UrgentItems:
         if not await self._commands.run(call):
             self._unanswered.note("other_bot")
 
-    async def _correct(self, item: InboxItem, correction: Correction, *, by_admin: bool) -> None:
+    async def _correct(self, item: InboxItem, correction: Correction) -> None:
         """Applies an edit."""
         edit, message, meant = correction.edit, correction.edit.message, correction.as_message
         self._commands.take_back(item.conversation, message.author)
@@ -221,13 +221,7 @@ class UrgentItems:
             self._group_context.take_back(message.chat, message.author, edit.target)
         else:
             self._group_context.correct(edit.target, message)
-
-        def decides(repos: Repositories, verdict: Verdict) -> bool:
-            # The message may be older than what was asked, and its author may mean something else.
-            place = item.conversation
-            return self._approvals.accept(repos, place, verdict, is_admin=by_admin, item=item.id, follows=True)
-
-        self._halt(await self._revisions.correct(item, correction, decides=decides))
+        self._halt(await self._revisions.correct(item, correction))
 
     async def _is_by_member(self, edit: Edited) -> bool:
         """Whether an edit in a group comes from one of its members, which signal-cli does not check; also if unknown.
