@@ -30,7 +30,7 @@ WORDS_TABLE = (
     "CREATE VIRTUAL TABLE IF NOT EXISTS article_words USING fts5 (title, summary, content = 'articles', "
     "content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2')"
 )
-_FEED = "id, given, is_set, url, title, etag, last_modified, digest, due_at, read_at, failures, trouble"
+_FEED = "id, given, is_set, url, title, etag, last_modified, digest, due_at, read_at, trouble"
 _FOUND = (
     "SELECT feed_id AS feed, feeds.title AS feed_title, feeds.url AS feed_url, key, articles.url AS url, "
     "articles.title AS title, articles.summary AS summary, published_at, is_dated "
@@ -59,8 +59,7 @@ class Feed:
     due_at: datetime | None
     """When it is read next; None: given up by an earlier version, until the next start."""
     read_at: datetime | None
-    """When it was read last, changed or not; None: never. `failures` counts how many reads have failed since."""
-    failures: int
+    """When it was read last, changed or not; None: never."""
     trouble: str | None
     """What went wrong the last time, as one word; None: nothing."""
 
@@ -145,10 +144,10 @@ class Feeds(Repository):
         """Keeps the state of a feed; returns whether the feed still exists."""
         return self.exists(
             "UPDATE feeds SET url = ?, title = ?, etag = ?, last_modified = ?, digest = ?, due_at = ?, "
-            "read_at = ?, failures = ?, trouble = ? WHERE id = ? RETURNING id",
+            "read_at = ?, trouble = ? WHERE id = ? RETURNING id",
             (
                 *(feed.url, feed.title, feed.etag, feed.last_modified, feed.digest, millis_if(feed.due_at)),
-                *(millis_if(feed.read_at), feed.failures, feed.trouble, feed.id),
+                *(millis_if(feed.read_at), feed.trouble, feed.id),
             ),
         )
 

@@ -123,8 +123,6 @@ class Reminder:
     """The next time, or the last one."""
     expires_at: datetime | None
     """When the words disappear; None: they stay."""
-    is_delay: bool
-    """Whether it was asked for as a delay, not as a date."""
     is_over: bool
     """Whether it came for the last time."""
 
@@ -143,11 +141,10 @@ class Reminders(_Memories):
         due_at: datetime,
         turn: TurnId | None = None,
         expires_at: datetime | None = None,
-        is_delay: bool = False,
     ) -> Reminder:
         """Plans a reminder, or returns the one that the same origin planned before, in whatever state.
 
-        Its words expire at `expires_at` or else with `turn`. `is_delay`: it was asked for as a delay, not as a date.
+        Its words expire at `expires_at` or else with `turn`.
         """
         handle, planned = self.keyring.handle(person), "conversation_id = ? AND person = ? AND settled_at IS NULL"
         self.insert(
@@ -162,7 +159,6 @@ class Reminders(_Memories):
             words=self.seal(conversation, f"reminders.words|{origin}", words),
             due_at=millis(due_at),
             expires_at=self._end_of(turn) if expires_at is None else millis(expires_at),
-            is_delay=is_delay,
         )
         self.notify("reminders")
         [kept] = self._read("origin = ?", (origin,))
@@ -229,15 +225,6 @@ class Reminders(_Memories):
         self.execute("UPDATE reminders SET due_at = ? WHERE id = ?", (millis(due_at), reminder))
         self.notify("members")
 
-    def move(self, reminder: Reminder, plan: bytes, due_at: datetime) -> None:
-        """Replaces the plan and the next time of a reminder."""
-        place = f"reminders.plan|{reminder.origin}"
-        self.execute(
-            "UPDATE reminders SET plan = ?, due_at = ? WHERE id = ?",
-            (self.keyring.seal(reminder.conversation, place, plan), millis(due_at), reminder.id),
-        )
-        self.notify("reminders")
-
     def revive(self, reminder: int, due_at: datetime) -> None:
         """Plans a reminder again that is over, under a new number, or sets the next time of one that is planned."""
         self.execute(
@@ -287,7 +274,7 @@ class Reminders(_Memories):
         """Returns the reminders of these rows. Damaged ones are skipped, and deleted if `discards` is set."""
         columns = (
             "id, conversation_id AS conversation, origin, number, plan, words, due_at, expires_at, "
-            "is_delay, settled_at IS NOT NULL AS is_over"
+            "settled_at IS NOT NULL AS is_over"
         )
         sealed = ("plan", "words")
         return self.open_records(Reminder, "reminders", columns, condition, values, sealed=sealed, discards=discards)

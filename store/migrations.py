@@ -30,15 +30,8 @@ _DECIDING = {
 _GONE = ("guard", "tool_shapes", "openings", "copies", "lessons", "own_time", "listening")
 """Tables of earlier schemas that nothing reads any more."""
 
-_DELAYS = (
-    "UPDATE main.reminders SET is_delay = 1 FROM main.former_reminders AS former "
-    "WHERE former.id = reminders.id AND former.set_back_ms IS NOT NULL"
-)
-_BECAME = (
-    ("own_time", "own_ns", "INSERT INTO main.last_time SELECT id, boot, counted_ns, own_ns, own_ns FROM main.own_time"),
-    ("former_reminders", "set_back_ms", _DELAYS),
-)
-"""Columns that became others: their table, their name, and what takes them over."""
+_OWN_TIME = "INSERT INTO main.last_time SELECT id, boot, counted_ns, own_ns, own_ns FROM main.own_time"
+"""Takes over what has become the last known time."""
 
 
 def _newest() -> tuple[int, str]:
@@ -132,9 +125,8 @@ def _rebuild(connection: sqlite3.Connection, keyring: Keyring, version: int, scr
 
 def _drop(connection: sqlite3.Connection, *tables: str) -> None:
     """Drops earlier tables, once what became of their columns is taken over."""
-    for table, column, statement in _BECAME:
-        if column in _columns(connection, table):
-            connection.execute(statement)
+    if "own_ns" in _columns(connection, "own_time"):
+        connection.execute(_OWN_TIME)
     for table in tables:
         connection.execute(f"DROP TABLE IF EXISTS main.{table}")
 

@@ -215,7 +215,7 @@ class TestImage:
         copied = [path for line in lines for path in line.split()]
         locks = {"requirements.lock", "docker/build.lock", "docker/mcp.lock", "docker/postgres.lock"}
         assert set(copied) == {*locks, "pyproject.toml", "README.md", "LICENSE", "bot", "store", "tools"}
-        assert all(self.is_sent(path) for path in [*copied, "bot/settings/__init__.py", "store/schema/040_base.sql"])
+        assert all(self.is_sent(path) for path in [*copied, "bot/settings/__init__.py", "store/schema/041_base.sql"])
         for path in (".env", ".env.mine", "data/aldis.db", ".git/config", "secrets/key", "store/aldis.db", "bot/a.key"):
             assert not self.is_sent(path), path
 

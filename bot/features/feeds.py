@@ -3,7 +3,7 @@
 
     due --validators--> 304, or the same bytes -----> nothing new
                     |-> other bytes --> a cell -----> its articles, kept with its state in one transaction
-                    '-> anything else, no answer ---> trouble: asked again at growing intervals
+                    '-> anything else, no answer ---> trouble: asked again an interval later
 
 Its content comes from a stranger, even if an admin chose it: only the public web is asked, sizes and times are bounded,
 and it is opened in a process of its own. After a crash the same feed is due, and is requested with its validators
@@ -73,7 +73,6 @@ FEED_ONLY_ADMINS = Sentence("FEED_ONLY_ADMINS", "Only my admins can change which
 NO_SUCH_FEED = Sentence("NO_SUCH_FEED", "There's no feed with that number; `/feeds` alone shows them all.")
 FEED_UNREADABLE = Sentence("FEED_UNREADABLE", "That isn't a feed I can read.")
 FEED_UNREACHABLE = Sentence("FEED_UNREACHABLE", "It can't be reached.")
-FEED_GONE = Sentence("FEED_GONE", "Its server says it's gone for good.")
 
 MAX_BYTES = 2_000_000
 """The largest feed that is read."""
@@ -88,12 +87,11 @@ _MAX_MARK_CHARS = 500
 _ACCEPTED = ("application/atom+xml", "application/rss+xml", "application/xml", "application/*", "text/*", "")
 _FETCH_SECONDS = 30.0
 _CELL_SECONDS = 20.0
-_NO_FEED, _UNREACHABLE, _GONE = "no_feed", "unreachable", "gone"
+_NO_FEED, _UNREACHABLE = "no_feed", "unreachable"
 """What can be the trouble with a feed."""
 _MIN_NAP_SECONDS, _MAX_NAP_SECONDS = 0.05, 60.0
 _PAUSE_SECONDS = 30.0
-_MAX_PAUSE = timedelta(days=1)
-"""However often a feed has failed, it is asked once a day."""
+_SETTLED_FOR = timedelta(days=1)
 
 Days = Annotated[int, Field(ge=1, le=MAX_DAYS, description="How many days back from now, such as 7.")]
 Limit = Annotated[int, Field(ge=1, le=_MAX_RESULTS, description="The most results.")]
@@ -288,7 +286,7 @@ class FeedCommands(CommandGroup):
         )
         if feed.trouble is None:
             return line
-        return f"{line}. {say({_NO_FEED: FEED_UNREADABLE, _GONE: FEED_GONE}.get(feed.trouble, FEED_UNREACHABLE))}"
+        return f"{line}. {say(FEED_UNREADABLE if feed.trouble == _NO_FEED else FEED_UNREACHABLE)}"
 
 
 def _remove(repos: Repositories, number: int) -> str:
@@ -367,7 +365,7 @@ class FeedReader:
         if page.status == HTTPStatus.NOT_MODIFIED and sent:
             return Reading(feed=replace(feed, trouble=None))
         if not page.ok:
-            return Reading(feed=replace(feed, trouble=_GONE if page.status == HTTPStatus.GONE else _UNREACHABLE))
+            return Reading(feed=replace(feed, trouble=_UNREACHABLE))
         digest = hashlib.sha256(page.body).digest()[:16]
         read = replace(
             feed, etag=_mark(page, "etag"), last_modified=_mark(page, "last-modified"), digest=digest, trouble=None
@@ -419,7 +417,7 @@ class FeedPoller:
             StoreError: what was read could not be kept; try again later.
         """
         now = self._clock.now()
-        if self._settled_at is None or abs(now - self._settled_at) > _MAX_PAUSE:  # perhaps the clock was set
+        if self._settled_at is None or abs(now - self._settled_at) > _SETTLED_FOR:  # perhaps the clock was set
             await self._store.transaction(self._settle)
             self._settled_at = now
         while (feed := await self._store.read(lambda repos: repos.feeds.due(self._clock.now()))) is not None:
@@ -439,7 +437,7 @@ class FeedPoller:
     def _settle(self, repos: Repositories) -> None:
         """Adds the feeds of the settings to the others."""
         now = self._clock.now()
-        repos.feeds.pull_in(until=now + _MAX_PAUSE)
+        repos.feeds.pull_in(until=now + self._every)
         repos.feeds.settle_set(self._news.feeds, now=now)
 
     async def _attend(self, feed: Feed) -> None:
@@ -454,24 +452,17 @@ class FeedPoller:
     def _keep(self, repos: Repositories, reading: Reading) -> None:
         now, feed = self._clock.now(), reading.feed
         if feed.trouble is None:
-            feed = replace(feed, read_at=now, failures=0)
+            feed = replace(feed, read_at=now)
         else:
             self._counts.add("feeds_failed")
             _log.warning("feed %d cannot be read (%s)", feed.id, feed.trouble)
-            feed = replace(feed, failures=feed.failures + 1)
-        is_there = repos.feeds.note(replace(feed, due_at=self._clock.now() + self._pause(feed.failures)))
+        is_there = repos.feeds.note(replace(feed, due_at=now + self._every))
         if reading.pieces is not None:
             kept = repos.feeds.keep(feed.id, self._articles(reading.pieces, now)) if is_there else 0
             for name in ("feeds_read", *["feed_articles"] * kept):
                 self._counts.add(name)
         elif feed.trouble is None:
             self._counts.add("feeds_unchanged")
-
-    def _pause(self, failures: int) -> timedelta:
-        """The time until a feed is read again that has failed so often since it was read: each failure but the first
-        doubles it.
-        """
-        return min(self._every * 2 ** min(max(failures - 1, 0), 10), _MAX_PAUSE)
 
     def _articles(self, pieces: Sequence[Piece], now: datetime) -> list[Article]:
         """The articles recent enough to be kept. None is dated later than now, or it would stay on top of all

@@ -252,8 +252,7 @@ CREATE TABLE reminders (
     due_at INTEGER NOT NULL,                -- the next time
     expires_at INTEGER,                     -- when the words disappear with the message that they came from; null:
                                             -- never
-    settled_at INTEGER,                     -- when it came for the last time, or was cancelled; null: it is planned
-    is_delay INTEGER NOT NULL DEFAULT 0     -- 1: it was asked for as a delay, not as a date
+    settled_at INTEGER                      -- when it came for the last time, or was cancelled; null: it is planned
 ) STRICT;
 CREATE INDEX reminders_due ON reminders (due_at) WHERE settled_at IS NULL;
 CREATE INDEX reminders_expiring ON reminders (expires_at) WHERE expires_at IS NOT NULL AND words IS NOT NULL;
@@ -398,7 +397,6 @@ CREATE TABLE feeds (
     digest BLOB,                            -- of what was read last, for servers that know neither of the two
     due_at INTEGER,                         -- when it is read next; null: never again, it is gone
     read_at INTEGER,                        -- when it was read last, changed or not
-    failures INTEGER NOT NULL DEFAULT 0,    -- since then
     trouble TEXT                            -- a word for what went wrong the last time; null: nothing
 ) STRICT;
 CREATE INDEX feeds_due ON feeds (due_at) WHERE due_at IS NOT NULL;

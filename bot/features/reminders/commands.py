@@ -35,7 +35,10 @@ QUESTION_SET = Sentence("QUESTION_SET", "OK, I'll answer this {when}: {text}")
 QUESTION_SET_AGAIN = Sentence("QUESTION_SET_AGAIN", "OK, I'll answer this {repeats}, first {when}: {text}")
 CANCEL_BY_REACTION = Sentence("CANCEL_BY_REACTION", "React ❌ to cancel.")
 CANCEL_BY_COMMAND = Sentence("CANCEL_BY_COMMAND", "`/remind cancel {number}` cancels it.")
-ASKS_ZONE = Sentence("ASKS_ZONE", "It's {time} where you are, right? If not, write `/timezone` and your city.")
+ASKS_ZONE = Sentence(
+    "ASKS_ZONE",
+    "It's {time} where you are, right? If not, cancel this, write `/timezone` and your city, and ask me again.",
+)
 IS_QUESTION = Sentence("IS_QUESTION", "(a question)")
 REMINDER_LOSES_WORDS = Sentence(
     "REMINDER_LOSES_WORDS", "(Messages here disappear before then: I'll remind you, but won't know what about.)"
@@ -51,7 +54,6 @@ TOO_MANY_REMINDERS = Sentence(
 )
 TIME_IS_OVER = Sentence("TIME_IS_OVER", "It's already {now}. When do you mean?")
 DAY_IS_OVER = Sentence("DAY_IS_OVER", "That day is over: it's {today} already. When do you mean?")
-REMIND_WHAT = Sentence("REMIND_WHAT", "What about? Please write it behind the time.")
 TONIGHT_IS_OVER = Sentence("TONIGHT_IS_OVER", "It's already {now}. When tonight?")
 WHICH_HALF = Sentence("WHICH_HALF", "Do you mean {times}? Please write the reminder with that time.")
 TIME_NOT_READ = Sentence("TIME_NOT_READ", "I don't understand that time. Try one like these.")
@@ -61,7 +63,6 @@ NO_SUCH_ZONE = Sentence(
     "NO_SUCH_ZONE", "I don't know that time zone. Name the nearest big city, like Berlin or New York."
 )
 TIMEZONE = Sentence("TIMEZONE", "It's {now} where you are ({zone}).")
-REMINDERS_MOVED = Sentence("REMINDERS_MOVED", "What you had planned comes by that clock, too.")
 
 _REASONS: Mapping[Reason, Sentence] = {
     "zone": NO_SUCH_ZONE,
@@ -78,7 +79,6 @@ _CANCEL = re.compile(
     re.IGNORECASE,
 )
 _LIST = re.compile(r"(?:list|show|liste|zeige?n?|lister|montrer?|lista|mostrar?)?", re.IGNORECASE)
-_ANY_TEXT = "tea"
 _DAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
 
 
@@ -130,8 +130,6 @@ class ReminderCommands(CommandGroup):
             expires_at=item.expires_at,
         )
         reply = None if self._has_model else _not_read()
-        if wish is None and time_grammar.read(f"{rest} {_ANY_TEXT}", now=now, zone=zone) is not None:
-            reply = say(REMIND_WHAT)
         try:
             if wish is not None:
                 reply = self._reply(self._reminders.plan(repos, wish, asker), local)
@@ -184,20 +182,17 @@ class ReminderCommands(CommandGroup):
         examples=("/timezone", "/timezone Berlin", "/timezone Europe/Lisbon"),
     )
     async def _timezone(self, call: Call) -> Answer:
-        """Sets this person's time zone, by a city or its name. What they planned before it was known moves to its
-        clock.
-        """
+        """Sets this person's time zone, by a city or its name."""
         words, person = call.command.rest, call.message.author
         zone = zone_meant(words) if words else None
         if words and zone is None:
             return NO_SUCH_ZONE
-        moved = zone is not None and await self._reminders.live_in(person, zone)
+        if zone is not None:
+            await self._reminders.live_in(person, zone)
 
         def reply(repos: Repositories) -> str:
             zone = self._reminders.zone(repos, person)
-            now = f"{self._context.clock.now().astimezone(ZoneInfo(zone)):%H:%M}"
-            shown = say(TIMEZONE, zone=zone, now=now)
-            return f"{shown} {say(REMINDERS_MOVED)}" if moved else shown
+            return say(TIMEZONE, zone=zone, now=f"{self._context.clock.now().astimezone(ZoneInfo(zone)):%H:%M}")
 
         return reply
 

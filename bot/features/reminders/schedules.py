@@ -10,7 +10,7 @@ Source: the meaning of a skipped or repeated local time: RFC 5545, 3.3.5 (2009).
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Literal, cast
 from zoneinfo import ZoneInfo
@@ -105,16 +105,6 @@ def first_plan(wish: Wish, *, now: datetime, zone: str) -> tuple[Plan, datetime]
     if due_at > now + MAX_AHEAD:
         raise UnfitWish("far", "That is more than five years away.")
     return plan, due_at
-
-
-def move_plan(plan: Plan, zone: str, *, now: datetime) -> tuple[Plan, datetime] | None:
-    """The plan by the clock of another zone, and when it is next due; None if it keeps its instant, because that would
-    be over there, or it comes every few hours.
-    """
-    there = replace(plan, zone=zone, start_at=instant(plan.local, zone))
-    due_at = there.start_at if plan.repeat is None else next_after(there, now)
-    is_hourly = plan.repeat is not None and plan.repeat.every == "hour"
-    return None if is_hourly or due_at is None or due_at <= now else (there, due_at)
 
 
 def next_after(plan: Plan, after: datetime) -> datetime | None:

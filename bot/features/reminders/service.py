@@ -40,7 +40,6 @@ from bot.labels import UNKNOWN, Labels
 from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.settings.groups import LocaleSettings
-from bot.settings.values import is_zone
 from bot.trust.links import inert
 from bot.trust.rules import may_carry_out
 from store import Arrival, ConversationId, Reminder, Repositories, Store, TurnId
@@ -159,34 +158,10 @@ class Reminders:
         """Returns the person's time zone as far as known."""
         return repos.reminders.zone(ChatId.direct(person)) or self._timezone
 
-    async def live_in(self, person: PersonId, zone: str) -> bool | None:
-        """Sets the person's time zone; None if there is no such zone, and nothing has changed.
-
-        If none was known before, what they planned by the assumed zone moves to their own clock; returns whether that
-        changes when anything is due.
-        """
-        if not is_zone(zone):
-            return None
+    async def live_in(self, person: PersonId, zone: str) -> None:
+        """Sets the person's time zone, one that there is. What they have planned keeps its instant."""
         direct = await self.store.conversation(ChatId.direct(person), now=self.clock.now())
-
-        def keep(repos: Repositories) -> bool:
-            is_first = repos.reminders.zone(ChatId.direct(person)) is None
-            repos.reminders.keep_zone(direct, zone)
-            planned = repos.reminders.of_person(person) if is_first and zone != self._timezone else ()
-            return sum(self._move(repos, reminder, zone) for reminder in planned) > 0
-
-        return await self.store.transaction(keep)
-
-    def _move(self, repos: Repositories, reminder: Reminder, zone: str) -> bool:
-        """Moves what was planned by the assumed zone to the clock of this one; returns whether its time changes."""
-        place = _places.validate_json(reminder.plan) if reminder.plan else None
-        if place is None or place.plan.zone != self._timezone or reminder.is_delay:
-            return False
-        if (moved := schedules.move_plan(place.plan, zone, now=self.clock.now())) is None:
-            return False
-        plan, due_at = moved
-        repos.reminders.move(reminder, _places.dump_json(replace(place, plan=plan)), due_at)
-        return due_at != reminder.due_at
+        await self.store.transaction(lambda repos: repos.reminders.keep_zone(direct, zone))
 
     def plan(self, repos: Repositories, wish: Wish, asker: Asker) -> PlannedReminder:
         """Plans a reminder; what the same origin has planned before is returned unchanged.
@@ -210,7 +185,6 @@ class Reminders:
             due_at=due_at,
             turn=asker.turn,
             expires_at=asker.expires_at,
-            is_delay=wish.delay_seconds is not None and wish.repeat is None,
         )
         if chat.is_group:
             repos.members.want(asker.conversation)

@@ -13,6 +13,7 @@ from bot import labels
 from bot.events import ChatId, PersonId, ScheduledPrompt, SentId
 from bot.features.reminders.schedules import MAX_AHEAD, UnfitWish, describe_moment
 from bot.features.reminders.service import Asker, PlannedReminder, Reminders
+from bot.settings.values import is_zone
 from store import ConversationId, Repositories, TurnId
 from tools import (
     Approval,
@@ -120,8 +121,8 @@ class Remind:
             " from the date and zone at the start of their message; never guess an hour that they did not give: ask"
             " (tonight, said in the evening, is in an hour)."
             " Confirm the time that it returns as people say it: OK, at 20:14 (in 10 minutes): take the pizza out. If"
-            " zone_is_known is false, ask once whether it is that time where they are, and save their zone with action"
-            " timezone."
+            " zone_is_known is false, ask once whether it is that time where they are; if not, save their zone with"
+            " action timezone, cancel this one and set it again."
         ),
         arguments=RemindArguments,
         intent=_intent,
@@ -163,8 +164,9 @@ class Remind:
             return Result(data={"cancelled": _data(cancelled)}, origins=(cancelled.origin,))
         if zone is None:
             raise BadArguments("timezone: which zone?")
-        if await self._reminders.live_in(person, zone) is None:
+        if not is_zone(zone):
             raise BadArguments(f"there is no time zone {zone!r}; use an IANA name such as Europe/Berlin")
+        await self._reminders.live_in(person, zone)
         return Result(data={"timezone": zone})
 
     async def _within(self, context: ToolContext, work: Callable[[Repositories, ConversationId], T]) -> T:
