@@ -16,7 +16,7 @@ from typing import get_args
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bot.app.wiring import idle_features  # noqa: E402  (found by the line above)
+from bot.app.tools import idle_features  # noqa: E402  (found by the line above)
 from bot.commands.base import CommandEntry, CommandGroup, Section  # noqa: E402
 from bot.doctor.tools import ToolGroup, inventory  # noqa: E402
 from bot.settings import load_settings  # noqa: E402

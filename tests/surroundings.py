@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from bot.app.wiring import idle_features, user_agent
+from bot.app.tools import idle_features, user_agent
 from bot.media.library import Library
 from bot.media.sandbox import Sandbox
 from tools import Fetcher, Http, ToolDeps, alone

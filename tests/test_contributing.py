@@ -70,7 +70,7 @@ async def test_the_recipe_for_a_command(store: Store, clock: SetClock, monkeypat
     def commands(context: CommandContext) -> list[CommandGroup]:
         return [dice(context)]
 
-    # Here the command does not stand in `bot/app/wiring.py`.
+    # Here the command does not stand in `bot/app/__init__.py`.
     story = block("its story").replace("(store, clock)", "(store, clock, commands=commands)")
     await made(story, commands=commands)["test_a_die_is_thrown"](store, clock)
     async with app_harness(store, clock, commands=commands) as aldis:

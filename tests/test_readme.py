@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from bot.app.wiring import idle_features
+from bot.app.tools import idle_features
 from bot.clock import SetClock
 from bot.unanswered import REASONS
 from store import Store

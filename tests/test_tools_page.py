@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.app.wiring import idle_features
+from bot.app.tools import idle_features
 from tests.bot.web.admin.conftest import visited
 from tests.conftest import NOON
 from tests.test_names import TREES

@@ -1,43 +1,92 @@
-"""Puts Aldis together from its settings; the only room that names concrete parts.
+"""Puts Aldis together from its settings, from top to bottom; the only room that names concrete parts.
 
-    settings --> store, providers, tools, transport --> the loops --> the service
+    settings --> store, transport --> Services: what all parts share --> the loops and what they need --> the service
 
-`transports`: the one for the bridge that answers. `models`: the providers and their prices. `wiring`: the tools, and
-the loops over an open store. Here all of it is opened and closed. Left to others: the verbs (`bot.cli.main`).
+`transports`: the one for the bridge that answers. `models`: the providers and their prices. Left to others: the verbs
+(`bot.cli`).
 """
 
 import asyncio
+import base64
 import gc
+import logging
 import resource
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import replace
+from datetime import timedelta
 from functools import partial
+from typing import cast
 
+from pydantic import SecretStr
+
+from bot.access.access import EVERYBODY, AccessList
+from bot.access.limits import Quota
 from bot.access.pairing import Callers, Pairing
-from bot.app import models, transports, wiring
-from bot.app.wiring import check_approve, feature_tools, idle_features, own_tools, user_agent
+from bot.app import models, transports
+from bot.app.tools import check_approve, feature_tools, idle_features, news_options, own_tools, prefixes_of, user_agent
+from bot.chat import prompt
+from bot.chat.agent import Agent
+from bot.chat.approvals import Approvals
+from bot.chat.captchas import Captchas
+from bot.chat.context import GroupContext
+from bot.chat.edits import Revisions
+from bot.chat.notices import Admins, Notice, Notices
+from bot.chat.room import ContextRoom, Models
+from bot.chat.status import EMOJI, Reactions, StatusMessages
+from bot.chat.toolbox import Toolbox
+from bot.chat.turns import Turn, Turns
 from bot.clock import Clock
+from bot.commands.admin import AdminCommands, Audience
+from bot.commands.base import CommandContext, CommandGroup, Commands
+from bot.commands.conversation import ConversationCommands
+from bot.commands.preferences import Menu, PreferenceCommands
+from bot.commands.urgent import UrgentItems
 from bot.doctor.checkup import recheck
-from bot.doctor.findings import Deps
-from bot.doctor.machine import is_contained, secret_of
+from bot.doctor.findings import Deps, Finding
+from bot.doctor.machine import check_disk, free_bytes_of, is_contained, secret_of
+from bot.doctor.models import ModelTroubles
 from bot.errors import ConfigError
+from bot.events import TERMINAL_PERSON
+from bot.features.attestation import AttestationCommands
 from bot.features.evidence import ReportJudge
-from bot.features.feeds import FeedReader, FeedService
-from bot.features.reminders.service import close_copy
+from bot.features.export import ExportCommands
+from bot.features.feeds import FeedCommands, FeedPoller, FeedReader, FeedService
+from bot.features.memory import MemoryCommands
+from bot.features.reminders.commands import ReminderCommands
+from bot.features.reminders.service import Reminders, ReminderScheduler, close_copy
+from bot.features.safety_numbers import SafetyNumbers, TrustCommands
+from bot.features.summaries import Summaries
+from bot.features.usage import UsageCommands
+from bot.i18n import phrases
+from bot.i18n.catalogues import say
 from bot.i18n.language import set_language
+from bot.loops.intake import Intake
+from bot.loops.maintenance import Maintenance, Membership
+from bot.loops.sender import Sender
+from bot.loops.watchdog import Checkups, Watchdog
+from bot.loops.worker import Worker
+from bot.media.attachments import AttachmentReader
 from bot.media.cell import FileRefused
 from bot.media.library import Library
 from bot.media.sandbox import Sandbox
 from bot.media.speech import Speech
+from bot.metrics import Counts
 from bot.models.base import Provider
+from bot.models.capabilities import ModelLessons
+from bot.money.budgets import Budget
 from bot.money.ledger import Quotas
 from bot.service import Service
-from bot.settings import Settings
+from bot.settings import LimitsSettings, Settings
 from bot.signal.protocol import Transport
+from bot.trust.secrets import Secrets, passwords_in
+from bot.web.admin.world import RunningParts
+from bot.web.control import Control
+from bot.web.health import HealthPage
 from store import Store, open_store
-from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone, sources
+from tools import Fetcher, Http, NewsOptions, Tool, ToolDeps, ToolSource, alone, sources
+
+_log = logging.getLogger(__name__)
 
 _CLOSE_SECONDS = 3.0
 _PREPARE_SECONDS = 3.0
@@ -46,6 +95,10 @@ _RESERVE_BYTES = 2_000_000
 """Given up when the disk is full, so that what must go can go; more than one deleting transaction needs."""
 _MAX_FILES, _MAX_THREADS = 65_536, 64
 """A thousand waiting conversations may hold a connection to a model each, and a name that never resolves a thread."""
+
+
+_UNLIMITED = LimitsSettings(messages_per_minute=10_000, conversation_messages_per_minute=10_000, max_waiting=100_000)
+"""For the person at the terminal."""
 
 
 def check_settings(settings: Settings) -> None:
@@ -98,13 +151,8 @@ async def build_service(
         sandbox, store = Sandbox(), await stack.enter_async_context(opened_store(settings, realm))
         await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
         clock = await resumed_clock(store)
-        shared = wiring.Services(
-            *(settings, transport, store, realm),
-            clock=clock,
-            sandbox=sandbox,
-            restart=restart,
-            pairing=pairing,
-            callers=callers,
+        shared = Services(
+            *(settings, transport, store, realm, clock, sandbox), restart=restart, pairing=pairing, callers=callers
         )
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
@@ -113,48 +161,308 @@ async def build_service(
         probe = models.CapabilityProbe(settings, http, shared.lessons)
         stack.push_async_callback(_close, probe)
         await importing
-        troubles = shared.troubles
-        on_error = troubles.on_error, partial(models.count_failure, shared.counts)
-        on_answer = troubles.on_answer, partial(models.count_answer, shared.counts), probe.on_answer
+        troubles, counts = shared.troubles, shared.counts
+        on_error = troubles.on_error, partial(models.count_failure, counts)
+        on_answer = troubles.on_answer, partial(models.count_answer, counts), probe.on_answer
         provider = models.provider(settings, shared.lessons, on_error=on_error, on_answer=on_answer)
         stack.push_async_callback(_close, provider)
         probe.start()
         preparing = asyncio.create_task(_prepare(sandbox), name="cells")
         stack.callback(preparing.cancel)
-        own, more = _tools(shared, provider, http, fetcher)
+
+        features = feature_tools(store, clock, shared.reminders)
+        judge = ReportJudge(store, clock, provider if models.has_model(settings) else None, shared.budget)
+        papers, quotas = Library(sandbox), Quotas(store, clock)
+        around = ToolDeps(http=http, fetcher=fetcher, features=features, quotas=quotas, papers=papers, judge=judge)
+        own = own_tools(settings, around)
+        check_approve(settings, own)
+        news = tuple(tool for tool in own if tool in features["news"])
+        names = {tool.spec.name for tool in own}
+        servers = sources(settings.tools.options_by_name, taken=names) if settings.tools.enabled else ()
+        more = (*((FeedService(news, store),) if news else ()), *servers)
         for source in more:
             stack.push_async_callback(_close, source)
-        deps = replace(doctor_deps(settings), tool_deps=alone(http, fetcher, idle_features()))
-        speech = Speech(http, settings.audio, api_key=settings.audio_key) if settings.audio.base_url else None
-        reader = FeedReader(feeds, sandbox)
-        ask = partial(recheck, settings, deps)
-        aldis = wiring.service(shared, provider, own, more, speech=speech, reader=reader, ask=ask)
+        aldis = service(
+            shared,
+            provider,
+            tuple(tool for tool in own if tool not in news),
+            more,
+            speech=Speech(http, settings.audio, api_key=settings.audio_key) if settings.audio.base_url else None,
+            reader=FeedReader(feeds, sandbox),
+            ask=partial(recheck, settings, doctor_deps(settings, alone(http, fetcher, idle_features()))),
+        )
         # What exists by now will stay, so the collector need not scan it again and again.
         gc.freeze()
         gc.enable()
         yield aldis
 
 
-def _tools(
-    shared: wiring.Services, provider: Provider, http: Http, fetcher: Fetcher
-) -> tuple[tuple[Tool, ...], tuple[ToolSource, ...]]:
-    """The enabled tools, and the sources of those that are known only while Aldis runs.
+class Services:
+    """What the parts of one run share, in the order in which they need each other; made once, and not changed."""
 
-    Raises:
-        ConfigError: `TOOLS__APPROVE` names a tool that there is not.
+    def __init__(
+        self,
+        settings: Settings,
+        transport: Transport,
+        store: Store,
+        realm: str,
+        clock: Clock,
+        sandbox: Sandbox,
+        *,
+        restart: Callable[[], Awaitable[None]] | None = None,
+        pairing: Pairing | None = None,
+        callers: Callers | None = None,
+    ) -> None:
+        """`restart` restarts Aldis from within; None: that is impossible. `pairing` and `callers` are the strangers who
+        have a code, and those whom a page shows: they outlast this run.
+        """
+        signal, limits, timezone = settings.signal, settings.limits, settings.locale.timezone
+        self.settings, self.transport, self.store, self.clock = settings, transport, store, clock
+        self.sandbox, self.counts, self.lessons = sandbox, Counts(), ModelLessons()
+        self.is_signal = is_signal = realm == "signal"
+        self.outside = outside = transport, store, clock, self.counts
+        self.allowed = access_list(settings, realm)
+        """Who may write by the settings; `Doorkeeper.access` adds the members of the groups."""
+
+        # What is kept of a conversation.
+        priced = models.priced_models(settings, self.lessons)
+        self.budget = budget = Budget(store, clock, models.budgets(settings), timezone=timezone, priced=priced)
+        most, language = settings.history.max_turns, settings.locale.language
+        self.turns = turns = Turns(store, clock, max_turns=most, timezone=timezone, language=language, budget=budget)
+        deletes, asks = signal.delete_answers, limits.messages_per_minute
+        self.revisions = Revisions(store, clock, turns, deletes_answers=deletes, asks_per_minute=asks)
+        self.approvals = Approvals(store, clock, turns)
+        self.reminders = Reminders(store, clock, turns, locale=settings.locale)
+        self.command_context = CommandContext(store, turns, clock)
+
+        # What people see while they wait.
+        marks = EMOJI if is_signal and signal.ack == "reaction" else None
+        self.status_messages = StatusMessages(store, clock, mode=signal.live if is_signal else "off")
+        self.reactions = Reactions(transport, store, clock, emoji=marks)
+
+        # Who is who, who comes in, and what the admins hear.
+        self.pairing, self.restart = pairing or Pairing(), restart
+        self.audience = audience = Audience(transport, lambda: self.intake.door.access)
+        self.admins = Admins(clock, listed=lambda: self.intake.door.access.admins, language=turns.language)
+        accepts, pairs = signal.new_safety_numbers == "accept", is_signal and settings.access.strangers == "pair"
+        identities = SafetyNumbers(*outside, may_write=audience.may_write, admins=self.admins, accepts=accepts)
+        self.identities, self.captchas = identities, Captchas(*outside)
+        self.membership = Membership(transport, store, clock, self.allowed)
+        self.intake = Intake(
+            *outside,
+            allowed=self.allowed,
+            name=signal.name,
+            quota=Quota(limits if is_signal else _UNLIMITED),
+            pairing=self.pairing if pairs else None,
+            callers=callers,
+            on_untrusted=identities.notice,
+            on_group_change=self.membership.notice,
+        )
+        self.membership.on_groups = self.intake.door.learn_groups
+        self.admin_commands = AdminCommands(
+            self.command_context, self.pairing, audience, self.admins, on_allowed=self.intake.admit
+        )
+        self.watchdog, self.troubles = Watchdog(transport, clock=clock), ModelTroubles()
+
+
+def service(
+    shared: Services,
+    provider: Provider,
+    tools: Sequence[Tool],
+    more: Sequence[ToolSource] = (),
+    *,
+    speech: Speech | None = None,
+    reader: FeedReader | None = None,
+    ask: Callable[[], Awaitable[Sequence[Finding]]] | None = None,
+    commands: Iterable[CommandGroup] = (),
+) -> Service:
+    """Puts all parts together, in the order in which they need each other.
+
+    `more` are sources of tools known only while it runs. `reader` None: no feeds are read. `ask` checks servers; None:
+    nothing does. `commands` are some besides the usual ones.
     """
-    settings, store, clock = shared.settings, shared.store, shared.clock
-    features = feature_tools(store, clock, shared.reminders)
-    judge = ReportJudge(store, clock, provider if models.has_model(settings) else None, shared.budget)
-    papers, quotas = Library(shared.sandbox), Quotas(store, clock)
-    around = ToolDeps(http=http, fetcher=fetcher, features=features, quotas=quotas, papers=papers, judge=judge)
-    own = own_tools(settings, around)
-    check_approve(settings, own)
-    news = tuple(tool for tool in own if tool in features["news"])
-    names = {tool.spec.name for tool in own}
-    servers = sources(settings.tools.options_by_name, taken=names) if settings.tools.enabled else ()
-    more = (*((FeedService(news, store),) if news else ()), *servers)
-    return tuple(tool for tool in own if tool not in news), more
+    settings, transport, store, clock, counts = shared.settings, *shared.outside
+    intake, identities, news = shared.intake, shared.identities, news_options(settings)
+    counts.watch("unanswered_not_a_frame", lambda: transport.stream.unreadable)
+    toolbox = Toolbox(
+        tools,
+        sources=more,
+        clock=clock,
+        timezone=settings.locale.timezone,
+        timeout_seconds=settings.tools.timeout_seconds,
+        calls_per_minute=settings.tools.calls_per_minute,
+        approve=settings.tools.approve,
+        prefixes=prefixes_of(settings),
+        on_run=partial(models.count_run, counts),
+    )
+    room = ContextRoom(models.lesson_of(settings, shared.lessons))
+    system = prompt.system(settings.signal.name, settings.llm.system_prompt, settings.locale.place)
+    asked = Models(provider=provider, system=system, settings=settings, budget=shared.budget, room=room)
+    summaries = Summaries(store, clock, counts, provider, room, shared.budget, settings)
+    menu = Menu(models=settings.llm.models_to_choose, tools=tools, sources=more)
+    groups = (*_command_groups(shared, menu, news), *commands)
+    checkups, health = _watching(shared, ask)
+    language, grace = shared.turns.language, settings.signal.unknown_grace_seconds
+    retention, backups = (
+        None if days is None else timedelta(days=days)
+        for days in (settings.history.retention_days, settings.store.backup_days)
+    )
+    nightly = None if backups is None else partial(_back_up, shared, backups)
+    return Service(
+        settings=settings,
+        worker=_worker(shared, asked, toolbox, speech, groups, summaries.note),
+        intake=intake,
+        sender=Sender(*shared.outside, grace_seconds=grace, language=language, on_untrusted=identities.notice),
+        membership=shared.membership,
+        maintenance=Maintenance(store, clock, shared.revisions, retention=retention, nightly=nightly),
+        reminder_scheduler=ReminderScheduler(
+            shared.reminders, counts, allowed=lambda: intake.door.access, account=transport.account
+        ),
+        summaries=summaries,
+        feed_poller=FeedPoller(store, clock, counts, reader, news=news) if reader and news.enabled else None,
+        watchdog=shared.watchdog,
+        checkups=checkups,
+        control=Control(store, clock, transport, shared.captchas, health.state, shared.restart),
+        running=RunningParts(store, clock, transport, health, identities, shared.captchas, shared.audience, toolbox),
+    )
+
+
+def _watching(shared: Services, ask: Callable[[], Awaitable[Sequence[Finding]]] | None) -> tuple[Checkups, HealthPage]:
+    """What notices that something is wrong, and the page that says so."""
+    settings, watchdog, troubles = shared.settings, shared.watchdog, shared.troubles
+
+    def look() -> list[Finding]:
+        level, words = ("problem", "nothing is heard over it") if watchdog.is_deaf else ("ok", "something is heard")
+        heard = Finding(level, "bridge", words, notice=Notice(kind="deaf"))
+        return [*troubles.findings(), check_disk(free_bytes_of(settings)), heard]
+
+    async def asked() -> Sequence[Finding]:
+        return await ask() if ask else ()
+
+    notices = Notices(shared.store, shared.clock, shared.admins)
+    checkups = Checkups(notices, look=look, ask=asked, contacts=shared.audience.contacts)
+    troubles.on_change = checkups.wake
+    health = HealthPage(
+        shared.store,
+        watchdog,
+        shared.clock,
+        shared.counts,
+        level=lambda: shared.sandbox.known_level,
+        findings=lambda: checkups.findings,
+        free_bytes=lambda: free_bytes_of(settings),
+        used_share=shared.budget.used_share,
+    )
+    return checkups, health
+
+
+def _command_groups(shared: Services, menu: Menu, news: NewsOptions) -> tuple[CommandGroup, ...]:
+    """What people can say, in the order of /help."""
+    settings, zone = shared.settings, shared.settings.locale.timezone
+    context, has_model = shared.command_context, models.has_model(settings)
+    return (
+        ConversationCommands(context, shared.approvals),
+        ExportCommands(context, timezone=zone),
+        UsageCommands(context, timezone=zone, limits=settings.budget),
+        PreferenceCommands(context, menu),
+        AttestationCommands(context),
+        ReminderCommands(context, shared.reminders, has_model=has_model, has_reactions=shared.is_signal),
+        MemoryCommands(context),
+        FeedCommands(context, is_on=news.enabled, timezone=zone),
+        shared.admin_commands,
+        TrustCommands(context, shared.identities),
+    )
+
+
+def _worker(
+    shared: Services,
+    models: Models,
+    toolbox: Toolbox,
+    speech: Speech | None,
+    groups: Sequence[CommandGroup],
+    on_kept: Callable[[Turn], None],
+) -> Worker:
+    """What takes one question after the other to its answer."""
+    settings, name = shared.settings, shared.settings.signal.name
+    agent = Agent(
+        models=models,
+        toolbox=toolbox,
+        secrets=secrets(settings),
+        attachments=AttachmentReader(shared.transport, shared.sandbox, speech=speech),
+        speech=speech if settings.audio.speak else None,
+    )
+    group_context = GroupContext(shared.clock, limit=settings.groups.context_messages)
+    greets = shared.is_signal and settings.access.greeting
+    urgent_items = UrgentItems(
+        *(shared.transport, shared.store, shared.counts),
+        turns=shared.turns,
+        revisions=shared.revisions,
+        approvals=shared.approvals,
+        commands=Commands(shared.command_context, groups, shared.admin_commands.command_of),
+        on_reaction=shared.reminders.react,
+        group_context=group_context,
+        name=name,
+        allowed=shared.allowed,
+    )
+    return Worker(
+        *shared.outside,
+        turns=shared.turns,
+        agent=agent,
+        approvals=shared.approvals,
+        urgent_items=urgent_items,
+        status_messages=shared.status_messages,
+        reactions=shared.reactions,
+        group_context=group_context,
+        settings=settings,
+        allowed=shared.allowed,
+        on_kept=on_kept,
+        greeting=(lambda: say(phrases.GREETING, name=name)) if greets else None,
+    )
+
+
+async def _back_up(shared: Services, kept: timedelta) -> None:
+    """Makes the nightly backup, unless there is one; those older than `kept` go."""
+    folder, zone = shared.settings.store.path.absolute().parent / "backups/nightly", shared.settings.locale.timezone
+    await shared.store.back_up_nightly(folder, now=shared.clock.now(), timezone=zone, kept=kept)
+
+
+def access_list(settings: Settings, realm: str) -> AccessList:
+    """Who may write: the allowed and the admins; in the terminal, the person sitting there."""
+    access = settings.access
+    persons = frozenset({*access.allowed, *access.admins})
+    if realm == "terminal":
+        return AccessList(persons=frozenset({EVERYBODY}), groups=frozenset(), admins=frozenset({TERMINAL_PERSON}))
+    if settings.signal.note_to_self:
+        return AccessList(persons=frozenset(), groups=frozenset(), note_to_self=True)
+    if not persons and not access.groups:
+        _log.warning("no one is allowed to write to Aldis yet: set ACCESS__ALLOWED to your number (and ACCESS__GROUPS)")
+    return AccessList(
+        persons=persons,
+        groups=frozenset(access.groups),
+        admins=frozenset(access.admins),
+        group_members_may_write=access.group_members_may_write,
+    )
+
+
+def secrets(settings: Settings) -> Secrets:
+    """The operator's secrets: every key, token and password in the settings, and the master key in both spellings,
+    whether it is configured or in the file beside the store.
+    """
+    found = [*_secrets(settings.model_dump())]
+    with suppress(OSError, ValueError):
+        key = settings.store.master_key or bytes.fromhex(settings.store.key_path.read_text("ascii"))
+        found += [key.hex(), base64.b64encode(key).decode()]
+    return Secrets(found)
+
+
+def _secrets(value: object) -> Iterator[str]:
+    if isinstance(value, SecretStr):
+        yield value.get_secret_value()
+    elif isinstance(value, str):
+        yield from passwords_in(value)
+    elif isinstance(value, Mapping | list | tuple | set | frozenset):
+        items = cast("Iterable[object]", value.values() if isinstance(value, Mapping) else value)
+        for item in items:
+            yield from _secrets(item)
 
 
 def widen() -> None:
@@ -207,13 +515,13 @@ async def resumed_clock(store: Store, clock: Clock | None = None) -> Clock:
     return clock
 
 
-def doctor_deps(settings: Settings) -> Deps:
-    """How the doctor creates the parts it examines."""
+def doctor_deps(settings: Settings, tool_deps: ToolDeps | None = None) -> Deps:
+    """How the doctor creates the parts it examines; with clients of its own unless it gets some."""
     return Deps(
         linking=lambda bridge: transports.linking_over(settings, bridge),
         transport=lambda bridge, account: transports.transport(settings, bridge, account),
         provider=lambda name: models.vendor(settings, name),
-        tool_deps=alone(Http(user_agent(settings.tools.contact)), Fetcher(user_agent()), idle_features()),
+        tool_deps=tool_deps or alone(Http(user_agent(settings.tools.contact)), Fetcher(user_agent()), idle_features()),
         is_contained=is_contained(),
         sandbox=Sandbox,
     )

@@ -9,7 +9,7 @@ No turn waits for a lesson; earlier knowledge applies until there is an answer.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from bot.chat.steps import ToolRun
@@ -25,7 +25,7 @@ from bot.models.prices import PricedModel, Prices, published_prices, unknown_pri
 from bot.money.budgets import limits_anything
 from bot.settings import BudgetSettings, Settings
 from bot.settings.values import model_price_of
-from tools import Http, ImagesOptions
+from tools import Http
 
 
 def provider(
@@ -39,9 +39,8 @@ def provider(
 
     The callbacks receive each failed try and each answer.
     """
-    llm = settings.llm
-    first = [llm.model_of(name) for name in llm.providers_in_order]
-    made = {choice: vendor(settings, *_split(choice), lessons=lessons) for choice in (*first, *llm.choices)}
+    first = [settings.llm.model_of(name) for name in settings.llm.providers_in_order]
+    made = {choice: vendor(settings, *_split(choice), lessons=lessons) for choice in _in_use(settings)}
     # The one without a model knows all tools; the others get a list of those that are rarely used.
     offering = {choice: one if one.name == "offline" else MoreTools(one) for choice, one in made.items()}
     return Fallback(
@@ -50,6 +49,12 @@ def provider(
         on_error=lambda error: [note(error) for note in on_error],
         on_answer=lambda completion: [note(completion) for note in on_answer],
     )
+
+
+def _in_use(settings: Settings) -> Sequence[str]:
+    """Every model that may be asked, as `provider/model`, the first one first."""
+    llm = settings.llm
+    return tuple(dict.fromkeys((*map(llm.model_of, llm.providers_in_order), *llm.choices)))
 
 
 def _split(choice: str) -> tuple[str, str]:
@@ -65,7 +70,7 @@ def has_model(settings: Settings) -> bool:
 
 def import_sdks(settings: Settings) -> None:
     """Imports the SDKs of the providers in use. It takes a second or more, so run it in a thread beside other work."""
-    for name in {_split(choice)[0] for choice in (*settings.llm.providers_in_order, *settings.llm.choices)}:
+    for name in {_split(choice)[0] for choice in _in_use(settings)}:
         import_module(f"bot.models.{name}")
 
 
@@ -104,23 +109,20 @@ def vendor(settings: Settings, name: str, model: str = "", *, lessons: ModelLess
 
 def lesson_of(settings: Settings, lessons: ModelLessons) -> Callable[[str | None], Lesson]:
     """Maps a choice (`provider/model`, None for the first one) to what was learnt about it."""
-    first = settings.llm.models_to_choose[0]
 
     def lesson(choice: str | None) -> Lesson:
-        provider, model = _split(choice or first)
+        provider, model = _split(choice or settings.llm.models_to_choose[0])
         return lessons.of(checked_server(provider, settings).base_url, model)
 
     return lesson
 
 
 def priced_models(settings: Settings, lessons: ModelLessons) -> Callable[[str | None], PricedModel | None]:
-    """Maps a choice, as in `lesson_of`, to a model with its price, its server's own if no other is known; None if
-    unknown.
-    """
-    own, lesson, first = prices(settings), lesson_of(settings, lessons), settings.llm.models_to_choose[0]
+    """Maps a choice, as in `lesson_of`, to a model with its price, its server's own if no other is known."""
+    own, lesson = prices(settings), lesson_of(settings, lessons)
 
     def priced(choice: str | None) -> PricedModel | None:
-        provider, model = _split(choice or first)
+        provider, model = _split(choice or settings.llm.models_to_choose[0])
         price = own.of(model) or lesson(choice).capabilities.price
         return None if price is None else PricedModel(provider=provider, name=model, price=price)
 
@@ -139,30 +141,24 @@ def budgets(settings: Settings) -> BudgetSettings:
         ConfigError: something is limited although a model, speech or pictures have no price, so that their costs would
             use up no budget.
     """
-    known, llm, limits = prices(settings), settings.llm, settings.budget
+    known, limits = prices(settings), settings.budget
     if not limits_anything(limits, in_group=True):
         return limits
-    asked = (llm.model_of(name) for name in llm.providers_in_order if name != "offline")
-    models = dict.fromkeys(_split(choice)[1] for choice in (*asked, *llm.choices))
+    models = dict.fromkeys(_split(choice)[1] for choice in _in_use(settings) if choice != "offline")
     if unpriced := [model for model in models if known.of(model) is None]:
         named = next(name for name, limit in limits if name.endswith("_usd") and limit is not None)
         raise ConfigError("; ".join(f"BUDGET__{named.upper()}: {unknown_price(model)}" for model in unpriced))
-    if uncounted := next(_uncounted_services(settings), None):
-        raise ConfigError(f"{uncounted}: must be set where a budget is, which else would not count it; 0 for your own")
+    audio, images = settings.audio, settings.tools.options_by_name["images"]
+    draws = settings.tools.enabled and images.enabled and not images.missing_settings()
+    uncounted = {
+        "AUDIO__PRICE": audio.base_url and audio.price is None,
+        "AUDIO__SPEECH_PRICE": audio.base_url and audio.speak and audio.speech_price is None,
+        "TOOLS__IMAGES__COST_USD": draws and "cost_usd" not in images.model_fields_set,
+    }
+    for name, is_missing in uncounted.items():
+        if is_missing:
+            raise ConfigError(f"{name}: must be set where a budget is, which else would not count it; 0 for your own")
     return limits
-
-
-def _uncounted_services(settings: Settings) -> Iterator[str]:
-    """The missing settings that would give the prices of speech and pictures in use."""
-    audio, images = settings.audio, settings.tools.options_by_name.get("images")
-    if audio.base_url is not None and audio.price is None:
-        yield "AUDIO__PRICE"
-    if audio.base_url is not None and audio.speak and audio.speech_price is None:
-        yield "AUDIO__SPEECH_PRICE"
-    if not isinstance(images, ImagesOptions) or not (settings.tools.enabled and images.enabled):
-        return
-    if not images.missing_settings() and "cost_usd" not in images.model_fields_set:
-        yield "TOOLS__IMAGES__COST_USD"
 
 
 def count_answer(counts: Counts, completion: Completion) -> None:
@@ -198,8 +194,7 @@ class CapabilityProbe:
 
     def start(self) -> None:
         """Asks about every model, side by side, in the background."""
-        llm = self._settings.llm
-        for choice in dict.fromkeys((*map(llm.model_of, llm.providers_in_order), *llm.choices)):
+        for choice in _in_use(self._settings):
             if choice != "offline":
                 self._ask(choice)
 
@@ -217,13 +212,14 @@ class CapabilityProbe:
         await asyncio.gather(*self._asking, return_exceptions=True)
 
     def _ask(self, choice: str) -> None:
-        task = asyncio.create_task(self._learn(*_split(choice)), name="capabilities")
+        async def learn() -> None:
+            provider, wanted = _split(choice)
+            server = checked_server(provider, self._settings)
+            name, found = await ask_capabilities(server, wanted, self._http)
+            if found != NOTHING:
+                for known_as in {wanted, name}:
+                    self._lessons.of(server.base_url, known_as).capabilities = found
+
+        task = asyncio.create_task(learn(), name="capabilities")
         self._asking.add(task)
         task.add_done_callback(self._asking.discard)
-
-    async def _learn(self, provider: str, wanted: str) -> None:
-        server = checked_server(provider, self._settings)
-        name, found = await ask_capabilities(server, wanted, self._http)
-        if found != NOTHING:
-            for known_as in {wanted, name}:
-                self._lessons.of(server.base_url, known_as).capabilities = found

@@ -48,15 +48,15 @@ _NOT_RUNNING = (errno.ENOENT, errno.ECONNREFUSED, None)
 """There is no socket, or only the one left behind by a killed process; or its path is too long for one."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Control:
     """The verbs of the socket."""
 
     store: Store
     clock: Clock
-    state: Callable[[], Awaitable[Mapping[str, Any]]]
     transport: Transport
     captchas: Captchas
+    state: Callable[[], Awaitable[Mapping[str, Any]]]
     restart: Callable[[], Awaitable[None]] | None
     """Restarts Aldis from within; None: that is impossible."""
 

@@ -8,7 +8,8 @@ import pytest
 from aiohttp import web
 
 from bot.access.access import may_write
-from bot.app import models, transports, wiring
+from bot.app import access_list, models, transports
+from bot.app.tools import check_approve, own_tools, user_agent
 from bot.errors import ConfigError
 from bot.events import Envelope
 from bot.messages import UserMessage
@@ -48,7 +49,7 @@ def from_(author: str, group: str | None = None) -> Envelope:
 def test_those_allowed_and_the_admins_may_write() -> None:
     """Directly; in a group who is in one that is listed. Nobody else."""
     settings = given(ACCESS__ALLOWED=ALICE.uuid, ACCESS__ADMINS=BOB.uuid, ACCESS__GROUPS=GROUP)
-    allowed = wiring.access_list(settings, "signal")
+    allowed = access_list(settings, "signal")
     assert may_write(from_(ALICE.uuid), allowed)
     assert may_write(from_(BOB.uuid), allowed)
     assert may_write(from_("stranger", GROUP), allowed)
@@ -187,22 +188,22 @@ def test_tools_that_ask_first_are_named() -> None:
         ("ALL", "all"),
     ):
         settings = given(TOOLS__APPROVE=approve, TOOLS__MCP__SERVERS='{"files": {"command": "mcp-files"}}')
-        own = wiring.own_tools(settings, all_deps())
+        own = own_tools(settings, all_deps())
         if not close:
-            wiring.check_approve(settings, own)
+            check_approve(settings, own)
             continue
         words = f"is called {approve.rpartition(',')[2]}; did you mean {close}"
         with pytest.raises(ConfigError, match=f"^TOOLS__APPROVE: no tool that is switched on {words}"):
-            wiring.check_approve(settings, own)
+            check_approve(settings, own)
 
 
 def test_tools_can_be_switched_off() -> None:
     """All at once, or one by one."""
     around = all_deps()
-    every = {tool.spec.name for tool in wiring.own_tools(given(), around)}
+    every = {tool.spec.name for tool in own_tools(given(), around)}
     assert {"calculate", "get_weather", "web_search", "web_fetch", "current_time"} <= every
-    assert wiring.own_tools(given(TOOLS__ENABLED="false"), around) == ()
-    fewer = {tool.spec.name for tool in wiring.own_tools(given(TOOLS__WEATHER__ENABLED="false"), around)}
+    assert own_tools(given(TOOLS__ENABLED="false"), around) == ()
+    fewer = {tool.spec.name for tool in own_tools(given(TOOLS__WEATHER__ENABLED="false"), around)}
     assert every - fewer == {"get_weather"}
 
 
@@ -211,7 +212,7 @@ async def test_services_hear_how_the_operator_can_be_reached_and_strangers_do_no
     contact = given(TOOLS__CONTACT="keeper@lamps.example").tools.contact
     async with standalone_deps(contact) as around, Site() as site:
         await around.http.get_json(site.url, service="Site", params={}, timeout_seconds=DEADLINE_SECONDS)
-    assert [seen.headers["user-agent"] for seen in site.requests] == [wiring.user_agent(contact)]
-    assert "keeper@lamps.example" in wiring.user_agent(contact)
+    assert [seen.headers["user-agent"] for seen in site.requests] == [user_agent(contact)]
+    assert "keeper@lamps.example" in user_agent(contact)
     assert "@" not in str(around.fetcher._headers)
-    assert wiring.user_agent().startswith("Aldis/")
+    assert user_agent().startswith("Aldis/")

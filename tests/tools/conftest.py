@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.app.wiring import user_agent
+from bot.app.tools import user_agent
 from bot.media.library import page_text
 from bot.media.pages import serve
 from tools import Http, PageText, Paper, Result, Tool, ToolContext

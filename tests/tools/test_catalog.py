@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from bot.app.wiring import idle_features
+from bot.app.tools import idle_features
 from bot.settings.load import variables_of
 from tests.tools.conftest import USER_AGENT, Plenty, Repository
 from tests.tools.evidence.test_tool import Reading

@@ -35,7 +35,7 @@ class Wait:
     """What ends it: nothing but time, an account that is linked, or the operator's choice between accounts."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class RunningParts:
     """The parts of a running Aldis that pages look at."""
 

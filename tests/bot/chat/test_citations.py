@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.app.wiring import idle_features
+from bot.app.tools import idle_features
 from bot.chat.citations import MAX_NUMBER, CitedPages, cite, in_hosts, number_pages, visible_words
 from bot.chat.journal import Outcome
 from bot.clock import SetClock

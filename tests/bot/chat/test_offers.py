@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from bot.app import wiring
+from bot.app.tools import own_tools
 from bot.chat.offers import brief, offer
 from bot.clock import SetClock
 from bot.messages import UserMessage
@@ -42,7 +42,7 @@ SELDOM: dict[str, dict[str, Any]] = {
 async def _offers() -> tuple[ToolOffer, ...]:
     settings = load_settings({}, None)
     async with standalone_deps(None) as around:
-        return await toolbox(SetClock(NOON), *wiring.own_tools(settings, around)).offers()
+        return await toolbox(SetClock(NOON), *own_tools(settings, around)).offers()
 
 
 def _request(offers: tuple[ToolOffer, ...]) -> Request:

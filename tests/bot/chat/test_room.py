@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from bot.app import wiring
+from bot.app.tools import own_tools
 from bot.chat.prompt import labels_of
 from bot.chat.room import OFFER_TOKENS, SIZES, ContextRoom
 from bot.clock import SetClock
@@ -114,7 +114,7 @@ async def test_the_default_tools_fit_in_full_into_the_window_of_a_small_server()
     """As many tokens as llama.cpp and LM Studio give by default; a deferred tool counts as its line."""
     settings, room = load_settings({}, None), ContextRoom()
     async with standalone_deps(None) as around:
-        offers = await toolbox(SetClock(NOON), *wiring.own_tools(settings, around)).offers()
+        offers = await toolbox(SetClock(NOON), *own_tools(settings, around)).offers()
     room.on_refusal("m", 8192)
     assert room.offers(offers, SIZES[0], "m", called=()) == offers
     room.on_refusal("m", 4096)

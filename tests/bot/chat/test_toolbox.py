@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.app.wiring import idle_features
+from bot.app.tools import idle_features
 from bot.chat.journal import Turn
 from bot.clock import SetClock
 from bot.events import PersonId

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from bot import app
 from bot.app import models
-from bot.app.wiring import idle_features
+from bot.app.tools import idle_features
 from bot.clock import Clock, SetClock
 from bot.doctor import checkup
 from bot.doctor.findings import Finding, exit_status, format_findings

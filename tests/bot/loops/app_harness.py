@@ -17,7 +17,7 @@ from typing import Any
 
 from bot.access.access import EVERYBODY, AccessList
 from bot.access.pairing import Pairing
-from bot.app.wiring import Services, service
+from bot.app import Services, service
 from bot.chat.status import EMOJI, Mode, Reactions, StatusMessages
 from bot.chat.turns import Turns
 from bot.clock import SetClock

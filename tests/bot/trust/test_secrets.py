@@ -5,7 +5,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from bot.app import wiring
+from bot import app
 from bot.chat.journal import Outcome
 from bot.clock import SetClock
 from bot.messages import AssistantMessage, CallId, Opaque, Text, ToolCall
@@ -77,7 +77,7 @@ def test_every_secret_of_the_settings_is_one() -> None:
         "TOOLS__MCP__SERVERS": json.dumps(servers),
         "TOOLS__DB_QUERY__DATABASES": json.dumps(databases),
     }
-    found = wiring.secrets(load_settings(environment))
+    found = app.secrets(load_settings(environment))
     for secret in ("canary-0001", "0002" * 16, "canary-0003", "canary-0004", "canary-0005", "canary-0006"):
         assert found.cut(secret) == CUT
 
@@ -87,7 +87,7 @@ def test_the_master_key_is_one(tmp_path: Path) -> None:
     key = bytes(range(32))
     (tmp_path / "aldis.db-master-key").write_text(key.hex(), encoding="ascii")
     for given in ({}, {"STORE__KEY": key.hex()}, {"STORE__KEY": base64.b64encode(key).decode()}):
-        found = wiring.secrets(load_settings({"STORE__PATH": str(tmp_path / "aldis.db"), **given}, env_file=None))
+        found = app.secrets(load_settings({"STORE__PATH": str(tmp_path / "aldis.db"), **given}, env_file=None))
         assert found.cut(f"{key.hex()} {base64.b64encode(key).decode()}") == f"{CUT} {CUT}"
 
 

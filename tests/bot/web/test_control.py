@@ -31,7 +31,7 @@ def listening(store: Store, clock: SetClock, path: Path) -> AbstractAsyncContext
 
     transport = FakeTransport()
     captchas = Captchas(transport, store, clock, Counts())
-    control = Control(store=store, clock=clock, state=state, transport=transport, captchas=captchas, restart=None)
+    control = Control(store, clock, transport, captchas, state, None)
     return answering(control.app, socket_path(path))
 
 

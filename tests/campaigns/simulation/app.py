@@ -3,8 +3,7 @@
 import asyncio
 from functools import lru_cache
 
-from bot.app import resumed_clock
-from bot.app.wiring import Services, service
+from bot.app import Services, resumed_clock, service
 from bot.media.sandbox import Sandbox
 from bot.models.fallback import Fallback
 from bot.service import Service

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.app import wiring
+from bot import app
 from bot.errors import ConfigError
 from bot.settings import load_settings
 from tools.mcp.options import McpOptions
@@ -40,7 +40,7 @@ def test_servers_are_read_from_text_and_from_a_file(tmp_path: Path) -> None:
     assert (crm.url, crm.address) == ("https://crm.example/mcp", "https://crm.example/mcp?key=canary%2F1&flat=")
     assert "canary" not in repr(found) + found.model_dump_json() + str(crm)
     servers = json.dumps({"crm": {"url": "https://crm.example/mcp?key=canary-1234&plain=x"}})
-    hidden = wiring.secrets(load_settings({"TOOLS__MCP__SERVERS": servers}, None))
+    hidden = app.secrets(load_settings({"TOOLS__MCP__SERVERS": servers}, None))
     assert hidden.cut("It is canary-1234 at https://crm.example/mcp.") == "It is […] at https://crm.example/mcp."
 
 

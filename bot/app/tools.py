@@ -1,0 +1,76 @@
+"""The tools that Aldis has: those of the catalogue, and those of its features."""
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+from bot.chat.toolbox import ALL_TOOLS
+from bot.clock import Clock
+from bot.errors import ConfigError
+from bot.features.feeds import news_tools
+from bot.features.memory import Remember
+from bot.features.predictions import prediction_tools
+from bot.features.reminders.service import Reminders
+from bot.features.reminders.tool import Remind
+from bot.settings import Settings
+from bot.version import current_version
+from store import Store
+from tools import NewsOptions, Tool, ToolDeps, build
+from tools.mcp.options import McpOptions, prefix_of
+
+
+def user_agent(contact: str | None = None) -> str:
+    """The name Aldis sends with its requests. `contact` tells services that want it how to reach the operator;
+    strangers' pages do not learn it.
+    """
+    return f"Aldis/{current_version()} ({'; '.join(filter(None, ('self-hosted assistant for Signal', contact)))})"
+
+
+def check_approve(settings: Settings, tools: Sequence[Tool]) -> None:
+    """Checks that `TOOLS__APPROVE` names only tools: a misspelt one would run without an approval.
+
+    Raises:
+        ConfigError: a name is neither an enabled tool's nor begins like those of an MCP server.
+    """
+    names = {tool.spec.name for tool in tools}
+    prefixes = tuple(prefixes_of(settings).values())
+    for name in settings.tools.approve:
+        if name not in {ALL_TOOLS, *names} and not name.startswith(prefixes) and settings.tools.enabled:
+            close = difflib.get_close_matches(name.lower(), {ALL_TOOLS, *names}, n=1)
+            close = close or [found for found in sorted(names) if name.lower() in found]
+            hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(sorted(names))}"
+            raise ConfigError(f"TOOLS__APPROVE: no tool that is switched on is called {name}{hint}")
+
+
+def prefixes_of(settings: Settings) -> dict[str, str]:
+    """The name prefix of each MCP server's tools."""
+    mcp = settings.tools.options_by_name.get("mcp")
+    return {server.name: prefix_of(server.name) for server in mcp.servers} if isinstance(mcp, McpOptions) else {}
+
+
+def own_tools(settings: Settings, around: ToolDeps) -> tuple[Tool, ...]:
+    """The enabled tools."""
+    return build(settings.tools.options_by_name, around) if settings.tools.enabled else ()
+
+
+def news_options(settings: Settings) -> NewsOptions:
+    """The settings for news; disabled if all tools are."""
+    options = settings.tools.options_by_name.get("news")
+    news = options if isinstance(options, NewsOptions) else NewsOptions()
+    return news if settings.tools.enabled else news.model_copy(update={"enabled": False})
+
+
+def feature_tools(store: Store, clock: Clock, reminders: Reminders) -> dict[str, tuple[Tool, ...]]:
+    """The tools of the features, by the names of their lines in the catalogue."""
+    return {
+        "remind": (Remind(reminders),),
+        "remember": (Remember(store, clock),),
+        "predictions": prediction_tools(store, clock),
+        "news": news_tools(store),
+    }
+
+
+def idle_features() -> dict[str, tuple[Tool, ...]]:
+    """The same without a store behind them, to be listed and not called."""
+    nothing: Any = None
+    return feature_tools(nothing, nothing, nothing)
