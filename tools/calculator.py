@@ -13,6 +13,7 @@ import ast
 import decimal
 import math
 import re
+import statistics
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -67,18 +68,14 @@ _ANGLE = re.compile(r"\b(?:sin|cos|tan)\b")
 _LOOKS_LIKE_DATE = re.compile(
     r"(?<![\d.])(?:\d{1,2}([/.-])\d{1,2}\1(?:19|20)\d\d|(?:19|20)\d\d([/-])\d{1,2}\2\d{1,2})(?![\d.])"
 )
-_UNIT = re.compile(r"[$€£¥₹]|[0-9] *[a-z]+.*\b(?:in|to|into|as)\b|[0-9] *(?:[a-z]{1,3}|[a-z]+s)\b")
-_NAME = re.compile(r"(?<![0-9a-z_.])([a-z_][a-z_0-9]*)( ?\()?")
-_SIDE_BY_SIDE = re.compile(r"[0-9)] ?(?:[a-z]* ?\(|[√∛]|(?:pi|e|tau|phi)\b)")
-
-_COMMA = "Commas only separate the arguments of functions: write 1234.5, not 1,234.5 or 1234,5."
-_UNREADABLE = "The expression cannot be read. Write it like 2*(3+4)^2 or sqrt(2)/3."
-_TIMES_SIGN = "Write the multiplication sign: 2*(3+4), not 2(3+4)."
+_UNREADABLE = (
+    "The expression cannot be read. Write it like 2*(3+4)^2 or sqrt(2)/3, with the multiplication sign, and numbers"
+    " like 1234.5, without commas; units and currencies are converted by the tool `convert`. Available: {names}."
+)
 _TOO_LONG = "The expression is too long or too deep: calculate it in steps."
 _DEGREES_ALONE = "Degrees stand within sin, cos or tan, such as sin(30°); add them without °."
-_UNDEFINED = "The result is not defined, or too large."
+_UNDEFINED = "The result is not a real number, or too large."
 _SHARE = "A percentage behind + or - is one of the number before it."
-_UNITS = "Calculate with numbers alone; units and currencies are converted by the tool `convert`."
 _DATE = (
     "Write dates as 2026-12-24: one minus another, or plus or minus days. For arithmetic put spaces around the signs."
 )
@@ -147,14 +144,16 @@ def _value(text: str) -> str:
         raise BadArguments(_DEGREES_ALONE)
     pieces = list(_PIECE.finditer(text))
     if "".join(piece[0] for piece in pieces).replace(" ", "") != text.replace(" ", ""):
-        raise BadArguments(_hint(text))
+        raise _unreadable()
     with decimal.localcontext(_CONTEXT) as context:
         try:
             number = _evaluate(" ".join(map(_spelled, pieces)))
         except (RecursionError, MemoryError) as error:
             raise BadArguments(_TOO_LONG) from error
         except (SyntaxError, TypeError, simpleeval.InvalidExpression) as error:
-            raise BadArguments(_hint(text)) from error
+            raise _unreadable() from error
+        except ZeroDivisionError as error:
+            raise BadArguments("Division by zero.") from error
         except (ArithmeticError, ValueError) as error:
             raise BadArguments(_UNDEFINED) from error
         return _spell(number, is_exact=not context.flags[decimal.Inexact])
@@ -211,19 +210,8 @@ def _evaluate(text: str) -> Decimal:
     return +evaluator.eval(text, previously_parsed=tree)
 
 
-def _hint(text: str) -> str:
-    """Says what to write instead of an expression that cannot be read."""
-    if _SIDE_BY_SIDE.search(text):
-        return _TIMES_SIGN
-    if _UNIT.search(text):
-        return _UNITS
-    for name, bracket in _NAME.findall(text):
-        what, known = ("function", FUNCTIONS) if bracket else ("constant", CONSTANTS)
-        if not bracket and name in FUNCTIONS:
-            return f"{name} is a function, not a number: write {name}(2)."
-        if name not in known:
-            return f"There is no {what} named {name[:40]}. Available: {', '.join(known)}."
-    return _COMMA if "," in text else _UNREADABLE
+def _unreadable() -> BadArguments:
+    return BadArguments(_UNREADABLE.format(names=", ".join([*CONSTANTS, *FUNCTIONS])))
 
 
 def _spell(number: Decimal, *, is_exact: bool) -> str:
@@ -259,15 +247,9 @@ def _add(left: Value, right: Value) -> Value:
     return Percentage(+left + right.share) if isinstance(left, Percentage) else left + left * right.share
 
 
-def _divide(left: Decimal, right: Decimal) -> Decimal:
-    if right == 0:
-        raise BadArguments("Division by zero.")
-    return left / right
-
-
 def _modulo(left: Decimal, right: Decimal) -> Decimal:
     """Returns the remainder, with the sign of the divisor."""
-    remainder = left % right if right else _divide(left, right)
+    remainder = left % right
     return remainder + right if remainder and (remainder < 0) != (right < 0) else remainder
 
 
@@ -276,17 +258,11 @@ def _power(base: Decimal, exponent: Decimal) -> Decimal:
     if exponent == 0:
         return Decimal(1)
     if base == 0 and exponent < 0:
-        raise BadArguments("Division by zero.")
+        raise ZeroDivisionError
     if base < 0 and not is_whole:
-        raise BadArguments("A negative number has no real power with a fraction; its cube root is cbrt(x).")
+        raise ValueError
     is_exact = is_whole and abs(exponent) <= _MAX_EXACT_EXPONENT
     return base**exponent if is_exact else _floating(math.pow, base, exponent)
-
-
-def _square_root(number: Decimal) -> Decimal:
-    if number < 0:
-        raise BadArguments("A negative number has no real square root.")
-    return number.sqrt()
 
 
 def _round(number: Decimal, places: Decimal = Decimal(0)) -> Decimal:
@@ -299,15 +275,6 @@ def _round(number: Decimal, places: Decimal = Decimal(0)) -> Decimal:
 
 def _percentage(number: Decimal) -> Value:
     return Percentage(number / 100)
-
-
-def _mean(*numbers: Decimal) -> Decimal:
-    return _divide(sum(numbers, Decimal(0)), Decimal(len(numbers)))
-
-
-def _median(*numbers: Decimal) -> Decimal:
-    ranked = sorted(numbers)
-    return _mean(*ranked[(len(ranked) - 1) // 2 : len(ranked) // 2 + 1])
 
 
 def _of_integers(function: Callable[..., int], *numbers: Decimal) -> Decimal:
@@ -355,7 +322,7 @@ _FLOATING = (
     *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "atan2", "hypot"),
 )
 _FUNCTIONS: Mapping[str, Callable[..., Value]] = {
-    "sqrt": _square_root,
+    "sqrt": Decimal.sqrt,
     "ln": partial(_floating, math.log),
     "round": _round,
     "mod": _modulo,
@@ -363,8 +330,8 @@ _FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "min": lambda *numbers: min(numbers),
     "max": lambda *numbers: max(numbers),
     "sum": lambda *numbers: sum(numbers, Decimal(0)),
-    "mean": _mean,
-    "median": _median,
+    "mean": lambda *numbers: sum(numbers, Decimal(0)) / len(numbers),
+    "median": lambda *numbers: statistics.median(numbers),
     **{name: partial(_floating, getattr(math, name)) for name in _FLOATING},
     **{name: partial(_of_integers, getattr(math, name)) for name in ("factorial", "comb", "perm", "gcd", "lcm")},
     "floor": partial(Decimal.to_integral_value, rounding=decimal.ROUND_FLOOR),
@@ -377,23 +344,19 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {name: _checked(name, each) for 
 """The functions by name. Angles are in radians; `log` is the natural logarithm unless given a base."""
 
 
-def _raise(base: Value | Callable[[Decimal], Value], exponent: Value) -> Value:
-    return _power(+base, +exponent) if isinstance(base, Value) else base(+exponent)
-
-
 _UNARY: Mapping[type[ast.AST], Callable[[Value], Value]] = {
     ast.UAdd: lambda value: value,
     ast.USub: lambda value: -value,
 }
-_BINARY: Mapping[type[ast.AST], Callable[[Value, Value], Value]] = {
+_BINARY: Mapping[type[ast.AST], Callable[[Any, Value], Value]] = {
     ast.Add: _add,
     ast.Sub: lambda left, right: _add(left, -right),
     ast.Mult: lambda left, right: +left * +right,
-    ast.Div: lambda left, right: _divide(+left, +right),
+    ast.Div: lambda left, right: +left / +right,
     # Rounded towards minus infinity, as in mathematics; decimals would round towards zero.
     ast.FloorDiv: lambda left, right: (+left - _modulo(+left, +right)) // +right,
     ast.Mod: lambda left, right: _modulo(+left, +right),
-    ast.Pow: _raise,
+    ast.Pow: lambda base, exponent: _power(+base, +exponent) if isinstance(base, Value) else base(+exponent),
 }
 
 

@@ -1,7 +1,6 @@
 """The tool `convert`: units of measurement, by pint, and currencies.
 
-    unit("miles per hour") -> Unit          parsed by a small grammar here; pint only sees single names
-    convert_amount(Decimal(5), unit, unit) -> Decimal
+Units are parsed by a small grammar here, so that pint only sees single names:
 
     text = part { ( "/" | " per " | "*" ) part }        everything after the first "/" or "per" divides
     part = [ count ] [ "square" | "cubic" ] name [ "^" ] [ power ]
@@ -39,7 +38,6 @@ from tools.text import clean_text
 MAX_CHARS = 80
 """The most characters of a unit."""
 
-_MAX_PARTS = 6
 _DIGITS = 40
 
 _DIVIDING = re.compile(r"\s*/\s*|\s+per\s+", re.IGNORECASE)
@@ -206,8 +204,9 @@ class Convert:
         if _CURRENCY.fullmatch(arguments.unit) and _CURRENCY.fullmatch(arguments.to):
             return await self._convert_currency(amount, arguments, context)
         async with self._measuring:  # the first conversion builds pint's table, which takes half a second
-            source, target, carried_amount = await asyncio.to_thread(_convert_units, amount, arguments)
-        return Result(data={"from": f"{_plain(amount)} {source.name}", "to": f"{_plain(carried_amount)} {target.name}"})
+            source, target = await asyncio.to_thread(lambda: (unit(arguments.unit), unit(arguments.to)))
+        converted = _MEASURED.plus(convert_amount(amount, source, target))
+        return Result(data={"from": f"{_plain(amount)} {source.name}", "to": f"{_plain(converted)} {target.name}"})
 
     async def _convert_currency(self, amount: Decimal, arguments: ConvertArguments, context: ToolContext) -> Result:
         async with self._asking:  # one request at a time: others wait for its answer
@@ -258,11 +257,6 @@ class Convert:
         return {_BASE: _Rate(date=newest, quote=_BASE, rate=Decimal(1))} | {row.quote: row for row in rows}
 
 
-def _convert_units(amount: Decimal, arguments: ConvertArguments) -> tuple[Unit, Unit, Decimal]:
-    source, target = unit(arguments.unit), unit(arguments.to)
-    return source, target, _MEASURED.plus(convert_amount(amount, source, target))
-
-
 def _plain(number: Decimal) -> str:
     """Returns the number without trailing zeros, with an exponent only if it is very large or very small."""
     exact = number.normalize() if number else Decimal(0)
@@ -275,14 +269,10 @@ def unit(text: str) -> Unit:
     Raises:
         BadArguments: there is no such unit, or it has several meanings, which the message lists.
     """
-    if len(text) > MAX_CHARS:
-        raise BadArguments(f"A unit has at most {MAX_CHARS} characters.")
     first, *divisors = _DIVIDING.split(text.replace("º", "°").strip())
     above = _TIMES.split(first) if first != "1" or not divisors else []
     parts = [(part, 1) for part in above]
     parts += [(part, -1) for divisor in divisors for part in _TIMES.split(divisor)]
-    if len(parts) > _MAX_PARTS:
-        raise BadArguments(f"A unit has at most {_MAX_PARTS} parts.")
     count, measure = Decimal(1), _table().Unit("")
     for part, sign in parts:
         factor, part_measure = _read_part(part, text, is_alone=len(parts) == 1)
@@ -337,37 +327,24 @@ def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
     Raises:
         BadArguments: the two units measure different things, or the amount makes no sense.
     """
-    with localcontext(Context(prec=_DIGITS)):
-        try:
-            return _convert(amount, source, target)
-        except _pint().DimensionalityError as error:
-            kinds = {
-                each.name: re.sub(r"[][]", "", str(each.measure.dimensionality)).replace(" ** ", "^")
-                for each in (source, target)
-            }
-            kinds = {name: "a bare number" if kind == "dimensionless" else kind for name, kind in kinds.items()}
-            kinds_named = " and ".join(f"{name} measures {kind}" for name, kind in kinds.items())
-            is_fluid = "ounce" in kinds and "length^3" in kinds.values()
-            hint = f" For a volume, name the fluid ounce: {_AMBIGUOUS['fluid_ounce']}." if is_fluid else ""
-            raise BadArguments(f"{kinds_named}, so one cannot be converted into the other.{hint}") from error
-        # TypeError: logarithmic units know no Decimal.
-        except (_pint().PintError, DecimalException, TypeError) as error:
-            raise BadArguments(f"{source.name} cannot be converted into {target.name}.") from error
-
-
-def _convert(amount: Decimal, source: Unit, target: Unit) -> Decimal:
-    quantity = _table().Quantity(amount * source.count, source.measure)
-    if source.measure.is_compatible_with("kelvin") and quantity.to("kelvin").magnitude < 0:
-        raise BadArguments("That is below absolute zero; write temperature differences as delta_degC.")
     lengths = dict(source.measure.dimensionality), dict(target.measure.dimensionality)
-    if lengths in (({"[length]": -2}, {"[length]": 2}), ({"[length]": 2}, {"[length]": -2})):  # fuel
-        if amount <= 0:
-            raise BadArguments("Fuel consumption must be above zero.")
-        quantity = 1 / quantity
-    if lengths[0] == lengths[1] == {"[time]": -1}:
-        # To pint a turn is no unit but 2 pi, so that a frequency would be 6.28 times too large.
-        quantity *= _TURN ** (_turns(target.measure) - _turns(source.measure))
-    return cast("Decimal", quantity.to(target.measure).magnitude) / target.count
+    try:
+        with localcontext(Context(prec=_DIGITS)):
+            quantity = _table().Quantity(amount * source.count, source.measure)
+            if source.measure.is_compatible_with("kelvin") and quantity.to("kelvin").magnitude < 0:
+                raise BadArguments("That is below absolute zero; write temperature differences as delta_degC.")
+            if lengths in (({"[length]": -2}, {"[length]": 2}), ({"[length]": 2}, {"[length]": -2})):  # fuel
+                if amount <= 0:
+                    raise BadArguments("Fuel consumption must be above zero.")
+                quantity = 1 / quantity
+            if lengths[0] == lengths[1] == {"[time]": -1}:
+                # To pint a turn is no unit but 2 pi, so that a frequency would be 6.28 times too large.
+                quantity *= _TURN ** (_turns(target.measure) - _turns(source.measure))
+            return cast("Decimal", quantity.to(target.measure).magnitude) / target.count
+    # TypeError: logarithmic units know no Decimal.
+    except (_pint().PintError, DecimalException, TypeError) as error:
+        words = f"{source.name} and {target.name} measure different things: one cannot be converted into the other."
+        raise BadArguments(words) from error
 
 
 def _turns(measure: Any) -> int:

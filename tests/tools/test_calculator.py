@@ -74,21 +74,18 @@ async def test_an_expression_comes_to_its_result(context: ToolContext) -> None:
         ("1/0", "Division by zero."),
         ("5%%", "cannot be read"),
         ("1,234 * 2", "1234.5"),
-        ("2(3+4)", "2*(3+4)"),
+        ("2(3+4)", "multiplication sign"),
         ("½ + 1", "plain digits"),
-        ("sine(3)", "no function named sine"),
-        ("sqrt(-1)", "no real square root"),
-        ("(-8)^(1/3)", "cbrt"),
-        ("ln(0)", "not defined"),
-        ("sqrt + 1", "write sqrt(2)"),
+        ("sine(3)", "sinh"),
+        ("sqrt(-1)", "real number"),
+        ("(-8)^(1/3)", "real number"),
+        ("ln(0)", "real number"),
         ("factorial(2.5)", "whole numbers"),
         ("factorial(10001)", "up to 10,000"),
         ("round(2.5, 99)", "at most 30 places"),
-        ("1 < 2", "cannot be read"),
         ("=", "empty"),
         ("90° + 45°", "within sin"),
-        ("sin 30°", "write sin(2)"),
-        ("2pi", "multiplication sign"),
+        ("0**-1", "Division by zero."),
         # Units and money.
         ("5 km in miles", "`convert`"),
         ("20 € * 3", "`convert`"),
@@ -156,6 +153,6 @@ def test_an_attack_ends_in_a_small_result_or_a_sentence() -> None:
             except BadArguments as error:
                 sentence = str(error)
         assert sentence.endswith((".", "?"))
-        assert len(sentence) < 400  # a name that is unknown, and all that are known
+        assert len(sentence) < 600  # with all names that are known
         assert len(result) <= 1_010
         assert re.fullmatch(r"(-?[0-9]+(\.[0-9]+)?(e[+-][0-9]+)?)?", result)

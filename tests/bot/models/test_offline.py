@@ -159,7 +159,7 @@ async def test_failures_in_words() -> None:
     another shape is shown as it is.
     """
     assert await answer("weather in Nowhere", failed("No.")) == NOTHING
-    reason = "kilometer measures length and kilogram measures mass, so one cannot be converted into the other."
+    reason = "kilometer and kilogram measure different things: one cannot be converted into the other."
     assert await answer("5 km in kg", failed(reason, "invalid_arguments")) == reason
     for content in ("garbage", "[]", '{"ok": true, "untrusted_data": 5}'):
         assert await answer("2*3", content) == f"`calculate` answers: {content}"
