@@ -8,13 +8,12 @@ Source: Pillow 13.0.0, `ImageFont.load_default` and `ImageDraw`, 2026-11-22. A c
 """
 
 import functools
-import importlib
 import io
 import itertools
 import math
 import string
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -60,23 +59,19 @@ class Panel:
 
 
 class ChartWords(NamedTuple):
-    """The words of the chart in one language, the short names of the weekdays, and how a date and a number look."""
+    """The words of the chart in one language, the short names of the weekdays, and how a date looks."""
 
     temperature: str
     chance: str
     amount: str
     weekdays: str
     date: str
-    decimal_point: str = ","
-
-    def day(self, at: datetime, form: str) -> str:
-        """Returns a day as it stands below the chart (`{at:%d}`) or in the title (`date`): `Sat 21`."""
-        return f"{self.weekdays.split()[at.weekday()]} {form.format(at=at)}"
 
 
-_DAYS_OF_ENGLISH = "Mon Tue Wed Thu Fri Sat Sun"
 CHART_WORDS: Mapping[str, ChartWords] = {
-    "en": ChartWords("Temperature", "Chance of rain", "Rain and snow per hour", _DAYS_OF_ENGLISH, "{at:%d %b}", "."),
+    "en": ChartWords(
+        *("Temperature", "Chance of rain", "Rain and snow per hour", "Mon Tue Wed Thu Fri Sat Sun", "{at:%d %b}")
+    ),
     "de": ChartWords(
         *("Temperatur", "Regenwahrscheinlichkeit", "Regen und Schnee pro Stunde"),
         *("Mo Di Mi Do Fr Sa So", "{at.day}.{at.month}."),
@@ -113,40 +108,43 @@ def weather_chart(
         # A tenth of a millimetre must not look like a flood.
         Panel(name=f"{words.amount} ({wet})", values=amount, lowest=0, highest=_LITTLE_RAIN.get(wet), bars=True),
     )
+
+    def day(at: datetime, form: str) -> str:
+        return f"{words.weekdays.split()[at.weekday()]} {form.format(at=at)}"
+
     if len(steps) <= _MAX_HOURS_LABELLED:
         every = 1 if len(steps) <= _LABEL_EVERY_HOURS * 3 else _LABEL_EVERY_HOURS
         labels = {number: f"{at:%H:%M}" for number, at in enumerate(steps) if at.hour % every == 0}
     else:
-        labels = {number: words.day(at, "{at:%d}") for number, at in enumerate(steps) if at.hour == 0}
-    period = " - ".join(dict.fromkeys(words.day(at, words.date) for at in (*steps[:1], *steps[-1:])))
-    title = ": ".join(filter(None, (drawable(place), period)))
-    return line_chart(title, labels, panels, decimal_point=words.decimal_point)
+        labels = {number: day(at, "{at:%d}") for number, at in enumerate(steps) if at.hour == 0}
+    period = " - ".join(dict.fromkeys(day(at, words.date) for at in (*steps[:1], *steps[-1:])))
+    return line_chart(": ".join(filter(None, (drawable(place), period))), labels, panels)
 
 
-def line_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel], *, decimal_point: str = ".") -> bytes:
+def line_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel]) -> bytes:
     """Draws a PNG with a curve or bars in each panel; equal input gives equal pictures.
 
-    `labels` are written below the steps with those numbers, as far as they fit. The axes have `decimal_point`. Panels
-    without values are left out. If none is left, the bytes are empty.
+    `labels` are written below the steps with those numbers, as far as they fit. Panels without values are left out. If
+    none is left, the bytes are empty.
     """
+    from PIL import Image, ImageDraw  # noqa: PLC0415 - with the first chart, which saves memory and time at the start
+
     shown = [panel for panel in panels if any(value is not None for value in panel.values)]
     if not shown:
         return b""
-    picture = _pillow("Image").new("RGB", (_WIDTH, _HEAD_HEIGHT + _PANEL_HEIGHT * len(shown)), _PAPER)
-    canvas = _pillow("ImageDraw").Draw(picture)
-    _write(canvas, _LEFT, _HEAD_HEIGHT / 2, drawable(title)[:_MAX_TITLE_CHARS], _TITLE_SIZE)
+    picture = Image.new("RGB", (_WIDTH, _HEAD_HEIGHT + _PANEL_HEIGHT * len(shown)), _PAPER)
+    canvas = ImageDraw.Draw(picture)
+    _write(canvas, _LEFT, _HEAD_HEIGHT / 2, title[:_MAX_TITLE_CHARS], _TITLE_SIZE)
     for number, panel in enumerate(shown):
         top = _HEAD_HEIGHT + number * _PANEL_HEIGHT + _TOP
-        _draw_panel(canvas, panel, labels, top, _CURVES[number % len(_CURVES)], decimal_point)
+        _draw_panel(canvas, panel, labels, top, _CURVES[number % len(_CURVES)])
     file = io.BytesIO()
     picture.reduce(2).save(file, format="PNG")
     return file.getvalue()
 
 
-def _draw_panel(
-    canvas: Any, panel: Panel, labels: Mapping[int, str], top: float, colour: str, decimal_point: str
-) -> None:
-    """Draws a panel whose steps reach its edges."""
+def _draw_panel(canvas: Any, panel: Panel, labels: Mapping[int, str], top: float, colour: str) -> None:
+    """Draws a panel whose steps reach its edges: bars, or a curve for each run of values and a dot for one alone."""
     ticks = _ticks(panel)
     bottom = top + _PANEL_HEIGHT - _TOP - _BOTTOM
     pace = (_WIDTH - _LEFT - _RIGHT) / max(len(panel.values) - 1, 1)
@@ -154,48 +152,33 @@ def _draw_panel(
     def y(value: float) -> float:
         return bottom - (value - ticks[0]) / (ticks[-1] - ticks[0]) * (bottom - top)
 
-    _write(canvas, _LEFT, top - _TOP / 2, drawable(panel.name), _NAME_SIZE, colour=colour)
+    _write(canvas, _LEFT, top - _TOP / 2, panel.name, _NAME_SIZE, colour=colour)
     for tick in ticks:
         canvas.line([(_LEFT, y(tick)), (_WIDTH - _RIGHT, y(tick))], fill=_GRID, width=_GRID_WIDTH)
-        value = f"{round(tick, 6):g}".replace(".", decimal_point)
-        _write(canvas, _LEFT - 20, y(tick), value, _LABEL_SIZE, anchor="r", colour=_PALE_INK)
+        _write(canvas, _LEFT - 20, y(tick), f"{round(tick, 6):g}", _LABEL_SIZE, anchor="r", colour=_PALE_INK)
     taken = 0.0
     for step, label in sorted(labels.items()):  # those that fit beside each other and inside the picture
-        x, words = _LEFT + step * pace, drawable(label)
-        half = _font(_LABEL_SIZE).getlength(words) / 2
+        x, half = _LEFT + step * pace, _font(_LABEL_SIZE).getlength(drawable(label)) / 2
         canvas.line([(x, top), (x, bottom)], fill=_GRID, width=_GRID_WIDTH)
         if x - half >= taken and x + half <= _WIDTH:
-            _write(canvas, x, bottom + _BOTTOM / 2, words, _LABEL_SIZE, anchor="m", colour=_PALE_INK)
+            _write(canvas, x, bottom + _BOTTOM / 2, label, _LABEL_SIZE, anchor="m", colour=_PALE_INK)
             taken = x + half + _LABEL_GAP
-    draw = _draw_bars if panel.bars else _draw_curves
-    draw(canvas, panel.values, pace, y, colour)
-
-
-def _draw_curves(
-    canvas: Any, values: Sequence[float | None], pace: float, y: Callable[[float], float], colour: str
-) -> None:
-    """Draws a curve for each run of values without a gap, and a dot for a value alone."""
-    for _, run in itertools.groupby(enumerate(values), key=lambda step: step[1] is None):
-        points = [(_LEFT + step * pace, y(value)) for step, value in run if value is not None]
-        if len(points) > 1:
+    for _, run in itertools.groupby(enumerate(panel.values), key=lambda step: step[1] is None):
+        points = [(_LEFT + step * pace, y(value)) for step, value in run if value or (value == 0 and not panel.bars)]
+        if panel.bars:
+            half = pace * _BAR_WIDTH / 2
+            for x, height in points:
+                left, right = max(x - half, _LEFT), min(x + half, _WIDTH - _RIGHT)
+                canvas.rectangle((left, min(height, y(0)), right, max(height, y(0))), fill=colour)
+        elif len(points) > 1:
             canvas.line(points, fill=colour, width=_CURVE_WIDTH, joint="curve")
         elif points:
             canvas.circle(points[0], _CURVE_WIDTH, fill=colour)
 
 
-def _draw_bars(
-    canvas: Any, values: Sequence[float | None], pace: float, y: Callable[[float], float], colour: str
-) -> None:
-    for step, value in enumerate(values):
-        if value:
-            middle, half = _LEFT + step * pace, pace * _BAR_WIDTH / 2
-            left, right = max(middle - half, _LEFT), min(middle + half, _WIDTH - _RIGHT)
-            canvas.rectangle((left, min(y(value), y(0)), right, max(y(value), y(0))), fill=colour)
-
-
 def _write(canvas: Any, x: float, y: float, words: str, size: int, anchor: str = "l", colour: str = _INK) -> None:
     """Writes words whose left end, middle or right end (`l`, `m`, `r`) and half height are at a point."""
-    canvas.text((x, y), words, fill=colour, font=_font(size), anchor=f"{anchor}m")
+    canvas.text((x, y), drawable(words), fill=colour, font=_font(size), anchor=f"{anchor}m")
 
 
 def _ticks(panel: Panel) -> Sequence[float]:
@@ -219,9 +202,6 @@ def drawable(words: str) -> str:
 
 @functools.cache
 def _font(size: int) -> Any:
-    return _pillow("ImageFont").load_default(size=size)
+    from PIL import ImageFont  # noqa: PLC0415 - as above
 
-
-def _pillow(module: str) -> Any:
-    """Imports a module of Pillow with the first chart, which saves memory and time at the start."""
-    return importlib.import_module(f"PIL.{module}")
+    return ImageFont.load_default(size=size)

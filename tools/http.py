@@ -37,11 +37,11 @@ MAX_BODY_BYTES = 2_000_000
 
 _MAX_PAUSE_SECONDS = 3.0
 """The longest wait before a retry; if a service asks for more, there is no retry."""
-_MIN_PAUSE_SECONDS = 0.3  # before a retry without a given time; up to twice as long at random
+_MIN_PAUSE_SECONDS = 0.6  # before a retry without a given time; up to twice as long at random
 _MAX_CONNECTIONS = 1000
 """For all services together: with only a few, one service that hangs would block all others."""
 _TRIES = 3
-"""For a service that is unavailable (503); after a 429, or if it cannot be reached, there are two tries."""
+"""For a service that is busy (429, 503); if it cannot be reached, there are two tries."""
 
 _Parsed = TypeVar("_Parsed")
 
@@ -110,15 +110,21 @@ class JsonAnswer(_Answer):
         except ValidationError as error:
             raise Unavailable(f"{service} answers something that cannot be read.") from error
 
-    def refusal(self, service: str) -> ToolError:
-        """Returns the usual error for an unsuccessful status, for callers that know nothing better."""
-        if self.status == HTTPStatus.TOO_MANY_REQUESTS:
-            wait_seconds = self.retry_after_seconds
-            when = "" if wait_seconds is None else f"; ask again in {wait_seconds:.0f} seconds"
-            return RateLimited(f"{service} wants fewer requests{when}.")
-        if self.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-            return Disabled(f"{service} refuses the request (status {self.status}): the operator must look into it.")
-        return Unavailable(f"{service} fails (status {self.status}).")
+    def refusal(self, service: str, *, key: str = "") -> ToolError:
+        """Returns the error that an unsuccessful status means; `key` is the variable with the service's key, if any."""
+        match self.status:
+            case HTTPStatus.TOO_MANY_REQUESTS:
+                wait_seconds = self.retry_after_seconds
+                when = "" if wait_seconds is None else f"; ask again in {wait_seconds:.0f} seconds"
+                return RateLimited(f"{service} wants fewer requests{when}.")
+            case HTTPStatus.PAYMENT_REQUIRED:
+                return Disabled(f"{service} wants to be paid first: the operator has to check the account.")
+            case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN if key:
+                return Disabled(f"{service} refuses the key: the operator has to check {key}.")
+            case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
+                return Disabled(f"{service} refuses the request (status {self.status}): the operator has to see why.")
+            case _:
+                return Unavailable(f"{service} fails (status {self.status}).")
 
 
 @functools.cache
@@ -216,8 +222,7 @@ class Http:
                     await asyncio.sleep(_moment_seconds())
                     continue
                 pause_seconds = _pause_seconds(answer) if retries else None
-                is_last = number == _TRIES or (number > 1 and answer.status != HTTPStatus.SERVICE_UNAVAILABLE)
-                if is_last or pause_seconds is None or pause_seconds >= ends_at - now():
+                if number == _TRIES or pause_seconds is None or pause_seconds >= ends_at - now():
                     return answer
                 await asyncio.sleep(pause_seconds)
         raise AssertionError

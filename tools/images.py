@@ -10,6 +10,7 @@ picture takes 20 to 120 seconds.
 
 import base64
 import re
+from dataclasses import replace
 from decimal import Decimal
 from http import HTTPStatus
 from urllib.parse import urlsplit
@@ -186,14 +187,12 @@ def _refusal(answer: JsonAnswer) -> ToolError:
             pass
     if str(code) in _FORBIDDEN:
         return Denied("The rules of the image service forbid this picture: tell the person, or describe another one.")
-    if str(code) in _UNPAID or answer.status == HTTPStatus.PAYMENT_REQUIRED:
-        return Disabled(f"{_SERVICE} wants to be paid first: the operator has to check the account.")
+    if str(code) in _UNPAID:
+        answer = replace(answer, status=HTTPStatus.PAYMENT_REQUIRED)
     match answer.status:
-        case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
-            return Disabled(f"{_SERVICE} refuses the key: the operator has to check {_GROUP}API_KEY.")
         case HTTPStatus.BAD_REQUEST | HTTPStatus.UNPROCESSABLE_ENTITY if param == "prompt":
             return BadArguments(f"{_SERVICE} does not accept this description: make it shorter and simpler.")
         case HTTPStatus.BAD_REQUEST | HTTPStatus.UNPROCESSABLE_ENTITY | HTTPStatus.NOT_FOUND:
             return Disabled(f"{_SERVICE} refuses the request: the operator has to check {_GROUP}MODEL, BASE_URL.")
         case _:
-            return answer.refusal(_SERVICE)
+            return answer.refusal(_SERVICE, key=f"{_GROUP}API_KEY")

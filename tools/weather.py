@@ -12,6 +12,7 @@ regions behind a comma, 2026-11-27. Data CC BY 4.0: every answer needs the attri
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from http import HTTPStatus
 from typing import Any, Literal, Self
@@ -21,7 +22,7 @@ from pydantic import BaseModel, Field, model_validator
 from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultFile, ToolContext, ToolSpec
 from tools.chart import PNG, weather_chart
 from tools.cities import coordinates, fold_name, regions_named
-from tools.errors import BadArguments, Disabled, NotFound, RateLimited, TimedOut, ToolError
+from tools.errors import BadArguments, NotFound, TimedOut, ToolError
 from tools.http import Http, JsonAnswer
 from tools.text import clean_text, shorten
 
@@ -31,8 +32,6 @@ _SERVICE = "Open-Meteo"
 _MAX_NAME_CHARS = 100
 _CANDIDATES = 10
 _MAX_CANDIDATES = 100
-_SHOWN_REGIONS = 8
-_MAX_REASON_CHARS = 200
 _CLEARLY_LARGER = 3  # times as many people as the next place of that name
 _SHOWN_OTHERS = 5
 _TIMEOUT_SECONDS = 12.0
@@ -230,27 +229,25 @@ class Weather:
         """Returns the weather, or the places that an ambiguous name may mean.
 
         Raises:
-            NotFound: no place has that name, or none in that region; the message names those where there is one.
-            BadArguments: Open-Meteo refuses the arguments, or the day is too far away.
-            Disabled: it refuses the key.
+            NotFound: no place has that name, or none in that region.
+            BadArguments: the day is too far away.
+            Disabled: Open-Meteo refuses the key.
             RateLimited, TimedOut, TooLarge, Unavailable: there is no readable answer.
         """
-        _needed_days(arguments, context.now)
-        try:
-            async with asyncio.timeout(self._timeout_seconds), self._queue:
-                return await self._weather(arguments, context)
-        except TimeoutError as error:
-            raise TimedOut(f"{_SERVICE} did not answer within {self._timeout_seconds:g} seconds.") from error
-
-    async def _weather(self, arguments: WeatherArguments, context: ToolContext) -> Result:
+        days = _needed_days(arguments, context.now)
         here = (arguments.latitude, arguments.longitude)
         asked = shorten(clean_text(arguments.place or ""), _MAX_NAME_CHARS)
         latitude, longitude = here if None not in here else coordinates(asked) or (None, None)
-        if latitude is not None and longitude is not None:
-            return await self._answer({"latitude": latitude, "longitude": longitude}, (), arguments, context)
-        chosen, others = _choose(await self._places(asked, context.language), asked)
-        if chosen is not None:
-            return await self._answer(chosen.label, others, arguments, context)
+        try:
+            async with asyncio.timeout(self._timeout_seconds), self._queue:
+                if latitude is not None and longitude is not None:
+                    label = {"latitude": latitude, "longitude": longitude}
+                    return await self._answer(label, (), days, arguments, context)
+                chosen, others = _choose(await self._places(asked, context.language), asked)
+                if chosen is not None:
+                    return await self._answer(chosen.label, others, days, arguments, context)
+        except TimeoutError as error:
+            raise TimedOut(f"{_SERVICE} did not answer within {self._timeout_seconds:g} seconds.") from error
         message = f"Several places are named {asked!r}: which one is meant?"
         return Result(data={"ambiguous": True, "message": message, "candidates": [place.label for place in others]})
 
@@ -263,8 +260,7 @@ class Weather:
         the best few of the bare name.
         """
         town, *regions = (part.strip() for part in name.split(","))
-        regions = list(filter(None, regions))
-        elsewhere: dict[str, None] = {}
+        regions = [region for region in regions if region]
         for one in dict.fromkeys(("en", language)):
             count = _MAX_CANDIDATES if regions else _CANDIDATES
             params = {"name": town, "count": str(count), "language": one, "format": "json"}
@@ -272,24 +268,22 @@ class Weather:
             places = answer.parse(_Places, _SERVICE).results
             if found := tuple(place for place in places if all(map(place.is_in, regions))):
                 return found
-            elsewhere |= dict.fromkeys(", ".join(filter(None, (place.admin1, place.country))) for place in places)
-        known = "; ".join(list(elsewhere)[:_SHOWN_REGIONS])
-        there = f"there is one in {clean_text(known)}" if known else "try the bare name of a town"
-        raise NotFound(f"No place is named {name!r}; {there}.")
+        raise NotFound(f"No place is named {name!r}; try the bare name of a town.")
 
     async def _answer(
         self,
         label: Mapping[str, str | float],
         others: Sequence[WeatherPlace],
+        days: int,
         arguments: WeatherArguments,
         context: ToolContext,
     ) -> Result:
-        """Returns the weather at the coordinates in the label."""
+        """Returns the weather at the coordinates in the label; `days` are requested."""
         here = {"latitude": str(label["latitude"]), "longitude": str(label["longitude"]), "timezone": "auto"}
         params = here | {
             "current": ",".join([*_CURRENT, _DIRECTION, _CODE]),
             "daily": ",".join([*_DAILY, _DOMINANT_DIRECTION, "sunrise", "sunset", _CODE]),
-            "forecast_days": str(_needed_days(arguments, context.now)),
+            "forecast_days": str(days),
         }
         params |= {"hourly": ",".join([*_HOURLY, _DIRECTION, _CODE])} if arguments.hours or arguments.chart else {}
         params |= _IMPERIAL if (arguments.units or self._options.units) == "imperial" else {}
@@ -338,20 +332,11 @@ class Weather:
     async def _ask(self, url: str, params: Mapping[str, str]) -> JsonAnswer:
         given = {**params, "apikey": self._key} if self._key else params
         answer = await self._http.get_json(url, service=_SERVICE, params=given, timeout_seconds=self._timeout_seconds)
-        match answer.body:
-            case {"error": True, "reason": str(said)}:
-                reason = shorten(clean_text(said.replace(self._key or "apikey=", "")), _MAX_REASON_CHARS)
-            case _ if answer.ok:
-                return answer
-            case _:
-                reason = ""
-        if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
-            raise RateLimited(f"{_SERVICE} wants fewer requests. {reason}".strip())
-        if answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN} or "API key" in reason:
-            raise Disabled(f"{_SERVICE} refuses the key: the operator must check TOOLS__WEATHER__API_KEY.")
-        if reason and answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise BadArguments(reason)
-        raise answer.refusal(_SERVICE)
+        if "API key" in str(answer.body):  # with status 400
+            answer = replace(answer, status=HTTPStatus.UNAUTHORIZED)
+        if not answer.ok:
+            raise answer.refusal(_SERVICE, key="TOOLS__WEATHER__API_KEY")
+        return answer
 
 
 def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
@@ -386,28 +371,26 @@ def _choose(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | 
 
 
 def _days(forecast: _Forecast, first: date | None, count: int) -> Sequence[Mapping[str, str]]:
-    """Describes the weather of `count` days, by default from today on; fewer if the forecast ends before."""
+    """Describes the weather of `count` days, by default from today on; fewer if the forecast ends before.
+
+    Where the sun neither rises nor sets, Open-Meteo says midnight for both: of the same day in the polar night, of the
+    next in the polar day (open-meteo/open-meteo#844, 2026-11-27).
+    """
     rows: list[Mapping[str, str]] = []
     for day, values in _rows(forecast.daily):
         if first is not None and not first <= day.date() < first + count * _A_DAY:
             continue
-        said = _weather_of(values, forecast.daily_units, _DAILY)
-        rows.append({"date": f"{day:%A %Y-%m-%d}", **said, **_sun(day, values)})
+        rise, fall = _time(values.get("sunrise")), _time(values.get("sunset"))
+        if rise and fall and rise.time() == fall.time() == time.min and fall - rise in {timedelta(), _A_DAY}:
+            sun = {"sun": "does not set" if fall > rise else "does not rise"}
+        else:
+            sun = {
+                name: f"{at:%H:%M}" + ("" if at.date() == day.date() else " of the next day")
+                for name, at in (("sunrise", rise), ("sunset", fall))
+                if at is not None
+            }
+        rows.append({"date": f"{day:%A %Y-%m-%d}", **_weather_of(values, forecast.daily_units, _DAILY), **sun})
     return rows[:count]
-
-
-def _sun(day: datetime, values: Mapping[str, Value]) -> Mapping[str, str]:
-    """Describes when the sun rises and sets. Where it does neither, Open-Meteo says midnight for both: of the same day
-    in the polar night, of the next in the polar day (open-meteo/open-meteo#844, 2026-11-27).
-    """
-    rise, fall = _time(values.get("sunrise")), _time(values.get("sunset"))
-    if rise and fall and rise.time() == fall.time() == time.min and fall - rise in {timedelta(), _A_DAY}:
-        return {"sun": "does not set" if fall > rise else "does not rise"}
-    return {
-        name: f"{at:%H:%M}" + ("" if at.date() == day.date() else " of the next day")
-        for name, at in (("sunrise", rise), ("sunset", fall))
-        if at is not None
-    }
 
 
 _Hours = Sequence[tuple[datetime, Mapping[str, Value]]]

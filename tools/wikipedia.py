@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from pydantic import AliasPath, BaseModel, Field, StringConstraints
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.errors import BadArguments, NotFound, RateLimited, Unavailable
+from tools.errors import BadArguments, NotFound, Unavailable
 from tools.http import Http
 from tools.search.base import error_code
 from tools.text import clean_text, shorten
@@ -137,9 +137,7 @@ class Wikipedia:
         answer = await self._http.get_json(url, service=_SERVICE, params=given, timeout_seconds=_TIMEOUT_SECONDS)
         if not answer.ok:
             raise answer.refusal(_SERVICE)
-        if (code := error_code(answer)) in {"maxlag", "ratelimited"}:
-            raise RateLimited("Wikipedia wants fewer requests.")
-        if code:
+        if code := error_code(answer):
             raise Unavailable(f"Wikipedia refuses the request ({shorten(clean_text(code), 60)}).")
         return answer.parse(_Answer, _SERVICE).pages
 

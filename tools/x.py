@@ -257,12 +257,8 @@ def _refusal(answer: JsonAnswer) -> ToolError:
         case HTTPStatus.BAD_REQUEST, {"errors": [{"message": str(reason)}, *_]} | {"detail": str(reason)}:
             quoted = shorten(clean_line(reason), _MAX_TEXT_CHARS)
             return BadArguments("X does not accept this query; what it says is quoted.", quoted=quoted)
-        case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN, _:
-            return Disabled("X refuses the token: the operator has to check TOOLS__TWITTER__BEARER_TOKEN.")
-        case HTTPStatus.PAYMENT_REQUIRED, _:
-            return Disabled("X's credits are used up: the operator has to buy some.")
         case _:
-            return answer.refusal(_SERVICE)
+            return answer.refusal(_SERVICE, key="TOOLS__TWITTER__BEARER_TOKEN")
 
 
 def in_words(query: str) -> str:

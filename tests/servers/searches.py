@@ -84,7 +84,7 @@ SEARXNG_RESULTS = [
 
 @dataclass
 class Brave(Server):
-    """Web and news: `results` is what every search finds, `limits` the rate headers of every answer.
+    """Web and news: `results` is what every search finds.
 
     A missing key header and a bad key are both 422, as are a query or a count out of range.
     """
@@ -94,7 +94,6 @@ class Brave(Server):
     NEWS: ClassVar = "/res/v1/news/search"
 
     results: list[Row] = field(default_factory=lambda: list(BRAVE_PAGES))
-    limits: dict[str, str] = field(default_factory=lambda: {"X-RateLimit-Limit": "50, 0"})
 
     def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         key, query = seen.headers.get("x-subscription-token"), seen.query
@@ -106,11 +105,11 @@ class Brave(Server):
             return brave_refusal(422, "VALIDATION")
         found = self.results[: int(query.get("count", "20"))]
         if seen.path == self.NEWS:
-            return web.json_response({"type": "news", "query": {}, "results": found}, headers=self.limits)
+            return web.json_response({"type": "news", "query": {}, "results": found})
         body: Row = {"type": "search", "query": {"original": query["q"], "more_results_available": False}}
         if self.results:
             body["web"] = {"type": "search", "results": found}
-        return web.json_response(body, headers=self.limits)
+        return web.json_response(body)
 
     def _is_valid(self, path: str, query: dict[str, str]) -> bool:
         known = {"q", "count", "country", "search_lang", "freshness", "offset", "safesearch"}

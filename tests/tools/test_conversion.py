@@ -144,7 +144,7 @@ async def test_an_answer_without_rates_is_a_failure(ask: Asked, frankfurter: Fra
         (200, [row | {"date": "soon"}], Unavailable),
     )
     for status, body, kind in answers:
-        frankfurter.faults[:] = [answer_json(body, status=status)] * 2
+        frankfurter.faults[:] = [answer_json(body, status, {"Retry-After": "60"})]
         with pytest.raises(kind):
             await ask(1, "EUR", "USD")
     frankfurter.faults.clear()

@@ -131,20 +131,18 @@ async def test_what_makes_no_sense_is_refused(ask: Asked, open_meteo: OpenMeteo)
 
 
 async def test_a_refusal_is_told_by_its_reason(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """Who must act follows from the reason more than from the status."""
+    """By who must act; a refusal for the moment is asked again."""
     refusals: tuple[tuple[int, str, type[ToolError], str], ...] = (
-        (429, "Daily API request limit exceeded. Please try again tomorrow.", RateLimited, "tomorrow"),
+        (429, "Daily API request limit exceeded. Please try again tomorrow.", RateLimited, "fewer requests"),
         (401, "API key required. Please add &apikey= to the URL.", Disabled, "TOOLS__WEATHER__API_KEY"),
         (400, "The supplied API key is invalid.", Disabled, "TOOLS__WEATHER__API_KEY"),
-        (400, "Latitude must be in range of -90 to 90°. Given: 123.0.", BadArguments, "Latitude must be in range"),
         (500, "Internal", Unavailable, "status 500"),
     )
     for status, reason, kind, words in refusals:
-        open_meteo.faults[:] = [answer_json({"error": True, "reason": reason}, status=status)] * 2
-        with pytest.raises(kind, match=words) as caught:
+        open_meteo.faults[:] = [answer_json({"error": True, "reason": reason}, status, {"Retry-After": "60"})]
+        with pytest.raises(kind, match=words):
             await ask("Utopia")
-        assert len(str(caught.value)) < 300
-    open_meteo.faults[:] = [answer_json({"error": True, "reason": "Too many concurrent requests"}, status=429)]
+    open_meteo.faults[:] = [answer_json({"error": True}, 429, {"Retry-After": "0"})]
     assert (await ask("Utopia"))["place"]["name"] == "Utopia"
 
 
@@ -175,7 +173,7 @@ async def test_the_deadline_covers_both_requests_and_the_queue(opened: Opened, o
 
 
 async def test_the_customer_host_gets_the_key(opened: Opened) -> None:
-    """With both requests, as a parameter: it knows no header; no error has it, even where the service repeats it."""
+    """With both requests, as a parameter: it knows no header."""
     async with OpenMeteo(key=KEY) as customer_host:
         urls = dict.fromkeys(("base_url", "geocoding_base_url"), customer_host.url)
         ask = opened(**urls, api_key=KEY)
@@ -183,11 +181,6 @@ async def test_the_customer_host_gets_the_key(opened: Opened) -> None:
         assert {seen.query["apikey"] for seen in customer_host.requests} == {KEY}
         with pytest.raises(Disabled):
             await opened(**urls)("Utopia")
-        reason = f"Bad request ?apikey={KEY}"
-        customer_host.faults.append(answer_json({"error": True, "reason": reason}, status=400))
-        with pytest.raises(BadArguments) as caught:
-            await ask("Utopia")
-    assert KEY not in str(caught.value)
 
 
 async def test_the_rain_of_this_afternoon_is_told_by_the_hour(ask: Asked, open_meteo: OpenMeteo) -> None:
@@ -265,7 +258,7 @@ async def test_a_region_or_a_country_behind_a_comma_decides(ask: Asked, open_met
         ("Chicago, U.S.A.", "Illinois"),
     ):
         assert (await ask(asked))["place"]["region"] == region, asked
-    with pytest.raises(NotFound, match="there is one in Illinois, United States"):
+    with pytest.raises(NotFound, match="bare name"):
         await ask("Chicago, France")
 
 
@@ -302,10 +295,9 @@ async def test_the_air_is_told_on_request(ask: Asked, open_meteo: OpenMeteo) -> 
     asked = len(open_meteo.requests)
     assert "air_quality" not in await ask("Utopia")
     assert len(open_meteo.requests) == asked + 2
-    refusal = {"error": True, "reason": "Daily API request limit exceeded. Please try again tomorrow."}
-    open_meteo.faults += [answer_json(forecast), *[answer_json(refusal, status=429)] * 2]
+    open_meteo.faults += [answer_json(forecast), answer_json({}, 429, {"Retry-After": "60"})]
     data = await ask(latitude=1.0, longitude=1.0, air_quality=True)
-    assert "tomorrow" in data["air_quality"]["failed"]
+    assert "fewer requests" in data["air_quality"]["failed"]
     assert data["timezone"] == "UTC"
 
 

@@ -91,7 +91,6 @@ async def test_a_refusal_is_told(ask: Asked, mediawiki: MediaWiki) -> None:
     answers: tuple[tuple[int, Any, type[ToolError], str], ...] = (
         (429, {}, RateLimited, "fewer requests"),
         (403, None, Disabled, "operator"),
-        (200, {"error": {"code": "ratelimited", "info": "x"}}, RateLimited, "fewer requests"),
         (200, {"error": {"code": "internal_api_error_" + "x" * 99, "info": "x"}}, Unavailable, "internal_api_error"),
         (200, {"query": {"pages": {"1": {}}}}, Unavailable, "cannot be read"),
         (200, [], Unavailable, "cannot be read"),

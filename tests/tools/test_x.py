@@ -120,7 +120,7 @@ async def test_the_web_stands_in_for_x(x: X, brave: Brave, http: Http) -> None:
         (fault(401), "TOOLS__TWITTER__BEARER_TOKEN"),
         (fault(503), "status 503"),
         (fault(429), "fewer requests"),
-        (fault(402), "credits are used up"),
+        (fault(402), "wants to be paid"),
         (answer_json({"errors": [{"title": "SECRET"}]}), "cannot be read"),
         (answer_json({"data": [{"id": 5}], "meta": {"result_count": 1}}), "cannot be read"),
     ):

@@ -2,11 +2,9 @@
 `tools.search.service`'s.
 """
 
-import asyncio
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from http import HTTPStatus
 from itertools import islice
@@ -14,14 +12,11 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from tools.errors import Disabled, RateLimited, TimedOut, ToolError, Unavailable
+from tools.errors import RateLimited, ToolError, Unavailable
 from tools.http import Http, JsonAnswer
 from tools.search.options import SearchOptions
 from tools.text import clean_text, plain, shorten
 from tools.web.addresses import web_address
-
-SLOWEST_INTERVAL_SECONDS = 1.1
-"""Between requests to Brave, of which old keys allow one a second; its answers tell what a key really allows."""
 
 Freshness = Literal["day", "week", "month", "year"]
 """How old a page may be at most."""
@@ -94,31 +89,6 @@ class SearchResult:
     """Why the services before it did not answer, in order; empty if it was the first."""
 
 
-class Pace:
-    """How often a service may be asked with its key."""
-
-    def __init__(self, interval_seconds: float) -> None:
-        self._interval_seconds = interval_seconds
-        self._last_at = -math.inf  # on the event loop's clock
-        self._line = asyncio.Lock()
-
-    async def wait(self, service: str, timeout_seconds: float) -> None:
-        """Waits until it may be asked again; raises TimedOut if that takes too long."""
-        now = asyncio.get_running_loop().time
-        try:
-            async with asyncio.timeout(timeout_seconds), self._line:
-                await asyncio.sleep(self._last_at + self._interval_seconds - now())
-                self._last_at = now()
-        except TimeoutError as error:
-            raise TimedOut(f"{service} is asked as often as its key allows.") from error
-
-    def learn(self, answer: JsonAnswer) -> None:
-        """Takes over the pace that an answer names, if this is only assumed."""
-        per_second = answer.headers.get("x-ratelimit-limit", "").partition(",")[0]
-        if self._interval_seconds and per_second.isdecimal() and int(per_second) > 0:
-            self._interval_seconds = SLOWEST_INTERVAL_SECONDS / int(per_second)
-
-
 @dataclass(frozen=True, kw_only=True)
 class SearchForm:
     """One search service: how it is asked over HTTP, and what its answer means."""
@@ -139,18 +109,15 @@ class SearchForm:
     headers: Callable[[SearchOptions], Mapping[str, str]] = lambda _: {}
     is_posted: bool = False
     max_snippet_chars: int = 400
-    interval_seconds: float = 0.0
-    """Between requests, until an answer names the pace of the key."""
 
-    async def search(self, query: Query, options: SearchOptions, http: Http, pace: Pace) -> SearchResult:
+    async def search(self, query: Query, options: SearchOptions, http: Http) -> SearchResult:
         """Returns up to `query.count` hits.
 
         Raises:
             Disabled: the key is refused, or what else the operator has to see to; the message names the setting.
-            RateLimited: the pace, the plan or a free amount is used up.
+            RateLimited: the plan or a free amount is used up.
             TimedOut, TooLarge, Unavailable: no answer, or none that can be read; ask another service.
         """
-        await pace.wait(self.name, options.timeout_seconds)
         given = {name: value for name, value in self.params(query, options).items() if value}
         answer = await http.get_json(
             self.url(query, options),
@@ -160,7 +127,6 @@ class SearchForm:
             body=given if self.is_posted else None,
             headers=self.headers(options),
         )
-        pace.learn(answer)
         if refusal := self._refusal(answer):
             raise refusal
         read = answer.parse(_SearchAnswer, self.name)
@@ -179,14 +145,14 @@ class SearchForm:
 
     def _refusal(self, answer: JsonAnswer) -> ToolError | None:
         """Returns the error that the status or the code of an answer means; None for results."""
-        code, variable = error_code(answer), self.key_variable
-        is_refused = answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN} or code.startswith(_NO_KEY)
+        code = error_code(answer)
         if _USED_UP.intersection({code, answer.status}):
             return RateLimited(f"{self.name} wants fewer requests, or its plan is used up.")
-        if variable and is_refused:
-            return Disabled(f"{self.name} refuses the key: the operator must check TOOLS__WEB_SEARCH__{variable}.")
+        if code.startswith(_NO_KEY):
+            answer = replace(answer, status=HTTPStatus.UNAUTHORIZED)
         if not answer.ok:
-            return answer.refusal(self.name)
+            variable = f"TOOLS__WEB_SEARCH__{self.key_variable}" if self.key_variable else ""
+            return answer.refusal(self.name, key=variable)
         return Unavailable(f"{self.name} refuses the request ({shorten(clean_text(code), 60)}).") if code else None
 
 

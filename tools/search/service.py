@@ -18,7 +18,7 @@ from typing import Any
 
 from tools.errors import BadArguments, Disabled, ToolError
 from tools.http import Http
-from tools.search.base import Hit, Pace, Query, SearchResult, lies_in
+from tools.search.base import Hit, Query, SearchResult, lies_in
 from tools.search.options import SearchOptions
 from tools.search.services import SERVICES
 from tools.text import clean_line
@@ -37,7 +37,6 @@ class SearchService:
     def __init__(self, options: SearchOptions, http: Http) -> None:
         self._options, self._http = options, http
         self._services = tuple(SERVICES[name] for name in options.ready)
-        self._paces = {service.name: Pace(service.interval_seconds) for service in self._services}
         # In memory only, as the terms of several services forbid more; shared by all conversations, since results do
         # not depend on who asks.
         self._recent: dict[Query, tuple[datetime, SearchResult]] = {}
@@ -87,7 +86,7 @@ class SearchService:
         failures: list[ToolError] = []
         for service in able:
             try:
-                found = await service.search(query, self._options, self._http, self._paces[service.name])
+                found = await service.search(query, self._options, self._http)
             except ToolError as error:
                 _log.warning("%s failed, kind %s", service.name, error.code)
                 failures.append(error)

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from tools.http import bearer
-from tools.search.base import SLOWEST_INTERVAL_SECONDS, SearchForm, trim_query, with_operators
+from tools.search.base import SearchForm, trim_query, with_operators
 from tools.search.options import Provider
 
 WIKIPEDIA = "Wikipedia"
@@ -64,7 +64,6 @@ SERVICES: Mapping[Provider, SearchForm] = {
             **({} if query.is_news else {"text_decorations": "false", "result_filter": "web"}),
         },
         headers=lambda options: {"X-Subscription-Token": options.api_key.get_secret_value()} if options.api_key else {},
-        interval_seconds=SLOWEST_INTERVAL_SECONDS,
     ),
     "tavily": SearchForm(
         name="Tavily",

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, nullcontext
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -16,7 +16,7 @@ from tests.servers.wikipedia import Wikipedia
 from tests.tools.conftest import Asked
 from tests.waiting import DEADLINE_SECONDS
 from tools import Disabled, Http, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
-from tools.search.base import Hit, Pace, Query, SearchRow, hit, trim_query, with_operators
+from tools.search.base import Hit, Query, SearchRow, hit, trim_query, with_operators
 from tools.search.options import SearchOptions
 from tools.search.service import KEPT_FOR, SearchService
 from tools.search.services import SERVICES
@@ -57,10 +57,10 @@ class Services:
         }
         return SearchOptions(**(urls | more))
 
-    async def hits(self, name: Any, query: Query, pace: Pace | None = None, **more: Any) -> tuple[Hit, ...]:
+    async def hits(self, name: Any, query: Query, **more: Any) -> tuple[Hit, ...]:
         """What one service finds."""
         options = self.options(**(KEYS | {"searxng_base_url": self.searxng.url} | more))
-        return (await SERVICES[name].search(query, options, self.http, pace or Pace(0.0))).hits
+        return (await SERVICES[name].search(query, options, self.http)).hits
 
     def tool(self, **options: Any) -> Asked:
         given = self.options(**options)
@@ -110,18 +110,6 @@ async def test_every_service_fails_in_its_kinds_only(services: Services) -> None
             getattr(services, name).faults[:] = [fault, fault]
             with pytest.raises(kind):
                 await services.hits(name, asked(), timeout_seconds=seconds)
-
-
-async def test_brave_requests_of_one_key_keep_their_distance(services: Services) -> None:
-    """The second waits for its turn, or times out unasked; what Brave says of the pace replaces the assumed one."""
-    assert SERVICES["brave"].interval_seconds == 1.1
-    for limits, seconds, asked_for in (({}, 0.5, 1), ({"X-RateLimit-Limit": "50, 0"}, DEADLINE_SECONDS, 2)):
-        services.brave.requests.clear()
-        services.brave.limits, pace = limits, Pace(60.0)
-        await services.hits("brave", asked(), pace, timeout_seconds=seconds)
-        with nullcontext() if limits else pytest.raises(TimedOut):
-            await services.hits("brave", asked(), pace, timeout_seconds=seconds)
-        assert len(services.brave.requests) == asked_for
 
 
 async def test_searxng_that_has_not_searched_is_told(services: Services) -> None:
