@@ -45,7 +45,6 @@ from .evidence.sources import Judge as Judge
 from .evidence.sources import Judgement as Judgement
 from .evidence.sources import Stance as Stance
 from .evidence.sources import Tone as Tone
-from .http import BytesAnswer as BytesAnswer
 from .http import Http as Http
 from .http import JsonAnswer as JsonAnswer
 from .http import bearer as bearer
@@ -68,4 +67,3 @@ from .web.papers import PageLink as PageLink
 from .web.papers import PageText as PageText
 from .web.papers import Paper as Paper
 from .web.papers import Papers as Papers
-from .x import TwitterOptions as TwitterOptions

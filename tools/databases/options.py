@@ -77,8 +77,7 @@ _ACCESSES = TypeAdapter(Annotated[dict[_DatabaseName, Access], Field(max_length=
 def accesses_of(document: str) -> dict[str, Access]:
     """Returns the databases by name, in the order of the JSON.
 
-    Raises:
-        ValueError: the JSON is not valid; the message says where, in one line, without any value.
+    A `ValueError` says in one line, without any value, where it is not valid.
     """
     try:
         return _ACCESSES.validate_json(document)

@@ -25,8 +25,6 @@ Operator = Literal[
 ]
 
 Scalar = str | int | float | bool
-Cell = str | int | float | None
-"""A value of an answer, as a JSON type."""
 
 MAX_CELL_CHARS = 300
 """The length at which the database cuts the text of a cell."""
@@ -110,7 +108,8 @@ class TableQuery:
         return f"SELECT {cells} FROM {source} AS t{re.sub(_VALUE, lambda _: next(left), self.rest)}"  # noqa: S608
 
 
-Rows = Sequence[tuple[Cell, ...]]
+Rows = Sequence[tuple[str | int | float | None, ...]]
+"""The cells, as JSON types."""
 NOT_THERE = "The database lacks a table or column of the operator's list: the operator has to check it."
 TOO_SLOW = "The database did not answer in time; ask for less."
 
@@ -123,7 +122,7 @@ class ReadableDatabase(Protocol):
 
         Raises:
             BadArguments: a value or function does not fit its column.
-            Disabled: the operator has to act: address, login or list of tables do not fit the database.
+            Disabled: address, login or list of tables do not fit the database.
             TimedOut, Unavailable: no answer in time, or none.
         """
         ...
@@ -200,7 +199,11 @@ def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
     figures = dict(_figure(text, allowed) for text in arguments.compute)
     keys = figures | (columns if is_grouped else {name: _column(name, allowed) for name in allowed})
     limit = min(arguments.limit, access.max_rows)
-    conditions = [_condition(condition, allowed) for condition in arguments.where]
+    conditions: list[str] = []  # none is true where its column has no value
+    for condition in arguments.where:
+        sql = _SQL.get(condition.op, f"{{column}} {condition.op} {{value}}")
+        values = ", ".join(_VALUE for _ in condition.values)
+        conditions.append(f"({sql.format(column=_column(condition.column, allowed), value=_VALUE, values=values)})")
     rest = f" WHERE {f' {_JOINED[arguments.match]} '.join(conditions)}" if conditions else ""
     rest += f" GROUP BY {', '.join(columns.values())}" if is_grouped and columns else ""
     rest += f" ORDER BY {', '.join(_order(text, keys) for text in arguments.order_by)}" if arguments.order_by else ""
@@ -229,13 +232,6 @@ def _figure(text: str, allowed: Sequence[str]) -> tuple[str, str]:
         raise BadArguments(f"{quote_name(text)} is no figure: use count, or {functions} with (column).")
     column = _column(match[2], allowed)
     return text, f"CAST(avg({column}) AS double precision)" if match[1] == "average" else f"{match[1]}({column})"
-
-
-def _condition(condition: Condition, allowed: Sequence[str]) -> str:
-    """Returns the condition, which is never true where the column has no value."""
-    sql = _SQL.get(condition.op, f"{{column}} {condition.op} {{value}}")
-    values = ", ".join(_VALUE for _ in condition.values)
-    return f"({sql.format(column=_column(condition.column, allowed), value=_VALUE, values=values)})"
 
 
 def _order(text: str, keys: Mapping[str, str]) -> str:

@@ -10,7 +10,6 @@ Source: sqlite.org, "Write-Ahead Logging" (on read-only databases), "Database Fi
 """
 
 import asyncio
-import math
 import os
 import sqlite3
 import time
@@ -19,11 +18,10 @@ from contextlib import closing, suppress
 from functools import partial
 from itertools import repeat
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from tools.databases.options import Access
-from tools.databases.query import MAX_CELL_CHARS, NOT_THERE, TOO_SLOW, Cell, Rows, TableQuery, quote_identifier
+from tools.databases.query import MAX_CELL_CHARS, NOT_THERE, TOO_SLOW, Rows, TableQuery, quote_identifier
 from tools.errors import Disabled, TimedOut, ToolError, Unavailable
 
 _QUESTIONS_AT_ONCE = 2
@@ -71,7 +69,7 @@ class Sqlite:
                 connection.create_function("lower", 1, _lower)
                 connection.create_function("strpos", 2, _strpos)
                 sql = question.sql(quote_identifier(question.table), cell=_CELL, placeholders=repeat("?"))
-                return [tuple(map(_cell, row)) for row in connection.execute(sql, question.values)]
+                return connection.execute(sql, question.values).fetchall()
         except sqlite3.Error as error:
             raise _translate(error) from error
 
@@ -105,7 +103,3 @@ def _lower(text: str | None) -> str | None:
 
 def _strpos(text: str | None, part: str) -> int:
     return 0 if text is None else text.find(part) + 1
-
-
-def _cell(stored: Any) -> Cell:
-    return str(stored) if isinstance(stored, float) and not math.isfinite(stored) else stored

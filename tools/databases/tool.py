@@ -1,10 +1,7 @@
 """The tools `db_query` and `db_describe`: queries to the operator's own databases.
 
-A model never writes SQL. It names a table, columns, conditions and measures, which are checked against the operator's
-list before any database is opened.
-
-Everybody who can write to Aldis can read what is listed. There are no permissions per person, so private data does not
-belong on the list.
+A model names a table, columns, conditions and measures, which are checked against the operator's list before any
+database is opened. There are no permissions per person: private data does not belong on the list.
 """
 
 import json
@@ -45,17 +42,12 @@ class Databases:
 
     def __init__(self, options: DbQueryOptions) -> None:
         self.accesses: Mapping[str, Access] = options.accesses
-        """By name, in the operator's order."""
         self.timeout_seconds = 2 + max(access.timeout_seconds for access in self.accesses.values())
         """Longer than the limit of any database, so that each can report its own timeout."""
         self._opened: dict[str, ReadableDatabase] = {}
 
     def find(self, given: str | None) -> tuple[str, Access]:
-        """Returns the database of that name; None: the only one.
-
-        Raises:
-            BadArguments: there is no database of that name, or several and no name.
-        """
+        """Returns the database of that name; None: the only one. Raises `BadArguments` if there is none."""
         name = next(iter(self.accesses)) if given is None and len(self.accesses) == 1 else given or ""
         if name not in self.accesses:
             raise BadArguments(f"There is no database {quote_name(name)}; there are: {', '.join(self.accesses)}.")
@@ -96,14 +88,7 @@ class DbQuery:
         return Intent("rows", values, given.model_dump(mode="json", exclude_defaults=True, exclude=set(values)))
 
     async def run(self, arguments: DbQueryArguments, context: ToolContext) -> Result:
-        """Returns the rows as a table.
-
-        Raises:
-            BadArguments: a name is not readable, or the query makes no sense; the message says what would.
-            NotFound: no row matches.
-            Disabled: the operator has to act.
-            TimedOut, Unavailable: the database gives no answer.
-        """
+        """Returns the rows as a table; a `ToolError` says what would be possible, or who has to act."""
         del context
         name, access = self._databases.find(arguments.database)
         question = question_of(arguments, access)
@@ -140,11 +125,7 @@ class DbDescribe:
         )
 
     async def run(self, arguments: DbDescribeArguments, context: ToolContext) -> Result:
-        """Returns all databases in short, or one of them (also if it is the only one) in full.
-
-        Raises:
-            BadArguments: there is no such database.
-        """
+        """Returns all databases in short, or one of them (also if it is the only one) in full."""
         del context
         accesses = self._databases.accesses
         if arguments.database is None and len(accesses) > 1:
@@ -156,8 +137,7 @@ class DbDescribe:
 
 
 def _head(name: str, access: Access) -> Mapping[str, Any]:
-    about = clean_text(access.about).strip()
-    return {"database": name, **({"about": about} if about else {})}
+    return {"database": name, **({"about": access.about} if access.about else {})}
 
 
 def database_tools(options: DbQueryOptions) -> tuple[DbQuery | DbDescribe, ...]:

@@ -137,15 +137,15 @@ async def test_a_table_of_large_cells_stays_small(path: Path) -> None:
 
 
 async def test_what_no_text_holds_is_shown_safely(path: Path) -> None:
-    """Bytes by their number, broken text repaired, no number as a word, and nothing that cannot be seen."""
+    """Bytes by their number, broken text repaired, and nothing that cannot be seen."""
     with closing(sqlite3.connect(path)) as connection:
-        odd = [(b"\x00\x01\x02",), (float("inf"),), ("seen\u202e\x07",), (2**62,)]
+        odd = [(b"\x00\x01\x02",), ("seen\u202e\x07",), (2**62,)]
         connection.executemany("INSERT INTO orders (note) VALUES (?)", odd)
         connection.execute("INSERT INTO orders (note) VALUES (CAST(x'61ff62' AS TEXT))")
         connection.commit()
     shop = Shop(f"sqlite://{path}", {"orders": ["id", "note"]})
     rows = await shop.rows("orders", columns=["note"], where=where("id", ">", 4), order_by=["id"])
-    assert rows == [["[3 bytes]"], ["inf"], ["seen"], [2**62], ["a\ufffdb"]]
+    assert rows == [["[3 bytes]"], ["seen"], [2**62], ["a\ufffdb"]]
 
 
 async def test_what_may_not_be_asked_is_told_with_what_may(shop: Shop) -> None:
