@@ -59,10 +59,7 @@ class Arguments(BaseModel):
 
 
 class Options(BaseModel):
-    """Base class of tool settings, read from `TOOLS__<GROUP>__<FIELD>`.
-
-    Errors never repeat a value, as it may be a key.
-    """
+    """Base class of tool settings, read from `TOOLS__<GROUP>__<FIELD>`. No error repeats a value: it may be a key."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True, hide_input_in_errors=True)
 
@@ -70,17 +67,11 @@ class Options(BaseModel):
     """Whether models are offered the tool."""
 
     def missing_settings(self) -> str | None:
-        """Returns the variables of the group that have to be set before the tool is offered, or None.
-
-        For example `API_KEY`, or `API_KEY or BASE_URL`.
-        """
+        """Returns the variables of the group that the tool needs, such as `API_KEY or BASE_URL`; None: all are set."""
         return None
 
     def idle_services(self) -> Mapping[str, str]:
-        """Returns further services that a working tool could use, each with the variable that enables it.
-
-        For example `{"Brave Search": "API_KEY"}`.
-        """
+        """Returns further services that a working tool could use, such as `{"Brave Search": "API_KEY"}`."""
         return {}
 
     def absent_files(self) -> Iterator[Path]:

@@ -49,11 +49,7 @@ class CurrentTime:
     )
 
     async def run(self, arguments: CurrentTimeArguments, context: ToolContext) -> Result:
-        """Returns the local time.
-
-        Raises:
-            NotFound: no zone or known city has that name; the message suggests similar ones.
-        """
+        """Returns the local time; raises `NotFound` with similar names for a zone or city that is not known."""
         name, zone = zone_named(arguments.timezone or context.timezone)
         local = context.now.astimezone(zone)
         return Result(
@@ -69,11 +65,7 @@ class CurrentTime:
 
 
 def zone_named(name: str) -> tuple[str, tzinfo]:
-    """Returns the zone that a person or model means by a name, and the name to use for it.
-
-    Raises:
-        NotFound: there is none.
-    """
+    """Returns the zone that a person or model means by a name, and the name to use for it; raises `NotFound`."""
     wanted = fold_name(clean_text(name))
     zones = _zones()
     city, *regions = (part.strip() for part in wanted.split(","))

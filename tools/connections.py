@@ -6,6 +6,7 @@ import socket
 import ssl
 import zlib
 from collections.abc import AsyncIterable
+from itertools import islice
 from pathlib import Path
 
 from tools.errors import TooLarge, Unavailable
@@ -49,9 +50,8 @@ def trusted_certificates() -> ssl.SSLContext:
 async def decompress(chunks: AsyncIterable[bytes], encoding: str, *, service: str, max_bytes: int) -> bytes:
     """Returns the whole body, decompressed piece by piece, with at most `max_bytes` (at least 1) of it in memory.
 
-    `encoding` is the header Content-Encoding, "" if missing; `service` is the name for errors.
-
-    A word that names no compression, such as `utf-8`, means none, as browsers take it.
+    `encoding` is the header Content-Encoding, "" if missing; a word that names no compression, such as `utf-8`, means
+    none, as browsers take it. `service` is the name for errors.
 
     Raises:
         TooLarge: the body is longer than `max_bytes`, before or after decompression.
@@ -82,10 +82,7 @@ async def decompress(chunks: AsyncIterable[bytes], encoding: str, *, service: st
 def why_unreachable(error: BaseException) -> str:
     """Returns why a connection failed, by its first telling cause, or the type of the error. Names no address."""
     waiting, kinds = [error], list[str]()
-    for _ in range(_MAX_CAUSES):
-        if not waiting:
-            break
-        cause = waiting.pop(0)
+    for cause in islice(waiting, _MAX_CAUSES):  # which grows meanwhile
         if isinstance(cause, OSError) and cause.errno in _NO_WAY:
             return "it cannot be reached from here"
         for kind, words in _WORDS:

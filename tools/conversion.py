@@ -193,13 +193,7 @@ class Convert:
     )
 
     async def run(self, arguments: ConvertArguments, context: ToolContext) -> Result:
-        """Returns the amount before and after, each with the full name of its unit.
-
-        Raises:
-            BadArguments: a unit is unknown or ambiguous, or the two measure different things.
-            NotFound: there is no rate for a currency.
-            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: there are no rates.
-        """
+        """Returns the amount before and after, each with the full name of its unit."""
         amount = Decimal(repr(arguments.amount))
         if _CURRENCY.fullmatch(arguments.unit) and _CURRENCY.fullmatch(arguments.to):
             return await self._convert_currency(amount, arguments, context)
@@ -264,11 +258,7 @@ def _plain(number: Decimal) -> str:
 
 
 def unit(text: str) -> Unit:
-    """Parses the name of a unit, of at most `MAX_CHARS` characters.
-
-    Raises:
-        BadArguments: there is no such unit, or it has several meanings, which the message lists.
-    """
+    """Parses the name of a unit; the message of `BadArguments` lists the meanings of an ambiguous one."""
     first, *divisors = _DIVIDING.split(text.replace("º", "°").strip())
     above = _TIMES.split(first) if first != "1" or not divisors else []
     parts = [(part, 1) for part in above]
@@ -324,8 +314,7 @@ def _reading(name: str) -> tuple[str, str]:
 def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
     """Converts an amount; distance per volume and volume per distance (fuel) convert into each other, too.
 
-    Raises:
-        BadArguments: the two units measure different things, or the amount makes no sense.
+    Raises `BadArguments` if the two units measure different things, or the amount makes no sense.
     """
     lengths = dict(source.measure.dimensionality), dict(target.measure.dimensionality)
     try:

@@ -40,6 +40,7 @@ _MAX_PAUSE_SECONDS = 3.0
 _MIN_PAUSE_SECONDS = 0.6  # before a retry without a given time; up to twice as long at random
 _MAX_CONNECTIONS = 1000
 """For all services together: with only a few, one service that hangs would block all others."""
+_BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 _TRIES = 3
 """For a service that is busy (429, 503); if it cannot be reached, there are two tries."""
 
@@ -67,11 +68,7 @@ class BytesAnswer(_Answer):
     body: bytes
 
     def as_json(self, service: str) -> "JsonAnswer":
-        """Parses the body as JSON; for answers above the usual limit. `service` is the name for errors.
-
-        Raises:
-            Unavailable: a success that is not valid JSON.
-        """
+        """Parses the body as JSON; raises `Unavailable`, which names the `service`, for a success that is none."""
         try:
             read = json.loads(self.body.decode("utf-8-sig"), parse_constant=_refuse)
             if b"\\ud" in self.body.lower():  # services cut texts within an emoji: lone surrogates cannot be encoded
@@ -100,11 +97,7 @@ class JsonAnswer(_Answer):
         return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
     def parse(self, kind: type[_Parsed], service: str) -> _Parsed:
-        """Validates the body as `kind`, a pydantic model or a tuple of such.
-
-        Raises:
-            Unavailable: the body does not match.
-        """
+        """Validates the body as `kind`, a pydantic model or a tuple of such; raises `Unavailable` if it is none."""
         try:
             return _adapter(kind).validate_python(self.body)
         except ValidationError as error:
@@ -135,16 +128,6 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 def _refuse(constant: str) -> float:
     """Refuses NaN and infinity, which Python's JSON accepts and nothing here can handle."""
     raise ValueError(constant)
-
-
-def _pause_seconds(answer: JsonAnswer) -> float | None:
-    """Returns the wait before the next try: after 429 and 503, a short Retry-After or else a moment; otherwise None."""
-    if answer.status not in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
-        return None
-    asked = answer.retry_after_seconds
-    if asked is None:
-        return _moment_seconds()
-    return asked if asked <= _MAX_PAUSE_SECONDS else None
 
 
 def _moment_seconds() -> float:
@@ -221,8 +204,9 @@ class Http:
                         raise
                     await asyncio.sleep(_moment_seconds())
                     continue
-                pause_seconds = _pause_seconds(answer) if retries else None
-                if number == _TRIES or pause_seconds is None or pause_seconds >= ends_at - now():
+                wanted, is_busy = answer.retry_after_seconds, retries and answer.status in _BUSY
+                pause_seconds = _moment_seconds() if wanted is None else wanted
+                if number == _TRIES or not is_busy or pause_seconds > min(_MAX_PAUSE_SECONDS, ends_at - now()):
                     return answer
                 await asyncio.sleep(pause_seconds)
         raise AssertionError

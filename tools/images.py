@@ -57,9 +57,7 @@ _KINDS = {
     "webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
 }
 """The formats of pictures, and how they begin."""
-_SIZE = "1024x1024"
 _TIMEOUT_SECONDS = 180.0  # WORKER__TURN_TIMEOUT_SECONDS must leave room for it
-_WITH_FORMAT_ALWAYS = "gpt-image"  # in the names of models that refuse `response_format`
 
 
 class ImagesOptions(Options):
@@ -103,8 +101,8 @@ class ImageGenerate:
         self._headers = {"Accept": "application/json"} | bearer(options.api_key)
         self._timeout_seconds = timeout_seconds
         model = options.model or (OPENAI_MODEL if options.base_url in {None, OPENAI_URL} else None)
-        form = None if _WITH_FORMAT_ALWAYS in (model or "") else "b64_json"
-        wanted = {"model": model, "size": _SIZE, "response_format": form}
+        form = None if "gpt-image" in (model or "") else "b64_json"  # such models refuse it
+        wanted = {"model": model, "size": "1024x1024", "response_format": form}
         self._request_body = {"n": 1, **{name: value for name, value in wanted.items() if value is not None}}
         self.spec = ToolSpec(
             name="image_generate",
@@ -124,8 +122,7 @@ class ImageGenerate:
     async def run(self, arguments: ImageArguments, context: ToolContext) -> Result:
         """Returns the picture as a file; the model reads its format and size in bytes.
 
-        Raises:
-            UnknownOutcome: no complete answer in time; the picture may have been made and charged.
+        Raises `UnknownOutcome` without a complete answer in time: it may have been made and charged.
         """
         del context
         prompt = clean_text(arguments.prompt).strip()

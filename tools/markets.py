@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Json
+from pydantic import AfterValidator, AliasPath, BaseModel, BeforeValidator, Field, Json
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
 from tools.errors import BadArguments, NotFound, TooLarge
@@ -42,12 +42,9 @@ def _line(text: str) -> str:
     return shorten(clean_line(text), _MAX_LINE_CHARS)
 
 
-def _in_utc(read: datetime | None) -> datetime | None:
-    return read.replace(tzinfo=UTC) if read is not None and read.tzinfo is None else read
-
-
 _BlankIsNone = BeforeValidator(lambda given: None if given == "" else given)
 _Number = Annotated[float | None, _BlankIsNone]
+_InUtc = AfterValidator(lambda read: read.replace(tzinfo=UTC) if read is not None and read.tzinfo is None else read)
 _Texts = Annotated[tuple[str, ...] | Json[tuple[str, ...]] | None, _BlankIsNone]
 
 
@@ -75,7 +72,7 @@ class _Event(BaseModel):
     slug: str
     title: str
     description: str | None = None
-    endDate: Annotated[datetime | None, AfterValidator(_in_utc), _BlankIsNone] = None  # noqa: N815
+    endDate: Annotated[datetime | None, _InUtc, _BlankIsNone] = None  # noqa: N815
     closed: bool = False
     volume: _Number = None
     volume24hr: _Number = None
@@ -101,14 +98,10 @@ class _Found(BaseModel):
     events: tuple[_Event, ...] | None = None
 
 
-class _Parent(BaseModel):
-    slug: str
-
-
 class _Numbered(BaseModel):
     """A market that was asked for by its number."""
 
-    events: tuple[_Parent, ...] = Field(min_length=1)
+    slug: str = Field(validation_alias=AliasPath("events", 0, "slug"))
 
 
 class Polymarket:
@@ -167,12 +160,7 @@ class MarketSearch:
     )
 
     async def run(self, arguments: MarketSearchArguments, context: ToolContext) -> Result:
-        """Returns what is found, best first; an empty list and a message if there is nothing.
-
-        Raises:
-            BadArguments: the query contains nothing readable.
-            ToolError: there is no readable answer.
-        """
+        """Returns what is found, best first; an empty list and a message if there is nothing."""
         query = clean_line(arguments.query)
         if not query:
             raise BadArguments("The query is empty.")
@@ -207,18 +195,12 @@ class MarketGet:
     )
 
     async def run(self, arguments: MarketGetArguments, context: ToolContext) -> Result:
-        """Returns the market.
-
-        Raises:
-            BadArguments: it is neither the id nor the address of a market.
-            NotFound: there is no such market.
-            ToolError: there is no readable answer.
-        """
+        """Returns the market; raises `BadArguments` for what is neither the id nor the address of one."""
         if (named := _MARKET.fullmatch(arguments.market)) is None:
             raise BadArguments("Give the id from market_search, such as polymarket:some-words, or its address.")
         slug, number = named["id"] or named["slug"], named["number"]
         if number:  # that of one market of an event
-            slug = (await self._polymarket.ask(f"/markets/{number}")).parse(_Numbered, _SERVICE).events[0].slug
+            slug = (await self._polymarket.ask(f"/markets/{number}")).parse(_Numbered, _SERVICE).slug
         event = (await self._polymarket.ask(f"/events/slug/{slug}")).parse(_Event, _SERVICE)
         rules = shorten(clean_text(event.description or "").strip(), _MAX_TEXT_CHARS)
         return Result(data={**_row(event, context.now), "source": _SERVICE, "rules": rules or "(none)"})

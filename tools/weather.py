@@ -226,14 +226,7 @@ class Weather:
     )
 
     async def run(self, arguments: WeatherArguments, context: ToolContext) -> Result:
-        """Returns the weather, or the places that an ambiguous name may mean.
-
-        Raises:
-            NotFound: no place has that name, or none in that region.
-            BadArguments: the day is too far away.
-            Disabled: Open-Meteo refuses the key.
-            RateLimited, TimedOut, TooLarge, Unavailable: there is no readable answer.
-        """
+        """Returns the weather, or the places that an ambiguous name may mean."""
         days = _needed_days(arguments, context.now)
         here = (arguments.latitude, arguments.longitude)
         asked = shorten(clean_text(arguments.place or ""), _MAX_NAME_CHARS)
@@ -340,10 +333,8 @@ class Weather:
 
 
 def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
-    """Returns how many days to request so that they include the wanted ones wherever the place is.
-
-    Raises:
-        BadArguments: the forecast does not reach that far.
+    """Returns how many days to request so that they include the wanted ones wherever the place is; raises
+    `BadArguments` for a day that no forecast reaches.
     """
     if arguments.hours is None and arguments.day is None:
         return arguments.day_count

@@ -102,19 +102,10 @@ class TwitterSearch:
     """Searches posts on X, or the web for such posts."""
 
     def __init__(
-        self,
-        options: TwitterOptions,
-        http: Http,
-        quotas: Quotas,
-        search: SearchService,
-        *,
-        base_url: str = _BASE_URL,
+        self, options: TwitterOptions, http: Http, quotas: Quotas, search: SearchService, *, base_url: str = _BASE_URL
     ) -> None:
-        self._options = options
+        self._options, self._http, self._quotas, self._search = options, http, quotas, search
         self._base_url = base_url
-        self._http = http
-        self._quotas = quotas
-        self._search = search
         usual_usd = Decimal(0) if options.missing_settings() else _MIN_POSTS * (_POST_COST_USD + _USER_COST_USD)
         self.spec = ToolSpec(
             name="twitter_search",
@@ -136,17 +127,16 @@ class TwitterSearch:
         """Returns the posts, or what the web search finds of X, with `why_not_x`."""
         query = clean_query(arguments.query)
         count, note = fit(arguments.count, _MIN_POSTS, _MAX_POSTS, "posts")
-        fitted = arguments.model_copy(update={"count": count})
         try:
-            result = await self._from_x(query, fitted, context)
+            result = await self._from_x(query, count, arguments, context)
         except BadArguments:
             raise
         except ToolError as error:
             return await self._from_web(query, arguments, context, error)
         return replace(result, data={**note, **result.data})
 
-    async def _from_x(self, query: str, arguments: TwitterArguments, context: ToolContext) -> Result:
-        token, limit, count = self._options.bearer_token, self._options.posts_per_day, arguments.count
+    async def _from_x(self, query: str, count: int, arguments: TwitterArguments, context: ToolContext) -> Result:
+        token, limit = self._options.bearer_token, self._options.posts_per_day
         if token is None:
             raise Disabled("X itself was not searched: the operator has set no TOOLS__TWITTER__BEARER_TOKEN.")
         if not await self._quotas.take(_SERVICE, limit=limit, amount=count):
@@ -197,7 +187,7 @@ def twitter_tools(
     options: TwitterOptions, http: Http, quotas: Quotas, search: SearchService
 ) -> tuple[TwitterSearch, ...]:
     """Returns the tool; none if neither X nor a search limited to its site is available."""
-    if options.missing_settings() and not search.reaches(SITE):
+    if options.missing_settings() and not search.takes(Query(text=SITE, count=1, sites=(SITE,))):
         return ()
     return (TwitterSearch(options, http, quotas, search),)
 

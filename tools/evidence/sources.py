@@ -133,11 +133,9 @@ class Judge(Protocol):
     """Reads reports and tells what they say about a claim, never whether it is true."""
 
     async def judge(self, claim: str, reports: Sequence[Hit], context: ToolContext) -> tuple[Judgement, ...]:
-        """Returns one judgement per report, in order; the implementation records the cost.
+        """Returns one judgement per report, in order, and records the cost.
 
-        Raises:
-            Disabled: no model is set up.
-            Unavailable: the model did not answer, or not reliably.
+        Raises `Disabled` without a model, `Unavailable` if it did not answer, or not reliably.
         """
         ...
 
@@ -247,14 +245,14 @@ def publisher(host: str) -> str:
     """Returns the registered name without its ending, as one publisher can have several: `bbc.com` and
     `news.bbc.co.uk` are both `bbc`.
     """
-    labels = _labels(host)
+    labels = host.lower().rstrip(".").split(".")
     is_shared = len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SHARED  # noqa: PLR2004 - a.b.cc
     return labels[-3 if is_shared else -2] if len(labels) > 1 else host
 
 
 def kind(host: str, *, official_sites: Sequence[str] = ()) -> Kind:
     """Returns the kind of a host by its name; `official_sites` are authorities besides those in the table."""
-    labels = _labels(host)
+    labels = host.lower().rstrip(".").split(".")
     if lies_in(host, official_sites) or tuple(labels[-2:]) in _STATES:
         return "official"
     itself_and_above = {".".join(labels[at:]) for at in range(len(labels))}
@@ -262,7 +260,3 @@ def kind(host: str, *, official_sites: Sequence[str] = ()) -> Kind:
         if itself_and_above.intersection(hosts.split()):
             return named
     return "site"
-
-
-def _labels(host: str) -> list[str]:
-    return host.lower().rstrip(".").split(".")

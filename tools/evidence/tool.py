@@ -156,11 +156,8 @@ class VerifyNews:
         )
 
     async def run(self, arguments: VerifyNewsArguments, context: ToolContext) -> Result:
-        """Returns the evidence, with its sources as `results`. Failed searches make it incomplete, not an error.
-
-        Raises:
-            BadArguments: the claim contains nothing readable.
-            Disabled, Unavailable: no model read what was found.
+        """Returns the evidence, with its sources as `results`. Failed searches make it incomplete, not an error; that
+        no model read what was found is one.
         """
         check = _Check(arguments, self._options, self._search, context.now)
         try:
@@ -249,7 +246,14 @@ class _Check:
         """Returns what the model reads."""
         found = self.sources()
         evidence = Evidence(found)
-        self._find_what_is_lacking(evidence)
+        was_limited = {isinstance(failure, RateLimited) for failure in self._failures}
+        reasons = {
+            "quota_used_up": True in was_limited,
+            "searches_failed": False in was_limited,
+            "only_the_encyclopaedia_answered": {found.source for found in self.found} == {WIKIPEDIA},
+            "too_few_sources": evidence.reports.total() < INDEPENDENT_SOURCES,
+        }
+        self.lacking += [reason for reason, is_so in reasons.items() if is_so]
         more: dict[str, Any] = {
             "incomplete_because": self.lacking,
             "failed": list(dict.fromkeys(map(str, self._failures))),
@@ -258,7 +262,18 @@ class _Check:
         return {
             "claim": self.wordings[0],
             "asked_at": self._now.isoformat(timespec="seconds"),
-            "evidence": self._counted(evidence, found),
+            "evidence": {
+                "independent_agreeing": evidence.reports["agrees"],
+                "independent_contradicting": evidence.reports["contradicts"],
+                "independent_mentioning": evidence.reports["mentions"],
+                "independent_needed": INDEPENDENT_SOURCES,
+                "several_agree": evidence.reports["agrees"] >= INDEPENDENT_SOURCES,
+                "official_confirms": evidence.says("agrees", "official"),
+                "official_contradicts": evidence.says("contradicts", "official"),
+                "fact_check_contradicts": evidence.says("contradicts", "fact_check"),
+                "tone": Counter(source.tone for source in found if source.tone is not None),
+                "confidence": evidence.confidence(needed=INDEPENDENT_SOURCES, is_incomplete=bool(self.lacking)),
+            },
             "data_incomplete": bool(self.lacking),
             **{name: item for name, item in more.items() if item},
             "rounds": self._rounds,
@@ -268,30 +283,6 @@ class _Check:
             ],
             "note": NOTE,
             "results": list(map(_row, found[:_MAX_SOURCES])),
-        }
-
-    def _find_what_is_lacking(self, evidence: Evidence) -> None:
-        was_limited = {isinstance(failure, RateLimited) for failure in self._failures}
-        reasons = {
-            "quota_used_up": True in was_limited,
-            "searches_failed": False in was_limited,
-            "only_the_encyclopaedia_answered": {found.source for found in self.found} == {WIKIPEDIA},
-            "too_few_sources": evidence.reports.total() < INDEPENDENT_SOURCES,
-        }
-        self.lacking += [reason for reason, is_so in reasons.items() if is_so]
-
-    def _counted(self, evidence: Evidence, found: Sequence[EvidenceSource]) -> dict[str, Any]:
-        return {
-            "independent_agreeing": evidence.reports["agrees"],
-            "independent_contradicting": evidence.reports["contradicts"],
-            "independent_mentioning": evidence.reports["mentions"],
-            "independent_needed": INDEPENDENT_SOURCES,
-            "several_agree": evidence.reports["agrees"] >= INDEPENDENT_SOURCES,
-            "official_confirms": evidence.says("agrees", "official"),
-            "official_contradicts": evidence.says("contradicts", "official"),
-            "fact_check_contradicts": evidence.says("contradicts", "fact_check"),
-            "tone": Counter(source.tone for source in found if source.tone is not None),
-            "confidence": evidence.confidence(needed=INDEPENDENT_SOURCES, is_incomplete=bool(self.lacking)),
         }
 
 

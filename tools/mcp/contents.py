@@ -10,7 +10,7 @@ Source: the rules for tools of the APIs of Anthropic and OpenAI; Model Context P
 import base64
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from itertools import islice
 from typing import Any, ClassVar, cast
@@ -65,9 +65,16 @@ class GivenArguments(Arguments):
     @model_validator(mode="before")
     @classmethod
     def _fitting(cls, given: Any) -> Any:
-        if problems := "; ".join(_problems(cast("Validator", cls.validator), given)):
-            raise PydanticCustomError("json_schema", "{problems}", {"problems": problems})
-        return {"given": given}
+        if not isinstance(given, dict):
+            raise PydanticCustomError("json_schema", "must be an object")
+        problems: list[str] = []
+        errors = cast("Validator", cls.validator).iter_errors(cast("dict[str, Any]", given))
+        for error in islice(errors, _SHOWN_PROBLEMS):
+            place = ".".join(map(str, error.absolute_path))
+            problems.append(": ".join(filter(None, (place, shorten(error.message, _MAX_PROBLEM_CHARS)))))
+        if problems:
+            raise PydanticCustomError("json_schema", "{problems}", {"problems": "; ".join(problems)})
+        return {"given": cast("dict[str, Any]", given)}
 
 
 def arguments_of(schema: Mapping[str, Any]) -> type[GivenArguments]:
@@ -112,29 +119,24 @@ def _fit_schema(schema: Any, *, is_named: bool = False) -> Any:
     return fit
 
 
-def _problems(validator: Validator, given: Any) -> Iterator[str]:
-    if not isinstance(given, dict):
-        yield "must be an object"
-        return
-    for error in islice(validator.iter_errors(cast("dict[str, Any]", given)), _SHOWN_PROBLEMS):
-        place = ".".join(map(str, error.absolute_path))
-        words = shorten(error.message, _MAX_PROBLEM_CHARS)
-        yield f"{place}: {words}" if place else words
-
-
 def result_of(answer: types.CallToolResult, *, tool: str) -> Result:
     """Returns the result of a call: its data or else its words, and its pictures, named after the tool."""
     texts = [text for block in answer.content if (text := _words(block)) is not None]
-    pictures = tuple(_pictures(answer.content, tool))
+    images = [one for one in answer.content if isinstance(one, types.ImageContent) and one.mime_type in _PICTURES]
+    pictures: list[ResultFile] = []
+    for number, image in enumerate(images[:MAX_PICTURES], start=1):
+        with suppress(ValueError):
+            name, data = f"{tool}-{number}.{_PICTURES[image.mime_type]}", base64.b64decode(image.data, validate=True)
+            pictures.append(ResultFile(name=name, content_type=image.mime_type, data=data))
     structured = answer.structured_content
     if structured is not None and len(json.dumps(structured)) <= MAX_TEXT_CHARS:
-        data: dict[str, Any] = {"structured": structured}  # the words beside it say the same
+        found: dict[str, Any] = {"structured": structured}  # the words beside it say the same
     else:
         text = "\n\n".join(texts)
-        data = {"text": text if len(text) <= MAX_TEXT_CHARS else f"{text[:MAX_TEXT_CHARS]} [cut]"}
+        found = {"text": text if len(text) <= MAX_TEXT_CHARS else f"{text[:MAX_TEXT_CHARS]} [cut]"}
     if left_out := len(answer.content) - len(texts) - len(pictures):
-        data["left_out"] = f"{left_out} parts that cannot be passed on"
-    return Result(data=data, files=pictures)
+        found["left_out"] = f"{left_out} parts that cannot be passed on"
+    return Result(data=found, files=tuple(pictures))
 
 
 def failure_of(answer: types.CallToolResult) -> str:
@@ -157,11 +159,3 @@ def _words(block: types.ContentBlock) -> str | None:
             return f"{name}: {uri}"
         case _:
             return None
-
-
-def _pictures(blocks: Sequence[types.ContentBlock], tool: str) -> Iterator[ResultFile]:
-    images = [block for block in blocks if isinstance(block, types.ImageContent) and block.mime_type in _PICTURES]
-    for number, image in enumerate(images[:MAX_PICTURES], start=1):
-        with suppress(ValueError):
-            name = f"{tool}-{number}.{_PICTURES[image.mime_type]}"
-            yield ResultFile(name=name, content_type=image.mime_type, data=base64.b64decode(image.data, validate=True))

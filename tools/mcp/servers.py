@@ -19,12 +19,10 @@ of at most 0.2 s (measured 2026-11-29). So a command is bounded in seconds alone
 """
 
 import asyncio
-import hashlib
 import logging
 import os
-from collections import Counter
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -56,7 +54,6 @@ Source: its reference of chat completions, 2026-11-21.
 MAX_TOOLS_OF_ONE = 32
 """The limit per server; every question pays for each."""
 MAX_NAME_CHARS = 64
-_MARK_CHARS = 6
 _MAX_NAMED = 10
 _MAX_DESCRIPTION_CHARS = 800
 _CALM_SECONDS = 60.0
@@ -99,10 +96,8 @@ class ServerTimeouts:
 class McpServer:
     """A server; nothing runs before `start`."""
 
-    def __init__(
-        self, options: ServerOptions, timeouts: ServerTimeouts, *, servers: Collection[str], taken: Collection[str]
-    ) -> None:
-        """`servers` and `taken` are as in `names_of`."""
+    def __init__(self, options: ServerOptions, timeouts: ServerTimeouts, *, taken: Collection[str]) -> None:
+        """`taken` are the names of the tools that are always there."""
         self.options = options
         self.tools: tuple[McpTool, ...] = ()
         """The tools it offered when it was last up; empty if it was never up."""
@@ -110,8 +105,7 @@ class McpServer:
         """Why it is down, for the operator."""
         self.settled = asyncio.Event()
         """Set while nothing is under way: it is up, or the last start has failed."""
-        self._timeouts = timeouts
-        self._servers, self._taken = servers, taken
+        self._timeouts, self._taken = timeouts, taken
         self._listed: list[types.Tool] = []
         self._greeting: Literal["legacy", "auto"] = "auto" if options.command is None else "legacy"
         self._client: Client | None = None
@@ -251,15 +245,23 @@ class McpServer:
             self.settled.set()
 
     def _offer(self, wanted: Sequence[types.Tool]) -> None:
-        """Makes those that models can be offered its `tools`, and logs which are left out."""
-        fit: dict[str, tuple[types.Tool, type[GivenArguments]]] = {}
+        """Makes those that models can be offered its `tools`, and logs which are left out: beyond the limit, with a
+        schema that is refused, or with the name of another.
+        """
+        offered: dict[str, McpTool] = {}
+        left_out: list[str] = []
         for tool in wanted:
-            with suppress(UnfitSchema):
-                fit.setdefault(tool.name, (tool, arguments_of(tool.input_schema)))
-        offered = [*fit][:MAX_TOOLS_OF_ONE]
-        names = names_of(self.options.name, offered, servers=self._servers, taken=self._taken)
-        self.tools = tuple(McpTool(here, self, *fit[raw]) for here, raw in names.items())
-        if left_out := [spell_name(tool.name) for tool in wanted if tool.name not in offered]:
+            name = (prefix_of(self.options.name) + spell_name(tool.name))[:MAX_NAME_CHARS]
+            try:
+                arguments = arguments_of(tool.input_schema)
+            except UnfitSchema:
+                arguments = None
+            if arguments is None or len(offered) == MAX_TOOLS_OF_ONE or name in offered or name in self._taken:
+                left_out.append(spell_name(tool.name))
+            else:
+                offered[name] = McpTool(name, self, tool, arguments)
+        self.tools = tuple(offered.values())
+        if left_out:
             text = ", ".join(left_out[:_MAX_NAMED])
             _log.warning("the MCP server %s: tools that cannot be offered: %s", self.options.name, text)
 
@@ -371,12 +373,12 @@ class McpServers:
         """`taken` are the names of the tools that are always there."""
         self._wait_seconds = (timeouts := timeouts or ServerTimeouts()).wait_seconds
         on = [server for server in options.servers if not server.disabled]
-        every = [server.name for server in on]
-        self._servers = [McpServer(server, timeouts, servers=every, taken=taken) for server in on]
+        self._servers = [McpServer(server, timeouts, taken=taken) for server in on]
         self._patient_until: float | None = None
 
     async def tools(self) -> Sequence[Tool]:
-        """Returns the tools of the servers that are up or being restarted, in the order of the settings.
+        """Returns the tools of the servers that are up or being restarted, in the order of the settings; of two with
+        one name the first.
 
         Waits for the servers, but only once for slow ones: later questions do not wait for them.
         """
@@ -387,7 +389,10 @@ class McpServers:
         with anyio.CancelScope(deadline=self._patient_until):
             for server in self._servers:
                 await server.settled.wait()
-        return [tool for server in self._servers for tool in server.tools][:MAX_TOOLS]
+        by_name: dict[str, Tool] = {}
+        for tool in (tool for server in self._servers for tool in server.tools):
+            by_name.setdefault(tool.spec.name, tool)
+        return [*by_name.values()][:MAX_TOOLS]
 
     @property
     def absent(self) -> Mapping[str, str]:
@@ -397,25 +402,3 @@ class McpServers:
     async def aclose(self) -> None:
         """Ends all servers."""
         await asyncio.gather(*(server.aclose() for server in self._servers))
-
-
-def names_of(
-    server: str, tools: Sequence[str], *, servers: Collection[str], taken: Collection[str]
-) -> Mapping[str, str]:
-    """Returns the tools of a server by their names here, `server_tool`, in the server's order.
-
-    `servers` are the names of all servers, `taken` those of the tools that are always there. A name that is too long,
-    or that something else has or may have, ends in a mark made of what it stands for. So the same tool always has the
-    same name, whichever servers are up: an interrupted turn must not call another by it.
-    """
-    prefix = prefix_of(server)
-    others = tuple(prefix_of(other) for other in servers if other != server)
-    plain = {tool: prefix + spell_name(tool) for tool in tools}
-    count = Counter(plain.values())
-    named: dict[str, str] = {}
-    for tool, name in plain.items():
-        if len(name) > MAX_NAME_CHARS or count[name] > 1 or name in taken or name.startswith(others):
-            mark = hashlib.sha256(f"{server}\0{tool}".encode(errors="replace")).hexdigest()[:_MARK_CHARS]
-            name = f"{name[: MAX_NAME_CHARS - _MARK_CHARS - 1]}_{mark}"  # noqa: PLW2901
-        named.setdefault(name, tool)
-    return named

@@ -111,12 +111,8 @@ class SearchForm:
     max_snippet_chars: int = 400
 
     async def search(self, query: Query, options: SearchOptions, http: Http) -> SearchResult:
-        """Returns up to `query.count` hits.
-
-        Raises:
-            Disabled: the key is refused, or what else the operator has to see to; the message names the setting.
-            RateLimited: the plan or a free amount is used up.
-            TimedOut, TooLarge, Unavailable: no answer, or none that can be read; ask another service.
+        """Returns up to `query.count` hits; raises `Disabled` where the operator has to act, else a kind of `ToolError`
+        with which another service may be asked.
         """
         given = {name: value for name, value in self.params(query, options).items() if value}
         answer = await http.get_json(

@@ -56,18 +56,11 @@ class SearchService:
         """Whether any available service supports this kind of search."""
         return any(service.takes(query) for service in self._services)
 
-    def reaches(self, site: str) -> bool:
-        """Whether any available service can limit a search to a site."""
-        return self.takes(Query(text=site, count=1, sites=(site,)))
-
     async def search(self, query: Query, now: datetime) -> SearchResult:
         """Returns the hits of the first service that answers: each address once, only wanted sites, perhaps none.
 
-        Repeating a query within ten minutes is answered from the cache and costs nothing.
-
-        Raises:
-            Disabled: no available service supports this kind of search.
-            ToolError: no service answered; the error of the last one.
+        Repeating a query within ten minutes is answered from the cache and costs nothing. Raises `Disabled` if no
+        service supports this kind of search, else the kind of the last failure, with the words of all.
         """
         recent = [(asked, kept) for asked, kept in self._recent.items() if kept[0] > now - KEPT_FOR]
         self._recent = dict(recent[-MAX_KEPT:])
@@ -100,11 +93,7 @@ class SearchService:
 
 
 def clean_query(given: str) -> str:
-    """Returns the words of a query on one line, without invisible characters.
-
-    Raises:
-        BadArguments: nothing is left.
-    """
+    """Returns the words of a query on one line, without invisible characters; raises `BadArguments` if none is left."""
     words = clean_line(given)
     if not words:
         raise BadArguments("The query is empty.")

@@ -51,17 +51,10 @@ class Papers(Protocol):
     async def read(self, data: bytes, *, max_chars: int, person: str = "") -> Paper:
         """Returns at most the first `max_chars` characters of a PDF. `person` is who asks: others do not wait for it.
 
-        Raises:
-            BadArguments: it cannot be opened; the message completes "The PDF cannot be read: ".
+        Raises `BadArguments` if it cannot be opened; the message completes "The PDF cannot be read: ".
         """
         ...
 
     async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool, person: str = "") -> PageText:
-        """Returns the content of the page found at `url`; `charset` is what its server says, or "".
-
-        `person` is as for `read`.
-
-        Raises:
-            BadArguments: it cannot be opened; the message completes "The page cannot be read: ".
-        """
+        """Returns the content of the page found at `url`; `charset` is what its server says, or "". Else as `read`."""
         ...

@@ -3,8 +3,7 @@
     address --allowed in this turn? (the bot)--> robots.txt --> guarded fetch --> HTML, text or JSON --> text
                                                                              '--> a PDF, by its bytes --> text
 
-Left to others: which addresses a turn can ask for (`bot.trust.rules`), where an address really leads
-(`tools.web.fetch`), who opens pages and PDFs (`tools.web.papers`).
+Left to others: which addresses a turn can ask for (`bot.trust.rules`), where an address really leads (`fetch`).
 
 A site without a robots.txt lets everybody in; a site whose server fails is left alone until it answers. Aldis reads
 pages only because a person asked for them, and still obeys the rules for crawlers.
@@ -163,13 +162,7 @@ class WebFetch:
             raise BadArguments(f"The {what} cannot be read; why stands beside this.", quoted=str(error)) from error
 
     async def _consent(self, address: WebAddress) -> None:
-        """Returns if the site's robots.txt lets the address be read; it is cached for an hour.
-
-        Raises:
-            Denied: it forbids that.
-            Unavailable: the site's server fails.
-            ToolError: as `Fetcher.get`: the site cannot be reached, or must not be.
-        """
+        """Returns if the site's robots.txt, cached for an hour, lets the address be read, else raises a `ToolError`."""
         site, now = f"{address.scheme}://{address.authority}", time.monotonic()
         until, text = self._robots.pop(site, (now, ""))
         if now >= until:

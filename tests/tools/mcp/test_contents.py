@@ -1,7 +1,6 @@
 """What servers send, made fit for models: schemas, names of tools, and the words, data and pictures of answers."""
 
 import base64
-import re
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from pydantic import ValidationError
 
 from tests.servers.mcp_server import PNG
 from tools.mcp.contents import MAX_PICTURES, MAX_SCHEMA_BYTES, MAX_TEXT_CHARS, UnfitSchema, arguments_of, result_of
-from tools.mcp.servers import names_of
 
 PLACE = {
     "title": "placeArguments",
@@ -73,33 +71,6 @@ def test_a_call_is_checked_by_all_of_the_schema() -> None:
     ):
         with pytest.raises(UnfitSchema):
             arguments_of({"type": "object", "description": "x", "properties": properties})
-
-
-def named(server: str, *tools: str, servers: tuple[str, ...] = (), taken: tuple[str, ...] = ()) -> list[str]:
-    return list(names_of(server, tools, servers={server, *servers}, taken=taken))
-
-
-def test_what_would_be_called_alike_is_told_apart() -> None:
-    """In one listing, beside a tool that is always there, and over all servers: by a mark of what it stands for."""
-    for server, tool, name in (
-        ("My Files!", "Read-File.v2", "my_files_read_file_v2"),
-        ("7zip", "list", "mcp_7zip_list"),
-        ("файлы", "читать", "x_x"),
-        ("files", "", "files_x"),
-    ):
-        assert named(server, tool) == [name]
-    one, other = named("files", "a b", "a-b")
-    assert one != other
-    assert re.fullmatch(r"files_a_b_[0-9a-f]{6}", one)
-    [taken] = named("web", "search", taken=("web_search",))
-    assert re.fullmatch(r"web_search_[0-9a-f]{6}", taken)
-    assert [len(long) for long in named("files", "x" * 100)] == [64]
-    assert named("files", "read", "read") == ["files_read"]
-    [one], [other] = named("a", "b_c", servers=("a_b",)), named("a_b", "c", servers=("a",))
-    assert all(re.fullmatch(r"a_b_c_[0-9a-f]{6}", name) for name in (one, other))
-    assert one != other
-    assert named("a", "d", servers=("a_b",)) == ["a_d"]
-    assert named("A", "b", servers=("a",)) != named("a", "b", servers=("A",))
 
 
 def answer(*content: dict[str, Any], **more: Any) -> CallToolResult:

@@ -33,7 +33,7 @@ def command(script: str, *arguments: str, **more: Any) -> dict[str, Any]:
 async def running(servers: Mapping[str, Any], timeouts: ServerTimeouts = QUICK) -> AsyncGenerator[McpServers]:
     async with AsyncExitStack() as stack:
         source = McpServers(
-            McpOptions.model_validate({"servers": json.dumps(servers)}), taken={"rough_echo"}, timeouts=timeouts
+            McpOptions.model_validate({"servers": json.dumps(servers)}), taken={"h_more1"}, timeouts=timeouts
         )
         stack.push_async_callback(source.aclose)
         yield source
@@ -133,8 +133,7 @@ async def test_a_server_that_dies_is_started_again(tmp_path: Path, context: Tool
     rough = command(ROUGH, "plain", str(where), approve="never", timeout=59)
     async with running({"rough": rough}, dataclasses.replace(QUICK, relist_seconds=0.5)) as source:
         tools = await by_name(source)
-        # The name rough_echo is another tool's.
-        [echo] = [tool for name, tool in tools.items() if name.startswith("rough_echo_")]
+        echo = tools["rough_echo"]
         assert (await called(echo, context, text="hi")).data == {"text": '{"text": "hi"}'}
         assert (echo.spec.timeout_seconds, tools["rough_hold"].spec.approval) == (59, "by_labels")
         first = int(where.read_text())
@@ -173,7 +172,7 @@ async def test_a_silent_server_is_left_out_and_ended_with_all_that_it_started(tm
     async with running(servers, ServerTimeouts(wait_seconds=0.01)) as source:
         await source.tools()
         await eventually(lambda: list(source.absent) == ["mute"] and silent.exists() and " " in silent.read_text())
-        assert [tool.spec.name for tool in await source.tools()][1:] == ["rough_die", "rough_hold", "rough_post"]
+        assert [tool.spec.name[6:] for tool in await source.tools()] == ["echo", "die", "hold", "post"]
         pids = [int(pid) for pid in silent.read_text().split()]
         assert [is_alive(pid) for pid in pids] == [True, True]
     await eventually(lambda: not any(map(is_alive, pids)))
@@ -185,14 +184,12 @@ async def test_tools_are_made_fit_or_left_out(tmp_path: Path, caplog: pytest.Log
     async with running({"h": command(ROUGH, "odd", str(tmp_path / "pid"))}) as source:
         tools = await by_name(source)
     assert len(tools) == 32
-    same, other, long, more = [*tools][1:5]
-    assert next(iter(tools)) == "h_ignore_all_rm_rf"
-    assert (same[:12], other[:12], long[:5], more) == ("h_same_name_", "h_same_name_", "h_lll", "h_more0")
+    assert [*tools][:5] == ["h_ignore_all_rm_rf", "h_same_name", f"h_{'l' * 62}", "h_more0", "h_more2"]
     first = tools["h_ignore_all_rm_rf"].spec.description
     assert first.startswith("A tool of the server h, which says of it: “A tool xxx")
     assert len(first) < 900
     assert first.isprintable()
-    assert "tools that cannot be offered: huge, far, names, more28" in caplog.text
+    assert "tools that cannot be offered: same_name, huge, far, names, more1, more30" in caplog.text
     assert not any(words in caplog.text for words in ("rm -rf", "Alice"))
 
 
