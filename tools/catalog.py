@@ -63,7 +63,7 @@ CATALOG: Mapping[str, CatalogEntry] = {
     "weather": CatalogEntry(WeatherOptions, "tools.weather:Weather", ("options", "http")),
     "clock": CatalogEntry(switch(), "tools.clock:CurrentTime"),
     "convert": CatalogEntry(switch("Frankfurter: that rates are asked for"), "tools.conversion:Convert", ("http",)),
-    "web_search": CatalogEntry(SearchOptions, "tools.search.tool:search_tools", ("options", "search")),
+    "web_search": CatalogEntry(SearchOptions, "tools.search.tool:WebSearch", ("options", "search")),
     "verify_news": CatalogEntry(
         VerifyNewsOptions, "tools.evidence.tool:evidence_tools", ("options", "search", "judge")
     ),

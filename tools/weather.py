@@ -164,13 +164,9 @@ class WeatherPlace(BaseModel):
     @property
     def label(self) -> Mapping[str, str | float]:
         """What distinguishes the place from others with the same name."""
-        return {**self.name_and_region, "latitude": self.latitude, "longitude": self.longitude}
-
-    @property
-    def name_and_region(self) -> Mapping[str, str]:
-        """The same in words alone."""
         words = {"name": self.name, "region": self.admin1, "country": self.country}
-        return {key: shorten(clean_text(word), _MAX_NAME_CHARS) for key, word in words.items() if word}
+        named = {key: shorten(clean_text(word), _MAX_NAME_CHARS) for key, word in words.items() if word}
+        return {**named, "latitude": self.latitude, "longitude": self.longitude}
 
     def is_in(self, region: str) -> bool:
         """Whether it is in a region or country, given by its name, the letters of a state or the code of a country."""
@@ -295,7 +291,7 @@ class Weather:
             "days": () if arguments.hours and arguments.days is None else daily,
             "note": _FEWER if len(daily) < (arguments.days or 1) else "",
             "air_quality": await self._air(here) if arguments.air_quality else {},
-            "other_places": [place.name_and_region for place in others],
+            "other_places": [place.label for place in others],
             "attribution": ATTRIBUTION,
         }
         files: tuple[ResultFile, ...] = ()

@@ -95,8 +95,3 @@ class WebSearch:
             "results": list(map(row, found.hits)),
         }
         return Result(data=data, cost_usd=found.cost_usd)
-
-
-def search_tools(options: SearchOptions, search: SearchService) -> tuple[WebSearch, ...]:
-    """Returns the tool; none if no service is available."""
-    return (WebSearch(options, search),) if search.is_open else ()

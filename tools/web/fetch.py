@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 from ipaddress import ip_address
-from typing import Any, Self, cast
+from typing import Self, cast
 
 import httpcore
 
@@ -47,10 +47,13 @@ MAX_REDIRECTS = 5
 _SERVICE = "The page"  # the name for errors, as an address could contain words of a stranger
 _MAX_ATTEMPTS = 4  # addresses of one host to try
 _ATTEMPT_SECONDS = 5.0  # for each but the last, so that an unresponsive one leaves time for the next
-_READ_BYTES = 4_096
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CHARSET = re.compile(r";\s*charset\s*=\s*\"?([a-z0-9._:+-]{1,40})", re.IGNORECASE)
 _UNKNOWN_NAME = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
+
+# 64 kB of one-byte chunks, or of empty interim answers, are half a second of uninterrupted work (measured 2026-11-21),
+# during which a stranger's server would stop every conversation. So a little is read at a time.
+httpcore.AsyncHTTP11Connection.READ_NUM_BYTES = 4_096  # pyright: ignore[reportAttributeAccessIssue]
 
 Resolver = Callable[[str, int], Awaitable[Sequence[IpAddress]]]
 """Returns all addresses of a host, best first; raises `socket.gaierror` if there are none."""
@@ -140,28 +143,23 @@ class Fetcher:
         """Fetches a page by GET.
 
         `accept` lists the content types that a success can have, such as `text/html`, `text/*`, `*+xml`, or "" for one
-        whose server names none. `max_bytes` is the limit of the body, before and after decompression. `timeout_seconds`
-        is the time for everything, including waiting for a free slot and redirects. `consent` can fetch by itself;
-        None: every web address is allowed. `headers` are sent in addition, such as `If-None-Match`: names and values in
-        printable ASCII.
+        whose server names none. `max_bytes` bounds the body, before and after decompression, `timeout_seconds` all
+        of it, including waiting for a free slot and redirects. `consent` can fetch by itself; None: every web address
+        is allowed. `headers` are sent in addition, such as `If-None-Match`: printable ASCII.
 
         Raises:
             BadArguments: it is no web address, or the content has another type; the model has to ask differently.
             Denied: it leads, directly or by a redirect, to where Aldis does not go.
-            NotFound: there is no host of that name.
-            TooLarge: the body is longer than that.
-            TimedOut: the page was not complete in time.
-            Unavailable: no connection, or an answer that is not valid HTTP.
+            NotFound, TooLarge, TimedOut, Unavailable: no host of that name, or no whole answer.
         """
         address = web_address(url)
         named = ", ".join(each for each in accept if each[:1].isalpha())
         sent = {**self._headers, **(headers or {}), "Accept": named}
 
         async def body(page: FetchedPage, response: httpcore.Response) -> bytes:
-            kind = page.content_type
+            kind, packed = page.content_type, page.headers.get("content-encoding", "")
             if not {kind, f"{kind.partition('/')[0]}/*", f"*+{kind.rpartition('+')[2]}"}.intersection(accept):
                 raise BadArguments(f"Unsupported content type; expected one of: {named}.")
-            packed = page.headers.get("content-encoding", "")
             return await decompress(response.aiter_stream(), packed, service=_SERVICE, max_bytes=max_bytes)
 
         try:
@@ -192,7 +190,10 @@ class Fetcher:
         url = httpcore.URL(scheme=scheme, host=host, port=address.port, target=target)
         try:
             async with self._pool.stream("GET", url, headers=list(sent.items())) as response:
-                joined = _join_headers(response.headers)
+                joined: dict[str, str] = {}
+                for raw_name, raw_value in response.headers:
+                    name, value = raw_name.decode("latin-1").lower(), raw_value.decode("utf-8", errors="replace")
+                    joined[name] = f"{joined[name]}, {value}" if name in joined else value
                 named = joined.get("content-type", "")
                 charset = _CHARSET.search(named)
                 page = FetchedPage(
@@ -243,44 +244,5 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
         *others, last = map(str, addresses[:_MAX_ATTEMPTS])
         for address in others:
             with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
-                return _SmallReads(await self._network.connect_tcp(address, port, timeout=_ATTEMPT_SECONDS))
-        return _SmallReads(await self._network.connect_tcp(last, port))  # all the time that the caller has left
-
-
-class _SmallReads(httpcore.AsyncNetworkStream):
-    """Reads a little at a time, so that others get their turn in between.
-
-    64 kB of one-byte chunks, or of empty interim answers, are half a second of uninterrupted work (measured
-    2026-11-21), during which a stranger's server would stop every conversation.
-    """
-
-    def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
-        self._stream = stream
-
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 - httpcore's signature
-        return await self._stream.read(min(max_bytes, _READ_BYTES), timeout)
-
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 - httpcore's signature
-        await self._stream.write(buffer, timeout)
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-    async def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
-    ) -> httpcore.AsyncNetworkStream:
-        return _SmallReads(await self._stream.start_tls(ssl_context, server_hostname, timeout))
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)
-
-
-def _join_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    joined: dict[str, str] = {}
-    for raw_name, raw_value in headers:
-        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("utf-8", errors="replace")
-        joined[name] = f"{joined[name]}, {value}" if name in joined else value
-    return joined
+                return await self._network.connect_tcp(address, port, timeout=_ATTEMPT_SECONDS)
+        return await self._network.connect_tcp(last, port)  # all the time that the caller has left
