@@ -16,7 +16,7 @@ ROOMS = ("bot", "store", "tools")
 
 
 HOMES = {
-    "PIL": ["bot.media.pictures"],
+    "PIL": ["bot.media.pictures", "tools.chart"],
     "aiohttp": [
         "bot.web",
         # Their libraries stand on it, and let its errors through.

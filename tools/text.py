@@ -15,7 +15,13 @@ from typing import Any, cast
 # Invisible characters, which can hide instructions from people: control characters (except tab and line feed), lone
 # surrogates (which also break every later encoder), zero-width and bidirectional controls, Unicode tags, and the
 # variation selectors that no emoji uses.
+# The flags of England, Scotland and Wales are spelled with tags: one symbol, then invisible letters.
+_FLAGS = "|".join(
+    "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in place) + "\U000e007f"
+    for place in ("gbeng", "gbsct", "gbwls")
+)
 _INVISIBLE = re.compile(
+    f"({_FLAGS})|"
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
@@ -56,7 +62,7 @@ def clean_text(text: str) -> str:
     if text.isascii() and text.isprintable():  # true of most texts, and much cheaper than a search
         return text
     with_line_feeds = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
-    visible = _IDLE_SELECTORS.sub("", _INVISIBLE.sub("", with_line_feeds))
+    visible = _IDLE_SELECTORS.sub("", _INVISIBLE.sub(lambda found: found[1] or "", with_line_feeds))
     return _JOINERS.sub(lambda joiner: joiner[1] or "", visible)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from tools.text import clean_text, fit_json, plain, shorten
 
+TAGS = {place: "".join(chr(0xE0000 + ord(letter)) for letter in place) for place in ("gbsct", "gbxxx")}
+"""What flags are spelled in."""
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 GERMANY = "\U0001f1e9\U0001f1ea"
 
@@ -36,6 +38,8 @@ CLEANED = [
     ("क\u094d\u200dष", "क\u094d\u200dष"),
     ("\U0001f9d1\U0001f3fd\u200d\u2695\ufe0f 1\ufe0f\u20e3", "\U0001f9d1\U0001f3fd\u200d\u2695\ufe0f 1\ufe0f\u20e3"),
     ("❤\ufe0f\ufe0e\ufe0f\ufe0e", "❤\ufe0f"),
+    (f"\U0001f3f4{TAGS['gbsct']}\U000e007f!", f"\U0001f3f4{TAGS['gbsct']}\U000e007f!"),
+    (f"\U0001f3f4{TAGS['gbxxx']}\U000e007f \U0001f3f4{TAGS['gbsct']}{TAGS['gbsct']}", "\U0001f3f4 \U0001f3f4"),
 ]
 
 
