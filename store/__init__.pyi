@@ -26,8 +26,6 @@ from .memories import Fact as Fact
 from .memories import PredictionRow as PredictionRow
 from .memories import Reminder as Reminder
 from .outbox import OutboxItem as OutboxItem
-from .outbox import SaidSince as SaidSince
-from .outbox import SentMessage as SentMessage
 from .people import Approval as Approval
 from .people import Grant as Grant
 from .people import NewIdentity as NewIdentity
@@ -40,6 +38,8 @@ from .records import KeptTime as KeptTime
 from .records import KnownMessage as KnownMessage
 from .records import OutboxId as OutboxId
 from .records import Role as Role
+from .records import SaidSince as SaidSince
+from .records import SentMessage as SentMessage
 from .records import StoredMessage as StoredMessage
 from .records import TurnEnd as TurnEnd
 from .records import TurnId as TurnId

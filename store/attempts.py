@@ -73,7 +73,7 @@ class Confirmation:
 
 
 class Attempts(Repository):
-    """The repository of sends and receipts. All methods run inside a transaction."""
+    """The repository of sends and receipts."""
 
     def put_off(self, step_ms: int, now: datetime) -> None:
         """Handles a step of the clock: what may get its name now may have got it before, or a minute ago."""

@@ -1,7 +1,5 @@
-"""Turns and what was said in them: who asked, the steps of running turns, the history, and summaries of it. Beside them
-the conversations, their settings, and the last known time.
-
-A turn answers messages, or Aldis begins it of its own accord. The history is messages in complete turns only.
+"""Turns and what was said in them: who asked, the steps of running turns, the history in complete turns, summaries of
+it. Beside them the conversations, their settings, and the last known time.
 """
 
 import json
@@ -12,7 +10,18 @@ from datetime import datetime
 from typing import Any, Literal
 
 from store.errors import Damaged, StepMissing
-from store.records import ConversationId, KeptTime, StoredMessage, TurnEnd, TurnId, TurnState
+from store.records import (
+    ConversationId,
+    InboxId,
+    KeptTime,
+    OutboxId,
+    SaidSince,
+    SentMessage,
+    StoredMessage,
+    TurnEnd,
+    TurnId,
+    TurnState,
+)
 from store.repository import Repository, millis, millis_if, moment_if
 from store.sealing import key_name
 
@@ -29,11 +38,10 @@ class LastQuestion:
     turn: TurnId
     state: TurnState
     expires_at: datetime | None
-    """When its words disappear; None: they stay."""
 
 
 class Turns(Repository):
-    """The repository of turns. All methods run inside a transaction."""
+    """The repository of turns."""
 
     def begin(
         self,
@@ -112,27 +120,26 @@ class Turns(Repository):
             (conversation,),
         )
         if question is not None:
-            sealed = self.keyring.seal(conversation, _question_place(turn), question)
-            self.execute("INSERT INTO unanswered (turn_id, question) VALUES (?, ?)", (turn, sealed))
+            self.put_row(
+                "unanswered", turn_id=turn, question=self.keyring.seal(conversation, _question(turn), question)
+            )
 
     def unanswered_question(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
         """Returns the question of a turn that ended without an answer; None if there is none, or not any more."""
         sealed = self.value("SELECT question FROM unanswered WHERE turn_id = ?", (turn,))
-        return None if sealed is None else self.keyring.open(conversation, _question_place(turn), sealed)
+        return None if sealed is None else self.keyring.open(conversation, _question(turn), sealed)
 
 
-def _question_place(turn: TurnId) -> str:
+def _question(turn: TurnId) -> str:
     return f"unanswered.question|{turn}"
 
 
 class Journal(Repository):
     """The journal: the steps of a running turn, written as they happen, so that no step is repeated after a crash.
 
-        running --(keep)--> steps gone, the turn is in the history
-                |-(fail)--> steps gone, a notice was sent
-                '-(taken back, forgotten)--> steps gone, nothing more is written
-
-    Left to others: what a step says (`bot.chat.turns`).
+    running --(keep)--> steps gone, the turn is in the history
+            |-(fail)--> steps gone, a notice was sent
+            '-(taken back, forgotten)--> steps gone, nothing more is written
     """
 
     def add(self, conversation: ConversationId, turn: TurnId, first: int, *steps: bytes) -> bool:
@@ -143,11 +150,9 @@ class Journal(Repository):
         Raises:
             StepMissing: the step before it is not written; with a gap, the turn could not go on after a crash.
         """
-        end = "SELECT (SELECT coalesce(max(position) + 1, 0) FROM journal WHERE turn_id = ?1) FROM turns WHERE id = ?1 "
-        written = self.value(end + "AND state = 'running'", (turn,))
-        if written is None:
+        if not self.is_running(turn):
             return False
-        if first > written:
+        if first > self.value("SELECT count(*) FROM journal WHERE turn_id = ?", (turn,)):
             raise StepMissing(f"turn {turn} lacks the step before step {first}")
         rows = [
             (turn, position, self.keyring.seal(conversation, _step_place(turn, position), step))
@@ -157,7 +162,7 @@ class Journal(Repository):
         return True
 
     def is_running(self, turn: TurnId) -> bool:
-        """Whether the turn still has to be answered; its question may have been taken back or forgotten."""
+        """Whether the turn still has to be answered."""
         return self.exists("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,))
 
     def steps(self, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
@@ -176,7 +181,7 @@ def _step_place(turn: TurnId, position: int) -> str:
 
 
 class History(Repository):
-    """The repository of the history. All methods run inside a transaction."""
+    """The repository of the history."""
 
     def append(self, conversation: ConversationId, messages: Sequence[StoredMessage]) -> None:
         """Keeps the messages of one turn, sealed, in order. The same transaction has to close the turn as `kept`."""
@@ -190,9 +195,7 @@ class History(Repository):
     def last(
         self, conversation: ConversationId, turns: int, *, after: TurnId | None = None
     ) -> tuple[StoredMessage, ...]:
-        """Returns the messages of the last `turns` turns, oldest first, leaving out turns up to `after`, and turns that
-        are damaged, so that they stop no answer.
-        """
+        """Returns the messages of the last `turns` turns after `after`, oldest first, without damaged turns."""
         rows = self.rows(
             # Walks two indexes from their end: its cost depends on the rows returned, not on the size of the history.
             "SELECT turns.conversation_id, turn_id, position, role, call_id, message, expires_at FROM history "
@@ -270,6 +273,66 @@ def _place(turn: TurnId, position: int) -> str:
     return f"history.message|{turn}|{position}"
 
 
+class SentMessages(Repository):
+    """What Aldis has said in a conversation. Only reads; all methods run inside a transaction."""
+
+    def turn_of(self, conversation: ConversationId, sent_at: int) -> TurnId | None:
+        """Returns the turn of a message that we sent to this conversation; None if it is unknown."""
+        return self.value(
+            "SELECT turn_id FROM outbox WHERE sent_at = ? AND conversation_id = ?", (sent_at, conversation)
+        )
+
+    def is_passed(self, conversation: ConversationId, turn: TurnId, sent_at: int) -> bool:
+        """Whether messages wait behind this one, or other turns have said something since."""
+        return self.exists(
+            "SELECT 1 FROM inbox INDEXED BY inbox_open WHERE conversation_id = ?1 AND state IN ('waiting', 'claimed') "
+            "AND state = 'waiting' AND NOT urgent UNION ALL "
+            "SELECT 1 FROM outbox WHERE conversation_id = ?1 AND turn_id <> ?2 AND sent_at > ?3",
+            (conversation, turn, sent_at),
+        )
+
+    def place_of(self, conversation: ConversationId, sent_at: int) -> tuple[TurnId, int] | None:
+        """Returns the turn of a message that we sent there, and the position of its newest edit; None if unknown."""
+        rows = self.rows(
+            "SELECT turn_id, (SELECT max(position) FROM outbox AS edits WHERE edits.turn_id = outbox.turn_id "
+            "AND coalesce(outbox.original_at, outbox.sent_at) IN (edits.sent_at, edits.original_at)) "
+            "FROM outbox WHERE sent_at = ? AND conversation_id = ?",
+            (sent_at, conversation),
+        )
+        return rows[0] if rows else None
+
+    def said_since(self, conversation: ConversationId, turn: TurnId, position: int, item: InboxId) -> SaidSince | None:
+        """Returns what we said between a turn's items from `position` on and an incoming message.
+
+        None: as far as is known, none of those items had gone out when the message came.
+        """
+        received_at = self.value("SELECT received_at FROM inbox WHERE id = ?", (item,))
+        rows = self.rows(
+            "SELECT id, attempted_at, state IN ('sent', 'unknown') FROM outbox "
+            "WHERE turn_id = ? AND position >= ? AND NOT removes AND state <> 'dead'",
+            (turn, position),
+        )
+        out = [(at, row) for row, at, is_out in rows if is_out and at < received_at]
+        if not out:
+            return None
+        asked_at, row = max(out)
+        others = self.column(
+            "SELECT DISTINCT turn_id FROM outbox WHERE conversation_id = ? AND turn_id <> ? AND NOT removes "
+            "AND attempted_at BETWEEN ? AND ? AND id > ?",
+            (conversation, turn, asked_at, received_at, row),
+        )
+        return SaidSince(turns=others, is_repeated=len(out) < len(rows))
+
+    def of_turn(self, turn: TurnId) -> tuple[tuple[OutboxId, SentMessage | None], ...]:
+        """Returns the messages of a turn in order, without statuses and removals, each as far as it is in the chat."""
+        rows = self.rows(
+            "SELECT id, sent_at, coalesce(original_at, sent_at), revision FROM outbox "
+            "WHERE turn_id = ? AND position >= 0 AND NOT removes ORDER BY position",
+            (turn,),
+        )
+        return tuple((item, SentMessage.of(*message)) for item, *message in rows)
+
+
 class Conversations(Repository):
     """Conversations. Their words are in the history, their keys in the key file."""
 
@@ -288,9 +351,8 @@ class Conversations(Repository):
         return found
 
     def key(self, address: str) -> None:
-        """Creates the data key of the conversation at this address, in a transaction of its own before `add`.
-
-        The two files do not commit together, and a row without a key could never be read.
+        """Creates the data key of the conversation at this address, in a transaction of its own before `add`: the two
+        files do not commit together, and a row without a key could never be read.
         """
         handle = self.chat_handle(address)
         generation = self.value("SELECT key_generation FROM conversations WHERE handle = ?", (handle,))
@@ -338,10 +400,7 @@ class Summary:
 
 
 class Summaries(Repository):
-    """The repository of summaries of the older turns of a conversation. All methods run inside a transaction.
-
-    A summary covers a range of turns, and is deleted as soon as one of them is deleted, changes or disappears.
-    """
+    """The repository of summaries, each of which is deleted as soon as a turn that it covers goes or changes."""
 
     def of(self, conversation: ConversationId, *, now: datetime) -> Summary | None:
         """Returns the valid summary of the conversation; None if there is none."""
@@ -373,7 +432,7 @@ class Summaries(Repository):
 
 
 class LastTime(Repository):
-    """The repository of the last known time, a single row. All methods run inside a transaction."""
+    """The repository of the last known time, a single row."""
 
     def last(self) -> KeptTime | None:
         """Returns the time as last kept; None: never."""

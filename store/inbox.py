@@ -6,21 +6,18 @@
         '-- put again      '----------------------------'-------------> dead
             changes nothing                                done, dead
 
-A turn that failed by itself was an attempt (`attempts`); one that an orderly stop ended was none. When the process
-died, `deaths` counts how often since its journal last grew: a turn that ends every process has to end, too.
+A turn that failed by itself was an attempt (`attempts`); one that an orderly stop ended was none, and one whose process
+died counts apart (`deaths`): a turn that ends every process has to end, too.
 
-A claim takes what one person has written in one conversation, under one turn. When the messages are handed back or
-left behind, they wait again and keep their turn, so that its journal fits the next claim. A turn that waits for a
-person's word is handed back and put off until the word comes (`take_up`) or the time is over; others do not wait.
+A claim takes what one person has written in one conversation, under one turn. Handed back or left behind, the messages
+wait again and keep their turn, so that its journal fits the next claim. A turn that waits for a person's word is handed
+back and put off until the word comes (`take_up`) or the time is over; others do not wait.
 
 Urgent items (deletions, edits, commands) are not claimed. They are read, and settled in the transaction that does what
 they ask for. An edit can then become a question of its own (`as_question`).
 
-Queries for open items repeat the condition of the partial index (`state IN ('waiting', 'claimed')`), because SQLite
-would otherwise not use the index and read all settled items. Queries on one conversation name the index as well, or
-SQLite would choose the one over all items of the conversation.
-
-Left to others: what an envelope means, and what to tell the person when an item is dead.
+Queries for open items repeat the condition of the partial index (`state IN ('waiting', 'claimed')`), and those on one
+conversation name the index as well: SQLite would otherwise read all settled items.
 """
 
 import json
@@ -49,7 +46,7 @@ _ITEM = (
 
 
 class Inbox(Repository):
-    """The repository of incoming messages. All methods run inside a transaction."""
+    """The repository of incoming messages."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -91,8 +88,7 @@ class Inbox(Repository):
         """Claims the waiting messages of the conversation that was served longest ago; returns None if nothing waits.
 
         Skips conversations in `busy`, and those whose next message is from a person in `busy_people` (handles). Takes
-        up to `limit` messages together, up to the first of another author. The messages of a turn that began before are
-        taken again as they were, without later ones.
+        up to `limit` messages together, up to the first of another author, or those of a turn that began before.
         """
         people = [person.hex().upper() for person in busy_people]
         next_one = (
@@ -160,7 +156,7 @@ class Inbox(Repository):
         return self.exists("SELECT 1 " + _FROM_WAITING + condition, (self.realm,))
 
     def put_off_all(self, step: timedelta) -> None:
-        """Handles a step of the clock: turns wait and claims hold as long as ever, and no message grows older."""
+        """Moves all times of open messages by a step of the clock."""
         self.execute(
             "UPDATE inbox SET put_off_until = put_off_until + ?1, claimed_until = claimed_until + ?1, "
             "received_at = received_at + ?1 WHERE state IN ('waiting', 'claimed')",
@@ -174,15 +170,14 @@ class Inbox(Repository):
         )
         self.notify("inbox")
 
-    def take_up_overdue(self, now: datetime) -> int:
-        """Lets turns go on that have waited for a word long enough; returns how many messages that affects."""
-        count = self.execute(
+    def take_up_overdue(self, now: datetime) -> None:
+        """Lets turns go on that have waited for a word long enough."""
+        overdue = self.execute(
             "UPDATE inbox SET put_off_until = NULL WHERE state IN ('waiting', 'claimed') AND put_off_until <= ?",
             (millis(now),),
-        ).rowcount
-        if count:
+        )
+        if overdue.rowcount:
             self.notify("inbox")
-        return count
 
     def put_off_turns(self, conversation: ConversationId, *, now: datetime | None = None) -> tuple[TurnId, ...]:
         """Returns the turns that wait for a person's word; with `now`, only those whose messages are still there."""
@@ -254,7 +249,7 @@ class Inbox(Repository):
         refusal: str | None = None,
         expires_at: datetime | None = None,
     ) -> None:
-        """Makes an urgent item wait like a message, in `turn` if that has begun: it is to be answered, or refused.
+        """Makes an urgent item wait to be answered in `turn` (None: a new one), or refused.
 
         Its words disappear by `expires_at` at the latest.
         """
@@ -293,9 +288,9 @@ class Inbox(Repository):
         )
 
     def hand_back(self, turn: TurnId, *, counts: bool, put_off_until: datetime | None = None) -> None:
-        """Gives up the claim, so that its messages wait again. `counts`: as a failed attempt, not a shutdown.
+        """Lets the turn's messages wait again; `counts`: after a failed attempt, not a shutdown.
 
-        `put_off_until`: at most until then they wait for a person's word.
+        `put_off_until`: for a person's word, until then at most.
         """
         self.execute(
             "UPDATE inbox SET state = 'waiting', claimed_until = NULL, put_off_until = ?, attempts = attempts - ? "
@@ -318,19 +313,16 @@ class Inbox(Repository):
     def recover(self) -> int:
         """At start: makes all claims of the previous process wait again; returns how many messages that affects.
 
-        That is no failed attempt, but a turn without progress since the last time has it counted in `deaths`. Urgent
-        items, which take milliseconds, have it counted as an attempt.
+        That counts as a death of their turns, and as an attempt at urgent items, which take milliseconds.
         """
         self.execute(
-            "UPDATE turns SET deaths = CASE WHEN steps > reached THEN 0 ELSE deaths + 1 END, reached = steps FROM "
-            "(SELECT id AS turn, (SELECT count(*) FROM journal WHERE turn_id = turns.id) AS steps FROM turns "
-            "WHERE id IN (SELECT turn_id FROM inbox WHERE state IN ('waiting', 'claimed') AND state = 'claimed')) "
-            "WHERE id = turn"
+            "UPDATE turns SET deaths = deaths + 1 "
+            "WHERE id IN (SELECT turn_id FROM inbox WHERE state IN ('waiting', 'claimed') AND state = 'claimed')"
         )
         self.execute(
-            "UPDATE inbox SET attempts = attempts - 1 WHERE state IN ('waiting', 'claimed') AND state = 'claimed'"
+            "UPDATE inbox SET attempts = attempts + iif(urgent, 1, -(state = 'claimed')) "
+            "WHERE state IN ('waiting', 'claimed')"
         )
-        self.execute("UPDATE inbox SET attempts = attempts + 1 WHERE urgent AND state IN ('waiting', 'claimed')")
         return self.requeue(now=None)
 
     def prune(self, *, before: datetime) -> int:
@@ -342,14 +334,17 @@ class Inbox(Repository):
         ).rowcount
 
     def backlog(self) -> Waiting:
-        """Counts the open messages of the realm. Messages that wait for a word do not count as the oldest."""
-        [(open_items, oldest)] = self.rows(
-            "SELECT count(*), min(received_at) FILTER (WHERE put_off_until IS NULL) FROM inbox "
-            "JOIN conversations ON conversations.id = conversation_id "
-            "WHERE state IN ('waiting', 'claimed') AND realm = ?",
+        """Counts the open messages of the realm; those that wait for a word are not the oldest."""
+        [waiting] = self.records(
+            Waiting,
+            "SELECT count(*) AS items, min(received_at) FILTER (WHERE put_off_until IS NULL) AS oldest_at, "
+            "(SELECT count(*) FROM inbox JOIN conversations AS place ON place.id = conversation_id "
+            "WHERE state = 'dead' AND realm = ?1) AS dead "
+            "FROM inbox JOIN conversations ON conversations.id = conversation_id "
+            "WHERE state IN ('waiting', 'claimed') AND realm = ?1",
             (self.realm,),
         )
-        return Waiting(items=open_items, oldest_at=moment_if(oldest), dead=self.count_dead("inbox"))
+        return waiting
 
     def find(self, conversation: ConversationId, author: str, sent_at: int) -> KnownMessage | None:
         """Returns the message of which its author sent a revision at `sent_at`; None if it is unknown."""

@@ -22,7 +22,7 @@ from typing import Any
 
 from store.attempts import LATE_MS, Attempts
 from store.errors import Damaged
-from store.records import ConversationId, InboxId, OutboxId, TurnId, Waiting
+from store.records import ConversationId, OutboxId, SentMessage, TurnId, Waiting
 from store.repository import AT_ONCE, Context, Repository, millis, moment_if
 
 _log = logging.getLogger(__name__)
@@ -36,31 +36,6 @@ _FIRST = (
     "FROM outbox WHERE state IN ('waiting', 'sending', 'unknown')) WHERE place = 1"
 )
 """The first open item of each conversation; a removal that was tried in vain lets the others pass."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SentMessage:
-    """A message of ours that is in the chat, by the timestamps that name its newest and its first revision."""
-
-    sent_at: int
-    original_at: int
-    revision: int
-    """How many edits lead to it; 0: none."""
-
-    @classmethod
-    def of(cls, sent_at: int | None, original_at: int, revision: int) -> "SentMessage | None":
-        """Makes one of these columns; None if it is not known to be in the chat."""
-        return None if sent_at is None else cls(sent_at=sent_at, original_at=original_at, revision=revision)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SaidSince:
-    """What Aldis said between one of its messages and a message that came in."""
-
-    turns: tuple[TurnId, ...]
-    """The other turns that said something."""
-    is_repeated: bool
-    """Whether its own message was being sent again when the other came in, so no one had read that yet."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,7 +61,7 @@ class OutboxItem:
 
 
 class Outbox(Repository):
-    """The repository of outgoing messages. All methods run inside a transaction."""
+    """The repository of outgoing messages."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -392,13 +367,17 @@ class Outbox(Repository):
 
     def backlog(self) -> Waiting:
         """Counts the open items of the realm."""
-        [(items, oldest)] = self.rows(
-            "SELECT count(*), min(due_at) FILTER (WHERE conversation_id NOT IN (SELECT conversation_id FROM holds)) "
+        [waiting] = self.records(
+            Waiting,
+            "SELECT count(*) AS items, "
+            "min(due_at) FILTER (WHERE conversation_id NOT IN (SELECT conversation_id FROM holds)) AS oldest_at, "
+            "(SELECT count(*) FROM outbox JOIN conversations AS place ON place.id = conversation_id "
+            "WHERE state = 'dead' AND realm = ?1) AS dead "
             "FROM outbox JOIN conversations ON conversations.id = conversation_id "
-            "WHERE state IN ('waiting', 'sending', 'unknown') AND realm = ?",
+            "WHERE state IN ('waiting', 'sending', 'unknown') AND realm = ?1",
             (self.realm,),
         )
-        return Waiting(items=items, oldest_at=moment_if(oldest), dead=self.count_dead("outbox"))
+        return waiting
 
 
 def _in_ms(time: timedelta) -> int:
@@ -407,66 +386,6 @@ def _in_ms(time: timedelta) -> int:
 
 def _place(turn: TurnId, position: int) -> str:
     return f"outbox.reply|{turn}|{position}"
-
-
-class SentMessages(Repository):
-    """What Aldis has said in a conversation. Only reads; all methods run inside a transaction."""
-
-    def turn_of(self, conversation: ConversationId, sent_at: int) -> TurnId | None:
-        """Returns the turn of a message that we sent to this conversation; None if it is unknown."""
-        return self.value(
-            "SELECT turn_id FROM outbox WHERE sent_at = ? AND conversation_id = ?", (sent_at, conversation)
-        )
-
-    def is_passed(self, conversation: ConversationId, turn: TurnId, sent_at: int) -> bool:
-        """Whether messages wait behind this one, or other turns have said something since."""
-        return self.exists(
-            "SELECT 1 FROM inbox INDEXED BY inbox_open WHERE conversation_id = ?1 AND state IN ('waiting', 'claimed') "
-            "AND state = 'waiting' AND NOT urgent UNION ALL "
-            "SELECT 1 FROM outbox WHERE conversation_id = ?1 AND turn_id <> ?2 AND sent_at > ?3",
-            (conversation, turn, sent_at),
-        )
-
-    def place_of(self, conversation: ConversationId, sent_at: int) -> tuple[TurnId, int] | None:
-        """Returns the turn of a message that we sent there, and the position of its newest edit; None if unknown."""
-        rows = self.rows(
-            "SELECT turn_id, (SELECT max(position) FROM outbox AS edits WHERE edits.turn_id = outbox.turn_id "
-            "AND coalesce(outbox.original_at, outbox.sent_at) IN (edits.sent_at, edits.original_at)) "
-            "FROM outbox WHERE sent_at = ? AND conversation_id = ?",
-            (sent_at, conversation),
-        )
-        return rows[0] if rows else None
-
-    def said_since(self, conversation: ConversationId, turn: TurnId, position: int, item: InboxId) -> SaidSince | None:
-        """Returns what we said between a turn's items from `position` on and an incoming message.
-
-        None: as far as is known, none of those items had gone out when the message came.
-        """
-        received_at = self.value("SELECT received_at FROM inbox WHERE id = ?", (item,))
-        rows = self.rows(
-            "SELECT id, attempted_at, state IN ('sent', 'unknown') FROM outbox "
-            "WHERE turn_id = ? AND position >= ? AND NOT removes AND state <> 'dead'",
-            (turn, position),
-        )
-        out = [(at, row) for row, at, is_out in rows if is_out and at < received_at]
-        if not out:
-            return None
-        asked_at, row = max(out)
-        others = self.column(
-            "SELECT DISTINCT turn_id FROM outbox WHERE conversation_id = ? AND turn_id <> ? AND NOT removes "
-            "AND attempted_at BETWEEN ? AND ? AND id > ?",
-            (conversation, turn, asked_at, received_at, row),
-        )
-        return SaidSince(turns=others, is_repeated=len(out) < len(rows))
-
-    def of_turn(self, turn: TurnId) -> tuple[tuple[OutboxId, SentMessage | None], ...]:
-        """Returns the messages of a turn in order, without statuses and removals, each as far as it is in the chat."""
-        rows = self.rows(
-            "SELECT id, sent_at, coalesce(original_at, sent_at), revision FROM outbox "
-            "WHERE turn_id = ? AND position >= 0 AND NOT removes ORDER BY position",
-            (turn,),
-        )
-        return tuple((item, SentMessage.of(*message)) for item, *message in rows)
 
 
 class Statuses(Repository):

@@ -11,8 +11,7 @@ OutboxId = NewType("OutboxId", int)
 
 Role = Literal["user", "assistant", "tool"]
 TurnEnd = Literal["kept", "failed", "ignored"]
-"""How a turn ended: `kept` with an answer, `failed` with a report of the failure, or `ignored` without anything that is
-remembered (nothing to answer, a command, a question that was taken back)."""
+"""How a turn ended: `kept` with an answer, `failed` with a report of it, or `ignored`, with nothing to remember."""
 TurnState = Literal["running", "kept", "failed", "ignored"]
 
 
@@ -85,7 +84,7 @@ class Claim:
     put_off: tuple[TurnId, ...] = ()
     """Other turns of the conversation that wait for a person's word and whose messages have not disappeared."""
     deaths: int = 0
-    """How many processes died while it only waited, since its last progress."""
+    """How many processes died while it ran."""
 
     @property
     def attempt(self) -> int:
@@ -109,6 +108,31 @@ class StoredMessage:
     message: bytes
     expires_at: datetime | None = None
     """When its turn disappears; None: it stays. Ignored when written, as the turn has it already."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SentMessage:
+    """A message of ours that is in the chat, by the timestamps that name its newest and its first revision."""
+
+    sent_at: int
+    original_at: int
+    revision: int
+    """How many edits lead to it; 0: none."""
+
+    @classmethod
+    def of(cls, sent_at: int | None, original_at: int, revision: int) -> "SentMessage | None":
+        """Makes one of these columns; None if it is not known to be in the chat."""
+        return None if sent_at is None else cls(sent_at=sent_at, original_at=original_at, revision=revision)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SaidSince:
+    """What Aldis said between one of its messages and a message that came in."""
+
+    turns: tuple[TurnId, ...]
+    """The other turns that said something."""
+    is_repeated: bool
+    """Whether its own message was being sent again when the other came in, so no one had read that yet."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

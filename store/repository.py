@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
-from typing import Any, Literal, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from store.errors import Damaged
 from store.records import ConversationId
@@ -171,14 +171,6 @@ class Repository:
     def exists(self, statement: str, values: Sequence[object] = ()) -> bool:
         """Whether a query returns any row."""
         return self.execute(statement, values).fetchone() is not None
-
-    def count_dead(self, table: Literal["inbox", "outbox"]) -> int:
-        """Counts the items of a queue that were given up, over all conversations of the realm."""
-        return self.value(
-            f"SELECT count(*) FROM {table} JOIN conversations ON conversations.id = conversation_id "  # noqa: S608  (literals only)
-            "WHERE state = 'dead' AND realm = ?",
-            (self.realm,),
-        )
 
     def notify(self, *names: str) -> None:
         """Wakes what waits for these names once the transaction is committed."""

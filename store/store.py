@@ -25,12 +25,12 @@ from store.database import Database, DiskReserve, beside, master_key_path
 from store.erasure import Erasure, Forgetting
 from store.errors import StoreError, StoreFull
 from store.feeds import Feeds
-from store.history import Chats, Conversations, History, Journal, LastTime, Summaries, Turns
+from store.history import Chats, Conversations, History, Journal, LastTime, SentMessages, Summaries, Turns
 from store.inbox import Inbox
 from store.ledger import Ledger
 from store.memories import Facts, Predictions, Reminders
 from store.migrations import carry_over, foreign_tables, migrate, version_of
-from store.outbox import Outbox, SentMessages, Statuses
+from store.outbox import Outbox, Statuses
 from store.people import Accounts, Grants, Holds, Members, Notices, People
 from store.records import ConversationId, InboxId, TurnId
 from store.repository import Context

@@ -62,7 +62,7 @@ _SHOWN_QUESTION_CHARS = 200
 _MAX_CLAIMS = 16
 """The limit per transaction, because others need the store, too."""
 _MAX_DEATHS = 5
-"""How many processes may die in a row while a turn is under way and makes no progress: it may be the cause."""
+"""How many processes may die while a turn is under way: it may be the cause."""
 _MAX_LAST_TRIES = 10
 """How often Aldis tries to tell that a turn was given up; every process killed meanwhile counts as a try."""
 

@@ -16,8 +16,7 @@ CREATE TABLE turns (
     ended_at INTEGER,                       -- null while it runs
     expires_at INTEGER,                     -- when its first message disappears; null: it stays
     replaces INTEGER REFERENCES turns (id) ON DELETE SET NULL,  -- the turn that it repeats
-    deaths INTEGER NOT NULL DEFAULT 0,      -- of processes while it waited, since its last progress
-    reached INTEGER NOT NULL DEFAULT 0,     -- the steps in its journal at the last of these deaths
+    deaths INTEGER NOT NULL DEFAULT 0,      -- of processes while it ran
     origin TEXT                             -- the call or message that it speaks for; null: it answers a message
 ) STRICT;
 -- Loading the last turns walks this index backwards, so its cost does not depend on the size of the file.

@@ -20,6 +20,7 @@ _ONE_ROW = "id INTEGER PRIMARY KEY CHECK (id = 1)"
 _TOKENS = ("input_tokens", "output_tokens")
 
 CHANGES = (
+    (23, 40, "ALTER TABLE turns ADD COLUMN reached INTEGER NOT NULL DEFAULT 0"),
     (6, 40, "CREATE TABLE listening (realm TEXT PRIMARY KEY, until INTEGER NOT NULL)"),
     (16, 40, "ALTER TABLE attempts ADD COLUMN open_until INTEGER"),
     *((39, 40, f"ALTER TABLE {table} ADD COLUMN set_back_ms INTEGER") for table in ("attempts", "reactions")),
@@ -60,7 +61,7 @@ CHANGES = (
     (1, 31, "ALTER TABLE receipts DROP COLUMN came_at"),
     (1, 26, "DROP TABLE reactions"),
     (1, 23, "DROP TABLE notices"),
-    *((1, 22, f"ALTER TABLE turns DROP COLUMN {column}") for column in ("deaths", "reached")),
+    (1, 22, "ALTER TABLE turns DROP COLUMN deaths"),
     (1, 21, "DROP TABLE accounts"),
     *((1, 19, f"ALTER TABLE {table} DROP COLUMN labels") for table in ("facts", "summaries")),
     (1, 17, "DROP TABLE holds"),
