@@ -20,6 +20,7 @@ from .history import LastQuestion as LastQuestion
 from .history import Summary as Summary
 from .ledger import LedgerEntry as LedgerEntry
 from .ledger import Scope as Scope
+from .ledger import Span as Span
 from .ledger import SpentUsage as SpentUsage
 from .ledger import Total as Total
 from .memories import Fact as Fact

@@ -4,14 +4,11 @@ r"""The one connection to SQLite: runs units of work in order on aiosqlite's thr
     transaction(work) ---+--> one commit --> all return
     transaction(work) --/
 
-A commit costs an fsync of about 4 ms, a row about 50 microseconds (measured on ext4), so units that wait at the same
-time share one; none returns before it is on the disk. Each has a savepoint then, so that one can fail without the
-others; a full disk fails all of them, because SQLite rolls everything back.
+A commit costs an fsync of about 4 ms, so units that wait at the same time share one; none returns before it is on the
+disk. Each has a savepoint, so that one can fail without the others; a full disk fails all, as SQLite rolls all back.
 
 There is only one connection because SQLite up to 3.51.2 can corrupt a write-ahead log that several connections share.
 Source: https://sqlite.org/wal.html#walresetbug (2026-11).
-
-Beside the database are files with the same name and a suffix. SQLite's errors are translated into those of the store.
 """
 
 import asyncio
@@ -22,7 +19,6 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,6 +28,8 @@ import aiosqlite
 from store.errors import Damaged, StoreError, StoreFull, StoreInUse
 
 T = TypeVar("T")
+
+_BUSY_SECONDS = 5
 
 _PRAGMAS = """
 PRAGMA main.journal_mode = WAL;
@@ -44,24 +42,22 @@ PRAGMA foreign_keys = ON;
 PRAGMA temp_store = MEMORY;
 """
 
-_BUSY_SECONDS = 5.0
-
 _RESTORE = "restore a backup with `aldis restore FILE`"
-
-_NO_ROOM = "no room is left on the disk: what was kept is safe, nothing new is taken in until there is room"
-
-_NO_TEXT = "Could not decode to UTF-8 column"
-"""Start of Python's message when a text column is not UTF-8. Source: CPython 3.11, Modules/_sqlite/cursor.c (2026)."""
-
+_NO_ROOM = StoreFull, "no room is left on the disk: what was kept is safe, nothing new is kept until there is room"
+_DAMAGED = Damaged, f"the database file is damaged: {_RESTORE}"
 _KINDS: dict[str, tuple[type[StoreError], str]] = {
-    "SQLITE_FULL": (StoreFull, _NO_ROOM),
+    "SQLITE_FULL": _NO_ROOM,
     # The index of the write-ahead log could not grow. Source: https://sqlite.org/rescode.html#ioerr_shmsize (2026-11).
-    "SQLITE_IOERR_SHMSIZE": (StoreFull, _NO_ROOM),
-    "SQLITE_CORRUPT": (Damaged, f"the database file is damaged: {_RESTORE}"),
+    "SQLITE_IOERR_SHMSIZE": _NO_ROOM,
+    "SQLITE_CORRUPT": _DAMAGED,
+    # Python about text, or SQLite's message, that is not UTF-8. Source: CPython 3.11, Modules/_sqlite/cursor.c (2026).
+    "Could not decode to UTF-8 column": _DAMAGED,
+    "'utf-8' codec can't decode": _DAMAGED,
     "SQLITE_NOTADB": (Damaged, f"the file is not a database: set STORE__PATH to another, or {_RESTORE}"),
     "SQLITE_BUSY": (StoreInUse, "another program holds the database locked: close it; Aldis tries again"),
+    "no such module: fts5": (StoreError, "this Python's SQLite has no full-text search (FTS5): use another Python"),
 }
-
+"""The kind of an error by the beginning of its name in SQLite, or else of its message."""
 
 FOREIGN_ERRORS = (sqlite3.Error, OSError, UnicodeDecodeError)
 """Errors of file access. The last one occurs where SQLite's message about a damaged schema quotes invalid UTF-8."""
@@ -73,11 +69,11 @@ def translate_error(error: sqlite3.Error | OSError | UnicodeDecodeError) -> Stor
         kind = StoreFull if error.errno == errno.ENOSPC else StoreError
         place = error.filename or "its folder"
         return kind(f"the store cannot use {place} ({error.strerror}): check its path, owner and mode")
-    is_no_text = isinstance(error, UnicodeDecodeError) or str(error).startswith(_NO_TEXT)
-    name = "SQLITE_CORRUPT" if is_no_text else getattr(error, "sqlite_errorname", None) or type(error).__name__
-    other = StoreError, f"the database cannot be used ({name}): check its disk, and the owner and mode of its folder"
-    kind, message = next((one for prefix, one in _KINDS.items() if name.startswith(prefix)), other)
-    return kind(message)
+    name = getattr(error, "sqlite_errorname", None) or type(error).__name__
+    for start, (kind, message) in _KINDS.items():
+        if name.startswith(start) or str(error).startswith(start):
+            return kind(message)
+    return StoreError(f"the database cannot be used ({name}): check its disk, and the owner and mode of its folder")
 
 
 def beside(path: Path, ending: str) -> Path:
@@ -133,40 +129,35 @@ def lock_file(path: Path) -> int:
     return descriptor
 
 
-def check_structure(connection: sqlite3.Connection, schema: str, path: Path) -> None:
-    """Raises `Damaged` if the structure of an open file is not sound."""
-    [found] = connection.execute(f"PRAGMA {schema}.quick_check(1)").fetchone()
-    if found != "ok":
-        raise Damaged(f"{path} is damaged: {_RESTORE}")
+def check_structure(connection: sqlite3.Connection, path: Path) -> None:
+    """Raises `Damaged` if the structure of an open database or of its keys is not sound.
 
-
-def connect(path: Path, keys_path: Path) -> sqlite3.Connection:
-    """Opens or creates the database, with the key file attached as `keys`; checks the structure of both.
-
-    The check takes 0.1 s per 100 MB from the page cache and 3.4 s from the cold disk of a rented server (measured).
+    It takes 0.1 s per 100 MB from the page cache and 3.4 s from the cold disk of a rented server (measured).
     """
+    for schema, file in (("main", path), ("keys", beside(path, "-keys"))):
+        if connection.execute(f"PRAGMA {schema}.quick_check(1)").fetchone() != ("ok",):
+            raise Damaged(f"{file} is damaged: {_RESTORE}")
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Opens or creates the database, with the key file beside it attached as `keys`; checks the structure of both."""
+    keys_path = beside(path, "-keys")
     for file in (path, keys_path):
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS)
     try:
         connection.execute("ATTACH DATABASE ? AS keys", (str(keys_path),))
         connection.executescript(_PRAGMAS)
-        connection.create_function("add_decimals", 2, _add_decimals)  # SQLite has no decimal numbers
-        check_structure(connection, "main", path)
-        check_structure(connection, "keys", keys_path)
+        check_structure(connection, path)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _add_decimals(one: str, other: str) -> str:
-    return str(Decimal(one) + Decimal(other))
-
-
 @dataclass(eq=False, kw_only=True)
 class _Unit:
-    """A unit of work, what its caller waits for, and its result or error."""
+    """A unit of work, and what became of it."""
 
     work: Callable[[sqlite3.Connection], Any]
     kept: Callable[[Any], None]
@@ -208,13 +199,13 @@ class Database:
         self._is_closed = False
 
     @classmethod
-    async def open(cls, path: Path, keys_path: Path, *, prepare: Callable[[], None] = lambda: None) -> "Database":
-        """Opens or creates the database for this process alone, and attaches the key file as `keys`.
+    async def open(cls, path: Path, *, prepare: Callable[[], None] = lambda: None) -> "Database":
+        """Opens or creates the database for this process alone, with the key file attached as `keys`.
 
         `prepare` runs first, once no other process can open the files. Raises as `store.open_store`.
         """
         lock = lock_file(path)
-        thread = _Thread(lambda: connect(path, keys_path), iter_chunk_size=64)
+        thread = _Thread(lambda: connect(path), iter_chunk_size=64)
         try:
             prepare()
             await thread.begin()
@@ -253,7 +244,16 @@ class Database:
 
     async def checkpoint(self) -> None:
         """Moves the write-ahead log into the database file; raises `StoreInUse` if another program reads the log."""
-        if not await self.alone(_is_emptied):
+
+        def is_blocked(connection: sqlite3.Connection) -> bool:
+            connection.execute("PRAGMA busy_timeout = 0")  # it is tried again later
+            try:
+                # The first column. Source: https://sqlite.org/pragma.html#pragma_wal_checkpoint (2026-11).
+                return bool(connection.execute("PRAGMA main.wal_checkpoint(TRUNCATE)").fetchone()[0])
+            finally:
+                connection.execute(f"PRAGMA busy_timeout = {1000 * _BUSY_SECONDS}")
+
+        if await self.alone(is_blocked):
             raise StoreInUse(
                 "another program reads the database, so its log cannot be emptied: what was deleted stays on the disk "
                 "until that program ends"
@@ -298,43 +298,23 @@ class Database:
 
 def _commit(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:
     """Runs the units and commits. Raises nothing: each unit has its result or error."""
-    is_shared = len(units) > 1
     try:
         # Not IMMEDIATE, which would lock the key file each time; no other process writes anyway.
         connection.execute("BEGIN")
         for unit in units:
-            if is_shared:
-                connection.execute("SAVEPOINT unit")
-            _attempt(connection, unit, "ROLLBACK TO unit" if is_shared else "ROLLBACK")
-            if is_shared:
-                connection.execute("RELEASE unit")
-        if is_shared or units[0].error is None:
-            connection.execute("COMMIT")
+            connection.execute("SAVEPOINT unit")
+            try:
+                unit.result = unit.work(connection)
+            except BaseException as error:
+                unit.error = translate_error(error) if isinstance(error, sqlite3.Error) else error
+                if isinstance(error, sqlite3.Error) and not connection.in_transaction:
+                    # SQLite rolled everything back (a full disk), the units before this one included.
+                    raise
+                connection.execute("ROLLBACK TO unit")
+            connection.execute("RELEASE unit")
+        connection.execute("COMMIT")
     except sqlite3.Error as error:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
         for unit in units:
             unit.error = unit.error or translate_error(error)
-
-
-def _attempt(connection: sqlite3.Connection, unit: _Unit, undo: str) -> None:
-    try:
-        unit.result = unit.work(connection)
-    except BaseException as error:
-        unit.error = translate_error(error) if isinstance(error, sqlite3.Error) else error
-        if isinstance(error, sqlite3.Error) and not connection.in_transaction:
-            # SQLite rolled everything back (a full disk), the units before this one included.
-            raise
-        connection.execute(undo)
-
-
-def _is_emptied(connection: sqlite3.Connection) -> bool:
-    """Whether the log could be moved into the file and emptied, without waiting for another program."""
-    [waits] = connection.execute("PRAGMA busy_timeout").fetchone()
-    connection.execute("PRAGMA busy_timeout = 0")
-    try:
-        # The first column: whether it was blocked. Source: sqlite.org/pragma.html#pragma_wal_checkpoint (2026-11).
-        [is_blocked, *_] = connection.execute("PRAGMA main.wal_checkpoint(TRUNCATE)").fetchone()
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {waits}")
-    return not is_blocked

@@ -1,19 +1,17 @@
 """Feeds and their articles, with a full-text index.
 
-    settings, /feeds --> feeds --due--> read (elsewhere) --note, keep--> articles + index --> search, recent
+    settings, /feeds --> feeds --due--> read (elsewhere) --note, keep--> articles --> search, recent
 
 The text is public, so it is not sealed (see `store/schema`), and nothing in it comes from a conversation.
-Searches are not recorded. The index is SQLite's FTS5 with `articles` as its content: every change of an article is made
-in both, within one transaction.
+Searches are not recorded.
 
-Source: https://sqlite.org/fts5.html, external content tables, bm25, implicit AND (2026-11).
+Source: https://sqlite.org/fts5.html, bm25, implicit AND (2026-11).
 """
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from store.repository import Repository, millis, millis_if, moment_if
 
@@ -26,10 +24,6 @@ MAX_WORDS = 12
 _MAX_PRUNED = 500  # per transaction, so that others do not wait long for it
 _MAX_WORD_CHARS = 60
 
-WORDS_TABLE = (
-    "CREATE VIRTUAL TABLE IF NOT EXISTS article_words USING fts5 (title, summary, content = 'articles', "
-    "content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2')"
-)
 _FEED = "id, given, is_set, url, title, etag, last_modified, digest, due_at, read_at, trouble"
 _FOUND = (
     "SELECT feed_id AS feed, feeds.title AS feed_title, feeds.url AS feed_url, key, articles.url AS url, "
@@ -117,16 +111,12 @@ class Feeds(Repository):
         self.notify("feeds")
         return self._feeds("WHERE given = ?", (url,))[0]
 
-    def remove(self, feed: int) -> Feed | None:
-        """Removes a feed and its articles, also from the index; returns None if there is no such feed."""
-        known = self._feeds("WHERE id = ?", (feed,))
-        if not known:
-            return None
-        if self._drop("feed_id = ?", (feed,)):
-            # Deleted words stay in the index until its parts are merged, which this does.
-            self.execute("INSERT INTO article_words (article_words) VALUES ('optimize')")
+    def remove(self, feed: int) -> None:
+        """Removes a feed and its articles."""
+        self.execute("DELETE FROM articles WHERE feed_id = ?", (feed,))
+        # Deleted words stay in the index until its parts are merged, which this does.
+        self.execute("INSERT INTO article_words (article_words) VALUES ('optimize')")
         self.execute("DELETE FROM feeds WHERE id = ?", (feed,))
-        return known[0]
 
     def due(self, now: datetime) -> Feed | None:
         """Returns the feed that has been due longest; None if none is due."""
@@ -153,9 +143,18 @@ class Feeds(Repository):
 
     def keep(self, feed: int, articles: Iterable[Article]) -> int:
         """Keeps these articles as the present entries of the feed; returns how many stood in no feed before."""
-        self.execute(WORDS_TABLE)
+        count = "SELECT count(*) FROM articles"
+        before = self.value(count)
         self.execute("UPDATE articles SET is_listed = 0 WHERE feed_id = ? AND is_listed", (feed,))
-        return sum(self._keep(feed, article) for article in articles)
+        for one in articles:
+            self.execute(
+                "INSERT INTO articles (feed_id, key, url, title, summary, published_at, is_dated, is_listed) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (feed_id, key) DO UPDATE SET is_listed = 1, "
+                "title = excluded.title, summary = excluded.summary ON CONFLICT (url) DO UPDATE SET is_listed = 1, "
+                "title = excluded.title, summary = excluded.summary WHERE feed_id = excluded.feed_id",
+                (feed, one.key, one.url, one.title, one.summary, millis(one.published_at), one.is_dated),
+            )
+        return self.value(count) - before
 
     def search(
         self, query: str, *, since: datetime, now: datetime, limit: int
@@ -166,9 +165,7 @@ class Feeds(Repository):
         Nothing in the query acts as search syntax.
         """
         words = _words(query)
-        if not (words and self._has_index()):
-            return (), True
-        for joint in (" ", " OR "):
+        for joint in (" ", " OR ") if words else ():
             found = self._find(
                 "FROM article_words JOIN articles ON articles.id = article_words.rowid JOIN feeds ON feeds.id = "
                 f"feed_id WHERE article_words MATCH ? AND published_at >= ? ORDER BY {_RANK}, articles.id DESC LIMIT ?",
@@ -193,58 +190,13 @@ class Feeds(Repository):
         pushes out only its own. Articles that are still in their feed stay: they would come back as new.
         """
         spare = self.value("SELECT max(0, ? - count(*)) FROM articles WHERE is_listed", (limit,))
-        return self._drop(
-            "id IN (SELECT id FROM (SELECT id, published_at, row_number() OVER (ORDER BY depth, published_at DESC, "
-            "id DESC) AS place FROM (SELECT id, published_at, row_number() OVER (PARTITION BY feed_id "
-            "ORDER BY published_at DESC, id DESC) AS depth FROM articles WHERE NOT is_listed) AS deep) AS placed "
+        return self.execute(
+            "DELETE FROM articles WHERE id IN (SELECT id FROM (SELECT id, published_at, row_number() OVER (ORDER BY "
+            "depth, published_at DESC, id DESC) AS place FROM (SELECT id, published_at, row_number() OVER (PARTITION "
+            "BY feed_id ORDER BY published_at DESC, id DESC) AS depth FROM articles WHERE NOT is_listed)) "
             "WHERE published_at < ?1 OR place > ?2 ORDER BY id LIMIT ?3)",
             (millis(before), spare, _MAX_PRUNED),
-        )
-
-    def _keep(self, feed: int, article: Article) -> bool:
-        known = self.rows(
-            "SELECT id, feed_id, title, summary FROM articles WHERE (feed_id = ?1 AND key = ?2) OR url = ?3 "
-            "ORDER BY feed_id = ?1 AND key = ?2 DESC LIMIT 1",
-            (feed, article.key, article.url),
-        )
-        if not known:
-            row: dict[str, Any] = asdict(article) | {"published_at": millis(article.published_at)}
-            self._index(self.insert("articles", feed_id=feed, is_listed=True, **row), article)
-            return True
-        number, owner, *words = known[0]
-        if owner == feed:
-            self.execute("UPDATE articles SET is_listed = 1 WHERE id = ?", (number,))
-            if words != [article.title, article.summary]:
-                self._unindex("id = ?", (number,))
-                self.execute(
-                    "UPDATE articles SET title = ?, summary = ? WHERE id = ?", (article.title, article.summary, number)
-                )
-                self._index(number, article)
-        return False
-
-    def _index(self, number: int, article: Article) -> None:
-        self.execute(
-            "INSERT INTO article_words (rowid, title, summary) VALUES (?, ?, ?)",
-            (number, article.title, article.summary),
-        )
-
-    def _unindex(self, condition: str, values: Sequence[object]) -> None:
-        """Removes articles from the index, which needs exactly the words that were added."""
-        self.execute(
-            "INSERT INTO article_words (article_words, rowid, title, summary) SELECT 'delete', id, title, summary "  # noqa: S608  (literals only)
-            f"FROM articles WHERE {condition}",
-            values,
-        )
-
-    def _drop(self, condition: str, values: Sequence[object]) -> int:
-        """Deletes articles, from the index first; returns how many."""
-        if not self._has_index():  # then there are no articles
-            return 0
-        self._unindex(condition, values)
-        return self.execute(f"DELETE FROM articles WHERE {condition}", values).rowcount  # noqa: S608  (literals only)
-
-    def _has_index(self) -> bool:
-        return self.exists("SELECT 1 FROM main.sqlite_master WHERE name = 'article_words'")
+        ).rowcount
 
     def _feeds(self, condition: str, values: Sequence[object] = ()) -> tuple[Feed, ...]:
         return self.records(Feed, f"SELECT {_FEED} FROM feeds {condition}", values)  # noqa: S608  (literals only)

@@ -1,13 +1,12 @@
 """The ledger: one row per call, with its cost and none of its words, and the quotas of services.
 
-Sums by day are kept beside the rows, per person, per group and for all. A budget is checked before each model call, and
-adding up the rows of a month would take too long. The sums outlive the rows.
+Rows outlive the words that they paid for, so forgetting renews no budget.
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal
 
@@ -17,10 +16,7 @@ from store.repository import Repository, dollars, millis, moment
 Scope = Literal["person", "group", "all"]
 """Whose spending is added up; `all` is everything in this store."""
 
-KEPT = timedelta(days=400)
-"""How long the sums are kept: enough to look back a year."""
-
-_ALL = b"all"
+Span = Literal["day", "month"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,8 +38,7 @@ class Total:
     """What one scope has spent in one period."""
 
     scope: Scope
-    period: str
-    """`2026-11-22` or `2026-11`."""
+    period: Span
     cost_usd: Decimal
     unknown_costs: int
     """How many calls have no known price, so that `cost_usd` leaves them out."""
@@ -73,19 +68,25 @@ class Ledger(Repository):
         self,
         conversation: ConversationId | None,
         turn: TurnId,
-        person: str | bytes | None,
+        person: str | None,
         entries: Sequence[LedgerEntry],
         *,
         now: datetime,
-        group: str | None = None,
-        day: str | None = None,
     ) -> int:
-        """Writes calls of a turn in order and adds them to the sums; returns the row of the last one, or 0.
+        """Writes calls of a turn in order; returns the row of the last one, or 0. `conversation`: None if gone."""
+        handle = None if person is None else self.keyring.handle(person)
+        return self._add(conversation, turn, handle, entries, millis(now))
 
-        `conversation` is None if it is gone. `person` may be a handle. `group` is the address of the chat if that is a
-        group. `day` is the one that contains `now`, as in `Total.period`; without it no sums are kept.
-        """
-        row, handle = 0, self.keyring.handle(person) if isinstance(person, str) else person
+    def settle(self, row: int, entries: Sequence[LedgerEntry]) -> None:
+        """Puts what was really paid in the place of the row of an estimate, at its time; once only."""
+        delete = "DELETE FROM ledger WHERE id = ? RETURNING conversation_id, turn_id, person, at"
+        for conversation, turn, person, at in self.rows(delete, (row,)):
+            self._add(conversation, turn, person, entries, at)
+
+    def _add(
+        self, conversation: int | None, turn: int | None, person: bytes | None, entries: Sequence[LedgerEntry], at: int
+    ) -> int:
+        row = 0
         for entry in entries:
             row = self.value(
                 "INSERT INTO ledger (conversation_id, turn_id, person, at, kind, provider, name, outcome, "
@@ -94,22 +95,12 @@ class Ledger(Repository):
                 "VALUES ((SELECT id FROM conversations WHERE id = ?), (SELECT id FROM turns WHERE id = ?), "
                 "?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
                 (
-                    *(conversation, turn, handle, millis(now), entry.kind, entry.provider, entry.name, entry.outcome),
+                    *(conversation, turn, person, at, entry.kind, entry.provider, entry.name, entry.outcome),
                     *(entry.input_tokens, entry.output_tokens),
                     None if entry.cost_usd is None else str(entry.cost_usd),
                 ),
             )
-        if row and day is not None:
-            costs = [entry.cost_usd for entry in entries if entry.cost_usd is not None]
-            self._sum_up(sum(costs, Decimal(0)), len(entries) - len(costs), handle, group, day)
         return row
-
-    def settle(self, row: int, entries: Sequence[LedgerEntry], *, now: datetime, group: str | None, day: str) -> None:
-        """Puts what was really paid in the place of the row of an estimate, and into its sums; once only."""
-        delete = "DELETE FROM ledger WHERE id = ? RETURNING conversation_id, turn_id, person, cost_usd"
-        for conversation, turn, person, cost in self.rows(delete, (row,)):
-            self.add(conversation, turn, person, entries, now=now, group=group, day=day)
-            self._sum_up(-dollars(cost), -(cost is None), person, group, day)
 
     def estimated_calls(self, conversation: ConversationId, *, since: datetime) -> int:
         """Counts the calls of a conversation whose usage is an estimate, because the provider reported none."""
@@ -137,25 +128,29 @@ class Ledger(Repository):
             for day, costs, *rest in rows
         )
 
-    def totals(self, person: str | None, group: str | None, periods: Collection[str]) -> tuple[Total, ...]:
-        """Returns the sums of the person, the group and all, in this order, each for all periods, days or months; zero
-        where missing. None leaves out the person or the group.
+    def totals(
+        self, person: str | None, group: str | None, periods: Mapping[Span, tuple[datetime, datetime]]
+    ) -> tuple[Total, ...]:
+        """Returns what the person, the group (a chat's address) and all have spent in each period, from its beginning
+        until its end. None leaves out the person or the group.
         """
-        scopes = self._scopes(None if person is None else self.keyring.handle(person), group)
-        days = self.rows(
-            # Earlier versions kept sums of months, too.
-            "SELECT scope, period, cost_usd, unknown_costs FROM spent "
-            "WHERE scope IN (?, ?, ?) AND period BETWEEN ? AND ? AND length(period) = 10",
-            (*(scopes.get(scope) for scope in ("person", "group", "all")), min(periods), f"{max(periods)[:7]}-31"),
-        )
+        scopes: list[tuple[Scope, str, object]] = [("all", "?", True)]
+        if group is not None:
+            chat = self.value("SELECT id FROM conversations WHERE handle = ?", (self.chat_handle(group),))
+            scopes.insert(0, ("group", "+conversation_id = ?", chat))
+        if person is not None:
+            scopes.insert(0, ("person", "person = ?", self.keyring.handle(person)))
         totals: list[Total] = []
-        for scope, handle in scopes.items():
-            for period in periods:
-                # The days of a month begin with it.
-                spent = [row for row in days if row[0] == handle and row[1].startswith(period)]
-                cost = sum((dollars(row[2]) for row in spent), Decimal(0))
-                unknown = sum(row[3] for row in spent)
-                totals.append(Total(scope=scope, period=period, cost_usd=cost, unknown_costs=unknown))
+        for scope, condition, value in scopes:
+            for period, (begin, end) in periods.items():
+                # As whole numbers, which floating point adds exactly.
+                [(cost, unknown)] = self.rows(
+                    "SELECT coalesce(sum(round(cost_usd * 1e12)), 0), count(*) - count(cost_usd) FROM ledger "  # noqa: S608
+                    f"WHERE at >= ? AND at < ? AND kind <> 'send' AND {condition}",
+                    (millis(begin), millis(end), value),
+                )
+                cost_usd = Decimal(int(cost)).scaleb(-12)
+                totals.append(Total(scope=scope, period=period, cost_usd=cost_usd, unknown_costs=unknown))
         return tuple(totals)
 
     def take(self, service: str, period: str, *, amount: int, limit: int) -> bool:
@@ -168,21 +163,3 @@ class Ledger(Repository):
             (service, period, amount, amount, limit, limit),
         )
         return taken.rowcount > 0
-
-    def prune(self, *, now: datetime) -> None:
-        """Deletes sums that are older than `KEPT`."""
-        self.execute("DELETE FROM spent WHERE period < ?", ((now - KEPT).date().isoformat(),))
-
-    def _sum_up(self, cost_usd: Decimal, unknown_costs: int, person: bytes | None, group: str | None, day: str) -> None:
-        self.insert_all(
-            "INSERT INTO spent (scope, period, cost_usd, unknown_costs) VALUES",
-            [(scope, day, str(cost_usd), unknown_costs) for scope in self._scopes(person, group).values()],
-            "ON CONFLICT (scope, period) DO UPDATE SET cost_usd = add_decimals(cost_usd, excluded.cost_usd), "
-            "unknown_costs = unknown_costs + excluded.unknown_costs",
-        )
-
-    def _scopes(self, person: bytes | None, group: str | None) -> dict[Scope, bytes]:
-        """Returns the handles of all whose spending includes that of this person in this group."""
-        chat = None if group is None else self.chat_handle(group)
-        handles: tuple[tuple[Scope, bytes | None], ...] = (("person", person), ("group", chat), ("all", _ALL))
-        return {scope: handle for scope, handle in handles if handle is not None}

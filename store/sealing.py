@@ -4,10 +4,8 @@
                '-wraps--> data key of a conversation --seals--> values, each bound to its place
 
 The wrapped keys are in a small file beside the database (attached to the one connection as `keys`). Destroying a key
-makes its conversation unreadable everywhere, in copies of the database, too. A forgotten conversation goes on under the
-data key of its next generation.
-
-The master key comes from the settings or is created on first start.
+makes its conversation unreadable everywhere, in copies of the database, too; it goes on under the key of its next
+generation. The master key comes from the settings or is created on first start.
 
 A sealed value is a nonce of 12 bytes, the ciphertext and a tag of 16. Its associated data says whether it was
 compressed, as an earlier Aldis did. Random nonces are safe for 2^32 values under one key.
@@ -38,9 +36,6 @@ KEY_BYTES = 32
 _NONCE_BYTES = 12
 _PUT_BACK = "put back the one that the store was sealed with"
 _INDEX_KEY = b"index"
-_FORMER_INDEX_KEY = b"index|guarded"
-"""The name to which an earlier Aldis bound the index key."""
-
 _KNOWN = (
     b'{"step":"completed","completion":{"message":null,"stop":"end","usage":{"input_tokens":0,"cached_'
     b'input_tokens":0,"cache_write_tokens":0,"output_tokens":0},"provider":"anthropic","model":"","lat'
@@ -60,6 +55,7 @@ _KNOWN = (
     b'}]1:[{"text":"[Mon 2026-11-21 22:40 Europe/Berlin] What is ","role":"user","sent_at":[1795000000'
     b'000],"media":[],"labels":{"people":[{"id":"","name":""}],"sources":[],"is_scheduled":false}}]'
 )
+"""What an earlier Aldis took as known when it compressed a value."""
 
 
 def unlock(connection: sqlite3.Connection, path: Path, given: bytes | None = None) -> "Keyring":
@@ -70,32 +66,21 @@ def unlock(connection: sqlite3.Connection, path: Path, given: bytes | None = Non
     Raises:
         WrongKey: the master key does not open them, or there are conversations but no keys.
     """
+    master = given or _read_key(path)
     if not has_keys(connection):
         if connection.execute("SELECT 1 FROM main.conversations LIMIT 1").fetchone():
             raise WrongKey(
                 "the key file of this store (its name ends in -keys) is missing or empty: put it back, or restore "
                 "a backup with `aldis restore FILE`"
             )
-        return Keyring(connection, given or _read_key(path) or _new(path))
-    if (master := given or _read_key(path)) is None:
+        return Keyring(connection, master or _new(path))
+    if master is None:
         raise WrongKey(f"the master key {path} is missing: put it back, or give STORE__KEY")
     try:
         return Keyring(connection, master)
     except WrongKey:
         place = "STORE__KEY" if given else path
         raise WrongKey(f"the master key in {place} does not open this store: {_PUT_BACK}") from None
-
-
-def opens(connection: sqlite3.Connection, path: Path, given: bytes | None = None) -> bool:
-    """Whether `unlock` would open the keys that are there; writes nothing."""
-    master = given or _read_key(path)
-    if master is None or not has_keys(connection):
-        return False
-    try:
-        Keyring(connection, master)
-    except WrongKey:
-        return False
-    return True
 
 
 def _read_key(path: Path) -> bytes | None:
@@ -115,11 +100,10 @@ def _new(path: Path) -> bytes:
     key = secrets.token_bytes(KEY_BYTES)
     # Written under another name first: a crash must not leave part of a key that passes for the key.
     draft = path.with_name(path.name + ".new")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(key.hex() + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    draft.unlink(missing_ok=True)
+    draft.touch(0o600)
+    draft.write_text(key.hex() + "\n", encoding="ascii")
+    sync(draft)
     draft.rename(path)
     sync(path.parent)
     return key
@@ -233,7 +217,8 @@ class Keyring:
         row = self.connection.execute("SELECT key FROM keys.wrapped WHERE name = ?", (name,)).fetchone()
         if row is None:
             return None
-        for bound in (name, _FORMER_INDEX_KEY) if name == _INDEX_KEY else (name,):
+        # An earlier Aldis bound the index key to another name.
+        for bound in (name, b"index|guarded") if name == _INDEX_KEY else (name,):
             with suppress(InvalidTag, ValueError):
                 return _decrypt(self._master, b"key|" + bound, row[0])
         raise WrongKey("the master key does not open this store: give the one that it was sealed with")

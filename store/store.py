@@ -4,8 +4,7 @@ A unit of work is a plain function over the repositories:
 
     await store.transaction(lambda repositories: repositories.inbox.done(turn))
 
-It runs on the store's thread, all or nothing, and returns when it is on the disk. Operations on the files as a whole
-(forgetting together with the keys, a backup) are methods of `Store`.
+It runs on the store's thread, all or nothing, and returns when it is on the disk.
 """
 
 import asyncio
@@ -14,9 +13,8 @@ import sqlite3
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from store import backup
@@ -29,19 +27,19 @@ from store.history import Chats, Conversations, History, Journal, LastTime, Sent
 from store.inbox import Inbox
 from store.ledger import Ledger
 from store.memories import Facts, Predictions, Reminders
-from store.migrations import carry_over, foreign_tables, migrate, version_of
+from store.migrations import carry_over, foreign_tables, migrate
 from store.outbox import Outbox, Statuses
 from store.people import Accounts, Grants, Holds, Members, Notices, People
 from store.records import ConversationId, InboxId, TurnId
 from store.repository import Context
-from store.sealing import Keyring, has_keys
+from store.sealing import Keyring
 from store.sealing import unlock as open_keys
 
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-WakeupName = Literal["inbox", "urgent", "outbox", "members", "reminders", "feeds", "identities"]
+_WAKEUPS = ("inbox", "urgent", "outbox", "members", "reminders", "feeds", "identities")
 
 
 class Repositories:
@@ -85,18 +83,26 @@ class Store:
         self._context = Context(keyring, realm)
         self._repos = Repositories(self._context)
         self._forgetting = asyncio.Lock()
-        self.wakeups: dict[str, asyncio.Event] = {name: asyncio.Event() for name in get_args(WakeupName)}
+        self.wakeups: dict[str, asyncio.Event] = {name: asyncio.Event() for name in _WAKEUPS}
         """Set when a loop should look again; each loop clears its own."""
 
     async def transaction(self, work: Callable[[Repositories], T]) -> T:
-        """Runs `work`, all or nothing; it is on the disk when this returns.
+        """Runs `work`, all or nothing; it is on the disk when this returns. Errors of `work` itself come through.
 
         Raises:
-            StoreError: nothing was kept. Errors of `work` itself come through.
+            StoreError: nothing was kept.
         """
+
+        def run(_: sqlite3.Connection) -> tuple[T, frozenset[str]]:
+            self._context.notified.clear()
+            return work(self._repos), frozenset(self._context.notified)
+
+        def wake(done: tuple[T, frozenset[str]]) -> None:
+            for name in done[1]:
+                self.wakeups[name].set()
+
         # The database does the waking: a caller that is cancelled during the commit would not come back to do it.
-        result, _ = await self._database.transaction(partial(self._run, work), kept=self._wake)
-        return result
+        return (await self._database.transaction(run, kept=wake))[0]
 
     async def erase(self, work: Callable[[Repositories], T]) -> T:
         """Like `transaction`, for work that only deletes: on a full disk it can use the room of the reserve."""
@@ -131,12 +137,12 @@ class Store:
     ) -> tuple[TurnId, ...]:
         """Destroys the conversation at this address with its data key; messages from `before` on wait again.
 
-        With a `person` (the author, as of an `Arrival`), whose direct conversation it is, everything that they said and
-        heard in other conversations goes as well: the turns in which they asked. Returns the turns that were running.
+        With a `person` (the author, as of an `Arrival`), whose direct conversation it is, the turns in which they asked
+        elsewhere go as well. Returns the turns that were running.
 
-        `before` is the message that asked for it. `then` runs in the same transaction after everything is gone, and has
-        to answer and settle the message; it gets the conversation that the message is in now (with a new id, unless the
-        message came from elsewhere) and how much was destroyed. If it fails, nothing is destroyed.
+        `before` is the message that asked for it. `then` has to answer and settle it in the same transaction, after
+        everything is gone; it gets the conversation that the message is in now, and how much was destroyed. If it
+        fails, nothing is destroyed.
         """
 
         def erase(repos: Repositories) -> tuple[TurnId, ...]:
@@ -181,16 +187,6 @@ class Store:
         await self._database.checkpoint()
         await self._database.alone(lambda _: self._reserve.create())
 
-    def _run(self, work: Callable[[Repositories], T], _: sqlite3.Connection) -> tuple[T, frozenset[str]]:
-        """Returns the result of a unit, and the names of the loops to wake."""
-        self._context.notified.clear()
-        result = work(self._repos)
-        return result, frozenset(self._context.notified)
-
-    def _wake(self, done: tuple[object, frozenset[str]]) -> None:
-        for name in done[1]:
-            self.wakeups[name].set()
-
 
 @asynccontextmanager
 async def open_store(
@@ -206,33 +202,38 @@ async def open_store(
         SchemaTooNew: a newer Aldis wrote it.
         WrongKey: the master key is not the one it was sealed with, or the master key or the key file is missing.
         Damaged: it is not a database, or not as it was written.
-        StoreError: it cannot be opened, or a restore of it was cut off.
+        StoreError: it cannot be opened, or the database is gone, as after a restore that was cut off.
     """
     keys_path, reserve = beside(path, "-keys"), DiskReserve(beside(path, "-ballast"), reserve_bytes)
 
     def prepare() -> None:
-        backup.refuse_half_restored(path)
+        backup.remove_draft(beside(path, ".fetched"))
         reserve.release()  # a kill leaves it behind, and opening needs some room itself
+        if not _has_content(path) and _has_content(keys_path):
+            raise StoreError(
+                f"the database {path} is gone, or a restore was cut off, and its keys are still there ({keys_path}): "
+                "put a backup in its place with `aldis restore FILE`; to start with nothing, rename or delete "
+                f"{keys_path.name}"
+            )
 
     def unlock(connection: sqlite3.Connection) -> Keyring:
-        if version_of(connection) == 0 and has_keys(connection):
-            raise StoreError(
-                f"the database {path} is gone, and its keys are still there ({keys_path}): put a backup in its place "
-                f"with `aldis restore FILE`; to start with nothing, rename or delete {keys_path.name}"
-            )
         migrate(connection)
         keyring = open_keys(connection, master_key_path(path), key)
         carry_over(connection, keyring)
         if others := foreign_tables(connection):
             _log.info("the database has tables of another program, which Aldis leaves alone: %s", ", ".join(others))
         keyring.sweep()
+        reserve.create()
         return keyring
 
-    database = await Database.open(path, keys_path, prepare=prepare)
+    database = await Database.open(path, prepare=prepare)
     try:
         keyring = await database.alone(unlock)
-        await database.alone(lambda _: reserve.create())
         yield Store(database, keyring, reserve, realm)
     finally:
         reserve.release()
         await database.aclose()
+
+
+def _has_content(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > 0

@@ -63,12 +63,11 @@ class UsageCommands(CommandGroup):
             group = call.message.chat if call.is_in_group else None
             totals = repos.ledger.totals(call.message.author, group, periods)
             shown = [total for total in totals if call.is_admin or total.scope != "all"]
-            unknown = sum(total.unknown_costs for total in shown if total.period == periods.month)
+            unknown = sum(total.unknown_costs for total in shown if total.period == "month")
             lines: list[str] = []
             for total in shown:
-                is_day = total.period == periods.day
-                limit = limit_usd(self._limits, total.scope, "day" if is_day else "month")
-                lines.append(spent_line(total.scope, total.cost_usd, limit, is_day=is_day))
+                limit = limit_usd(self._limits, total.scope, total.period)
+                lines.append(spent_line(total.scope, total.cost_usd, limit, is_day=total.period == "day"))
             since = self._context.clock.now() - _LOOKED_BACK
             estimated = repos.ledger.estimated_calls(call.conversation, since=since)
             lines += [say(ESTIMATED, count=estimated)] if estimated else []

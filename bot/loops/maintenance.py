@@ -143,7 +143,6 @@ class Maintenance:
             if is_sure:
                 repos.people.prune(before=old)
                 repos.forgetting.prune(before=old)
-                repos.ledger.prune(now=now)
             if is_sure and (held := repos.holds.give_up_items(before=now - _HELD, now=now)):
                 _log.error("%d answers were held too long for a safety number that no one trusted", held)
             return repos.inbox.requeue(now=self._clock.now())

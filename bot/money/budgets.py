@@ -14,24 +14,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import product
-from typing import Literal, get_args
+from typing import get_args
 
 from bot.clock import Clock
 from bot.models.base import Attempt, Completion, Usage
 from bot.models.prices import PricedModel, unknown_cost
-from bot.money.ledger import RESERVED, Bill, Payer, Periods, Reservation, periods
+from bot.money.ledger import RESERVED, Bill, Payer, Reservation, periods
 from bot.settings import BudgetSettings
-from store import LedgerEntry, Repositories, Store
+from store import LedgerEntry, Repositories, Scope, Span, Store
 
 _log = logging.getLogger(__name__)
 
 _USUAL_TOKENS = 1000
 """The assumed length of an answer that did not arrive: most are shorter, and a budget should end early, not late."""
-
-Scope = Literal["person", "group", "all"]
-"""Whose spending a limit applies to; `all` means everybody together."""
-
-Span = Literal["day", "month"]
 
 _ALL: tuple[tuple[Scope, Span], ...] = tuple(product(get_args(Scope), get_args(Span)))
 _WIDTHS: tuple[Scope, ...] = ("all", "group", "person")
@@ -112,27 +107,22 @@ class Budget:
         limit = self.used_up(repos, payer, fee_usd) if is_limited else None
         if limit is not None:
             return limit
-        day = self._periods().day
-        row = self._add(repos, payer, (replace(entry, outcome=RESERVED),), day)
-        return Reservation(row=row, payer=payer, day=day)
+        return Reservation(row=self._add(repos, payer, (replace(entry, outcome=RESERVED),)))
 
     def settle(self, repos: Repositories, payer: Payer, bills: Iterable[Bill]) -> None:
         """Writes, within a transaction, what was paid; what was settled before is left alone."""
         for bill in bills:
-            reserved = bill.reservation
-            if reserved is None:
-                self._add(repos, payer, bill.entries, self._periods().day)
+            if bill.reservation is None:
+                self._add(repos, payer, bill.entries)
             else:
-                group, now = reserved.payer.group, self._clock.now()
-                repos.ledger.settle(reserved.row, bill.entries, now=now, group=group, day=reserved.day)
+                repos.ledger.settle(bill.reservation.row, bill.entries)
 
     def used_up(self, repos: Repositories, payer: Payer, more_usd: Decimal = Decimal(0)) -> UsedUp | None:
         """The limit that is reached, or would be with so much more, within a transaction; None: there is money left."""
         if not limits_anything(self._limits, in_group=payer.group is not None):
             return None
-        now = self._periods()
-        totals = repos.ledger.totals(payer.person, payer.group, now)
-        return used_up(self._limits, {(one.scope, _span(one.period, now)): one.cost_usd + more_usd for one in totals})
+        totals = repos.ledger.totals(payer.person, payer.group, periods(self._clock.now(), self._timezone))
+        return used_up(self._limits, {(one.scope, one.period): one.cost_usd + more_usd for one in totals})
 
     async def used_share(self) -> Mapping[str, float]:
         """The used share of the budgets that apply to everybody together, by the ledger; only those that are set.
@@ -140,13 +130,14 @@ class Budget:
         Raises:
             StoreError: the ledger could not be read.
         """
-        now = self._periods()
+        now = periods(self._clock.now(), self._timezone)
         totals = await self._store.read(lambda repos: repos.ledger.totals(None, None, now))
-        spent: dict[Span, Decimal] = {_span(total.period, now): total.cost_usd for total in totals}
-        limits: dict[Span, Decimal | None] = {span: limit_usd(self._limits, "all", span) for span in spent}
-        return {
-            span: float(spent[span] / limit) if limit else 1.0 for span, limit in limits.items() if limit is not None
-        }
+        shares: dict[str, float] = {}
+        for total in totals:
+            limit = limit_usd(self._limits, "all", total.period)
+            if limit is not None:
+                shares[total.period] = float(total.cost_usd / limit) if limit else 1.0
+        return shares
 
     def question(self, model: str | None, *, input_tokens: int, max_output_tokens: int) -> LedgerEntry:
         """The row of a question to a model, with the estimate of its cost; without one if its price is unknown."""
@@ -182,23 +173,8 @@ class Budget:
             self._complained_of.add(model)
             _log.warning("%s", unknown_cost(model, completion.usage, is_estimated=is_estimated))
 
-    def _add(self, repos: Repositories, payer: Payer, entries: tuple[LedgerEntry, ...], day: str) -> int:
-        return repos.ledger.add(
-            payer.conversation,
-            payer.turn,
-            payer.person,
-            entries,
-            now=self._clock.now(),
-            group=payer.group,
-            day=day,
-        )
-
-    def _periods(self) -> Periods:
-        return periods(self._clock.now(), self._timezone)
-
-
-def _span(period: str, now: Periods) -> Span:
-    return "day" if period == now.day else "month"
+    def _add(self, repos: Repositories, payer: Payer, entries: tuple[LedgerEntry, ...]) -> int:
+        return repos.ledger.add(payer.conversation, payer.turn, payer.person, entries, now=self._clock.now())
 
 
 def _estimate(found: PricedModel, input_tokens: int, max_output_tokens: int) -> Decimal | None:

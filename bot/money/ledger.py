@@ -9,15 +9,14 @@ the next start. Left to others: how much may be spent (`bot.money.budgets`), wha
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import NamedTuple
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.clock import Clock
 from bot.events import ChatId, PersonId
 from bot.media.speech import Fee
 from bot.models.base import Attempt, Completion
-from store import ConversationId, LedgerEntry, Store, TurnId
+from store import ConversationId, LedgerEntry, Span, Store, TurnId
 
 RESERVED = "reserved"
 """The outcome of a paid call that is under way, or whose end could not be written down."""
@@ -36,19 +35,11 @@ class Payer:
     """The group it was asked in; None in a direct chat."""
 
 
-class Periods(NamedTuple):
-    """The day and the month of an instant, by which spending is summed up."""
-
-    day: str
-    """`2026-11-22`."""
-    month: str
-    """`2026-11`."""
-
-
-def periods(now: datetime, timezone: str) -> Periods:
-    """The current day and month for people in the time zone."""
-    day = now.astimezone(ZoneInfo(timezone)).date().isoformat()
-    return Periods(day=day, month=day[:7])
+def periods(now: datetime, timezone: str) -> dict[Span, tuple[datetime, datetime]]:
+    """The current day and month for people in the time zone: when each began, and when the day ends."""
+    day = now.astimezone(ZoneInfo(timezone)).replace(hour=0, minute=0, second=0, microsecond=0)
+    end = day + timedelta(days=1)
+    return {"day": (day, end), "month": (day.replace(day=1), end)}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,9 +47,6 @@ class Reservation:
     """A row of the ledger that waits for the real cost."""
 
     row: int
-    payer: Payer
-    day: str
-    """The day on which it counts, also if it is settled on the next one; as in `Periods`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

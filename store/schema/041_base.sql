@@ -208,8 +208,7 @@ CREATE INDEX chats_expiring ON chats (expires_at) WHERE expires_at IS NOT NULL;
 -- Summaries of older turns.
 CREATE TABLE summaries (
     conversation_id INTEGER PRIMARY KEY REFERENCES conversations (id) ON DELETE CASCADE,
-    first_turn INTEGER NOT NULL,            -- of the turns that it sums up; they are not asked about, so no
-                                            -- reference
+    first_turn INTEGER NOT NULL,            -- of those that it sums up; they are not asked about: no reference
     last_turn INTEGER NOT NULL,
     summary BLOB NOT NULL,                  -- sealed
     expires_at INTEGER,                     -- when the first of these turns disappears; null: they stay
@@ -241,16 +240,13 @@ CREATE TABLE reminders (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     conversation_id INTEGER NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
     person BLOB NOT NULL,                   -- handle of whoever wants to be reminded
-    origin TEXT NOT NULL UNIQUE,            -- the call or the message that planned it: a repetition plans nothing
-                                            -- more
+    origin TEXT NOT NULL UNIQUE,            -- the call or message that planned it: a repetition plans nothing more
     turn_id INTEGER REFERENCES turns (id) ON DELETE SET NULL,  -- whose question planned it; null: a command did
     number INTEGER NOT NULL,                -- what the person calls it, as long as it is planned
     plan BLOB,                              -- sealed JSON: where and when; null once it is settled
-    words BLOB,                             -- sealed JSON: of what; null once they have disappeared, or it is
-                                            -- settled
+    words BLOB,                             -- sealed JSON: of what; null once they have disappeared, or it is over
     due_at INTEGER NOT NULL,                -- the next time
-    expires_at INTEGER,                     -- when the words disappear with the message that they came from; null:
-                                            -- never
+    expires_at INTEGER,                     -- when the words disappear with their message; null: never
     settled_at INTEGER                      -- when it came for the last time, or was cancelled; null: it is planned
 ) STRICT;
 CREATE INDEX reminders_due ON reminders (due_at) WHERE settled_at IS NULL;
@@ -343,7 +339,7 @@ CREATE TABLE notices (
 
 -- The ledger: what was used and paid.
 
--- What was asked of models and tools, and what it cost.
+-- What was asked of models and tools, and what it cost. Budgets add the rows up, so forgetting keeps them.
 CREATE TABLE ledger (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     conversation_id INTEGER REFERENCES conversations (id) ON DELETE SET NULL,  -- what was spent outlives the words
@@ -360,16 +356,7 @@ CREATE TABLE ledger (
 ) STRICT;
 CREATE INDEX ledger_by_conversation ON ledger (conversation_id, id);
 CREATE INDEX ledger_by_turn ON ledger (turn_id) WHERE turn_id IS NOT NULL;
-
--- Sums of spending. Budgets are checked before each model call, and forgetting a conversation must not renew them:
--- the rows of the ledger may go, these sums stay.
-CREATE TABLE spent (
-    scope BLOB NOT NULL,                    -- handle of a person or of a group's chat; 'all' for everything in here
-    period TEXT NOT NULL,                   -- '2026-11-22', by the calendar of the people's time zone; once '2026-11', too
-    cost_usd TEXT NOT NULL,                 -- a decimal number: the calls whose price is known
-    unknown_costs INTEGER NOT NULL,         -- how many calls are not in cost_usd
-    PRIMARY KEY (scope, period)
-) STRICT, WITHOUT ROWID;
+CREATE INDEX ledger_by_time ON ledger (at, kind, person, conversation_id, cost_usd);
 
 -- How often each outside service was used in a day or month, so that no plan is exceeded. Contains nothing about
 -- people.
@@ -383,8 +370,7 @@ CREATE TABLE quotas (
 
 -- Feeds and their articles. Not sealed on purpose: the text is public, full-text search needs to read it, and
 -- nothing in it comes from a conversation; searches are not recorded. The list of feeds does show the operator's
--- interests to whoever has this file. The full-text index (`article_words`, FTS5) is created with the first article
--- (`store.feeds`), as SQLite may lack FTS5.
+-- interests to whoever has this file.
 CREATE TABLE feeds (
     id INTEGER PRIMARY KEY AUTOINCREMENT,   -- what people call it, never used twice
     given TEXT NOT NULL UNIQUE,             -- the address as it was asked for, in its one spelling
@@ -402,7 +388,7 @@ CREATE INDEX feeds_due ON feeds (due_at) WHERE due_at IS NOT NULL;
 
 CREATE TABLE articles (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    feed_id INTEGER NOT NULL REFERENCES feeds (id),  -- no cascade: its words have to leave the index as well
+    feed_id INTEGER NOT NULL REFERENCES feeds (id),
     key TEXT NOT NULL,                      -- what the feed calls it
     url TEXT UNIQUE,                        -- in its one spelling: an article that stands in two feeds is kept once
     title TEXT NOT NULL,
@@ -410,18 +396,31 @@ CREATE TABLE articles (
     published_at INTEGER NOT NULL,          -- as the feed says; where it does not, when it was seen first
     is_dated INTEGER NOT NULL,              -- 1: the feed says so
     is_listed INTEGER NOT NULL,             -- 1: it stands in the feed still; were it gone here, it would be new
-                                            -- again
     UNIQUE (feed_id, key)
 ) STRICT;
 CREATE INDEX articles_by_time ON articles (published_at);
+
+-- The full-text index of the articles, kept by triggers. Source: https://sqlite.org/fts5.html, 4.4.3 (2026-11).
+CREATE VIRTUAL TABLE article_words USING fts5 (
+    title, summary, content = 'articles', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2'
+);
+CREATE TRIGGER articles_come AFTER INSERT ON articles BEGIN
+    INSERT INTO article_words (rowid, title, summary) VALUES (new.id, new.title, new.summary);
+END;
+CREATE TRIGGER articles_go AFTER DELETE ON articles BEGIN
+    INSERT INTO article_words (article_words, rowid, title, summary) VALUES ('delete', old.id, old.title, old.summary);
+END;
+CREATE TRIGGER articles_change AFTER UPDATE OF title, summary ON articles
+WHEN (old.title, old.summary) <> (new.title, new.summary) BEGIN
+    INSERT INTO article_words (article_words, rowid, title, summary) VALUES ('delete', old.id, old.title, old.summary);
+    INSERT INTO article_words (rowid, title, summary) VALUES (new.id, new.title, new.summary);
+END;
 
 -- The file itself.
 
 -- Marks a store as a copy until the work that was open in it is closed (store/backup.py).
 CREATE TABLE restored (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    restored_at INTEGER                     -- when it was restored; null: it is a backup, or was put in place by
-                                            -- hand
+    id INTEGER PRIMARY KEY CHECK (id = 1)   -- one row
 ) STRICT;
 
 -- The last known time, by which a start sees that the machine's clock was set (see bot/clock.py). Deadlines of the

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from store.migrations import newest
+from store.migrations import NEWEST
 from tests.flows.outside import Outside
 from tests.servers.envelopes import ALICE
 from tests.servers.openai import OpenAIServer
@@ -44,20 +44,20 @@ async def test_an_upgrade_is_tried_beside_the_running_one_and_taken_back(world: 
         assert (checked.status, checked.stderr) == (0, ""), checked.stdout
         lines = checked.stdout.splitlines()
         assert re.fullmatch(r"version  (Aldis 0\.1\.0 \(source [0-9a-f]{16}\)) -> \1", lines[0])
-        assert f"schema   {newest()} -> {newest() + 1}" in lines
-        assert (world.schema, len(world.model.requests)) == (newest(), asked)
+        assert f"schema   {NEWEST} -> {NEWEST + 1}" in lines
+        assert (world.schema, len(world.model.requests)) == (NEWEST, asked)
         backup = lines[1].split()[1]
         assert world.left() == {Path(backup).name, f"{Path(backup).name}-keys"}
 
     async with world.running(module=NEWER):
         await world.ask("And my dog Rex.")
-    assert world.schema == newest() + 1
+    assert world.schema == NEWEST + 1
     refused = await world.verb("run")
     assert (refused.status, "start a newer one" in refused.stderr) == (2, True)
 
     back = await world.verb("restore", backup)
     assert back.status == 0, back.stderr
-    assert world.schema == newest()
+    assert world.schema == NEWEST
     async with world.running():
         await world.ask("Who is she?")
     assert "Tabby" in world.model.requests[-1].body.decode()
@@ -72,10 +72,12 @@ async def test_without_a_running_one_the_store_is_not_opened(world: World) -> No
     before = (world.folder / "aldis.db").read_bytes(), (world.folder / "aldis.db-wal").read_bytes()
     failed = await world.verb("upgrade-check", module=NEWER, STEP_FAILS="1")
     assert (failed.status, failed.stderr.count("\n")) == (2, 1)
+    for copy in world.left():
+        (world.folder / "backups" / copy).unlink()
     checked = await world.verb("upgrade-check", module=NEWER)
     assert checked.status == 0, checked.stderr
     assert ((world.folder / "aldis.db").read_bytes(), (world.folder / "aldis.db-wal").read_bytes()) == before
-    backup = max(name for name in world.left() if name.endswith(".db"))
+    [backup] = [name for name in world.left() if name.endswith(".db")]
     restored = await world.verb("restore", str(world.folder / "backups" / backup))
     assert restored.status == 0, restored.stderr
     told = await world.verb("export", ALICE.uuid)

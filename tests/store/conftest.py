@@ -11,14 +11,14 @@ from store.database import connect
 from store.migrations import migrate
 from store.repository import Context
 from store.sealing import unlock
-from tests.store.places import keys_of, master_of
+from tests.store.places import master_of
 
 
 @pytest.fixture
 def repos(path: Path) -> Generator[Repositories]:
     """The repositories of a new store, in one transaction that is never committed."""
     path.parent.mkdir()
-    with closing(connect(path, keys_of(path))) as connection:
+    with closing(connect(path)) as connection:
         migrate(connection)
         keyring = unlock(connection, master_of(path))
         connection.execute("BEGIN")

@@ -20,6 +20,10 @@ _ONE_ROW = "id INTEGER PRIMARY KEY CHECK (id = 1)"
 _TOKENS = ("input_tokens", "output_tokens")
 
 CHANGES = (
+    *((1, 40, f"DROP TRIGGER articles_{what}") for what in ("come", "go", "change")),
+    (1, 40, "DROP TABLE article_words"),
+    (15, 40, "ALTER TABLE restored ADD COLUMN restored_at INTEGER"),
+    (4, 40, "CREATE TABLE spent (scope BLOB, period TEXT, cost_usd TEXT, unknown_costs INTEGER)"),
     (23, 40, "ALTER TABLE turns ADD COLUMN reached INTEGER NOT NULL DEFAULT 0"),
     (6, 40, "CREATE TABLE listening (realm TEXT PRIMARY KEY, until INTEGER NOT NULL)"),
     (16, 40, "ALTER TABLE attempts ADD COLUMN open_until INTEGER"),
@@ -77,7 +81,6 @@ CHANGES = (
     *((1, 7, f"DROP TABLE {table}") for table in ("reminders", "zones")),
     *((1, 6, f"DROP TABLE {table}") for table in ("chats", "unanswered")),
     *((1, 4, f"DROP TABLE {table}") for table in ("attempts", "receipts")),
-    (1, 3, "DROP TABLE spent"),
     (1, 1, "DROP TABLE askers"),
     *((1, 1, f"ALTER TABLE inbox DROP COLUMN {column}") for column in ("urgent", "refusal", "put_off_until")),
     *((1, 1, f"ALTER TABLE outbox DROP COLUMN {column}") for column in ("revision", "original_at")),

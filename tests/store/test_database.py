@@ -12,7 +12,7 @@ import pytest
 
 from store.database import Database, translate_error
 from store.errors import Damaged, StoreError, StoreFull, StoreInUse
-from tests.store.places import contents, keys_of
+from tests.store.places import contents
 from tests.waiting import WAIT_SECONDS
 
 Work = Callable[[sqlite3.Connection], object]
@@ -25,7 +25,7 @@ class Oops(Exception):
 @pytest.fixture
 async def database(path: Path) -> AsyncGenerator[Database]:
     """An open database with a table of words."""
-    database = await Database.open(path, keys_of(path))
+    database = await Database.open(path)
     await database.transaction(does("CREATE TABLE words (word TEXT UNIQUE) STRICT"))
     yield database
     await database.aclose()
@@ -178,10 +178,10 @@ async def test_the_work_of_a_cancelled_caller_happens_whole_or_not_at_all(databa
 async def test_a_second_opener_is_refused(database: Database, path: Path) -> None:
     """Two connections could corrupt the file, so the second is refused by name; after closing it may open."""
     with pytest.raises(StoreInUse, match=str(path)):
-        await Database.open(path, keys_of(path))
+        await Database.open(path)
     assert await database.transaction(said("still fine")) == "still fine"
     await database.aclose()
-    again = await Database.open(path, keys_of(path))
+    again = await Database.open(path)
     assert await words(again) == ["still fine"]
     await again.aclose()
 
@@ -241,14 +241,14 @@ class TestOpening:
     async def test_one_that_is_cancelled_leaves_it_free(self, path: Path) -> None:
         """The lock is given back and the thread ends, so that the next one can open it."""
         before = set(threading.enumerate())
-        opening = asyncio.create_task(Database.open(path, keys_of(path)))
+        opening = asyncio.create_task(Database.open(path))
         await asyncio.sleep(0)
         assert not opening.done()
         opening.cancel()
         with pytest.raises(asyncio.CancelledError):
             await opening
         self.assert_ended(before)
-        await (await Database.open(path, keys_of(path))).aclose()
+        await (await Database.open(path)).aclose()
 
     @pytest.mark.parametrize("place", ["data", "data/aldis.db", "data/aldis.db-lock", "data/aldis.db-keys"])
     async def test_a_place_that_cannot_be_used_is_named(self, path: Path, place: str) -> None:
@@ -263,7 +263,7 @@ class TestOpening:
             wrong.mkdir(parents=True)
         before = set(threading.enumerate())
         with pytest.raises(StoreError, match=str(wrong)) as caught:
-            await Database.open(path, keys_of(path))
+            await Database.open(path)
         assert type(caught.value) is StoreError
         self.assert_ended(before)
 
@@ -280,6 +280,7 @@ def test_every_foreign_error_has_its_kind() -> None:
         (Refusal("SQLITE_FULL"), StoreFull, "no room"),
         (Refusal("SQLITE_IOERR_SHMSIZE"), StoreFull, "no room"),
         (Refusal("SQLITE_CORRUPT"), Damaged, "damaged"),
+        (sqlite3.OperationalError("no such module: fts5"), StoreError, "FTS5"),
         (Refusal("SQLITE_BUSY_SNAPSHOT"), StoreInUse, "locked"),
         (Refusal("SQLITE_READONLY_DIRECTORY"), StoreError, "check its disk"),
         (Refusal("SQLITE_IOERR_FSYNC"), StoreError, "(SQLITE_IOERR_FSYNC): check its disk"),

@@ -79,7 +79,7 @@ class TestFeeds:
             return lamps
 
         def remove(repos: Repositories) -> None:
-            assert [repos.feeds.remove(lamps.id) for _ in range(2)] == [lamps, None]
+            repos.feeds.remove(lamps.id)
             assert not repos.feeds.note(lamps)
             assert found(repos, "lighthouse") == []
             assert_index_is_whole(repos)

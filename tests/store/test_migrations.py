@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from store import KeptTime, Repositories, SchemaTooNew, open_store
-from store.migrations import migrate, newest, version_of
+from store.migrations import NEWEST, migrate, version_of
 from tests.conftest import NOON
 from tests.store.earlier import earlier_store
 from tests.store.places import contents, execute
@@ -20,8 +20,7 @@ EARLIER_ROWS = """
     DELETE FROM turns WHERE id = 9;
     INSERT INTO outbox (conversation_id, turn_id, position, in_group, state, due_at, attempted_at, sent_at)
     VALUES (3, 8, 0, 0, 'sent', 4, 5, 6);
-    INSERT INTO ledger (turn_id, at, kind, name, outcome, cost_usd)
-    VALUES (8, 1, 'tool', 'x', 'ok', '2');
+    INSERT INTO ledger (turn_id, at, kind, name, outcome, cost_usd) VALUES (8, 1, 'tool', 'x', 'ok', '2');
 """
 
 
@@ -42,7 +41,7 @@ async def test_every_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> Non
     with closing(sqlite3.connect(":memory:")) as model:
         migrate(model)
         wanted = definitions(model)
-    for number in (*range(1, newest(), 4), 4, 14, 28, 35, 36, 38, 39, 40):
+    for number in (*range(1, NEWEST, 4), 4, 14, 28, 35, 36, 38, 39, 40):
         path = tmp_path / f"{number}" / "aldis.db"
         with earlier_store(path, number) as (connection, _):
             connection.executescript(EARLIER_ROWS)
@@ -109,7 +108,7 @@ async def test_a_newer_store_is_left_as_it_is(path: Path) -> None:
     """Not a byte of its files is changed, so that the newer Aldis still opens it."""
     async with open_store(path, realm="signal"):
         pass
-    execute(path, f"PRAGMA user_version = {newest() + 1}")
+    execute(path, f"PRAGMA user_version = {NEWEST + 1}")
     before = contents(path)
     with pytest.raises(SchemaTooNew):
         async with open_store(path, realm="signal"):
@@ -126,4 +125,29 @@ def test_a_step_that_fails_leaves_the_schema_before_it(connection: sqlite3.Conne
     assert not connection.in_transaction
     connection.execute("DROP TABLE ledger")
     migrate(connection)
-    assert version_of(connection) == newest()
+    assert version_of(connection) == NEWEST
+
+
+async def test_articles_of_an_earlier_schema_are_found(path: Path) -> None:
+    """By the index, which is made anew."""
+    index = (
+        "CREATE VIRTUAL TABLE article_words USING fts5 (title, summary, content = 'articles', content_rowid = 'id', "
+        "tokenize = 'porter unicode61 remove_diacritics 2')"
+    )
+    with earlier_store(path, 40) as (connection, _):
+        connection.executescript(f"""
+            {index};
+            INSERT INTO feeds (id, given, is_set, url) VALUES (2, 'a', 0, 'a');
+            INSERT INTO articles (id, feed_id, key, title, summary, published_at, is_dated, is_listed)
+            VALUES (7, 2, 'k', 'Lamps', 'They flash.', 5, 1, 1);
+            INSERT INTO article_words (rowid, title, summary) VALUES (7, 'Lamps', 'They flash.');
+        """)
+
+    def found(repos: Repositories) -> list[str]:
+        repos.feeds.execute("INSERT INTO article_words (article_words, rank) VALUES ('integrity-check', 1)")
+        since = NOON - timedelta(days=99999)
+        return [one.title for one in repos.feeds.search("lamp flashes", since=since, now=NOON, limit=2)[0]]
+
+    for _ in range(2):
+        async with open_store(path, realm="signal") as store:
+            assert await store.transaction(found) == ["Lamps"]

@@ -205,9 +205,6 @@ def former(path: Path) -> None:
         put("identities", guest(MALLORY), keyring.handle("new key"), noon, 1, 0, None)
         put("identities", guest(ALICE), keyring.handle("key"), 0, 0, 1, noon)
         put("grants", 1, alice, "post", "s", noon)
-        for period in ("2026-11-21", "2026-11"):  # a month is the sum of its days now, and counts once
-            columns = "scope, period, cost_usd, unknown_costs"
-            connection.execute(f"INSERT INTO spent ({columns}) VALUES (?, ?, '7', 0)", (b"all", period))
 
 
 async def test_what_an_earlier_aldis_has_written_is_carried_over(kept: Path, tmp_path: Path) -> None:
@@ -219,8 +216,6 @@ async def test_what_an_earlier_aldis_has_written_is_carried_over(kept: Path, tmp
         now = await on(path, seen)
         assert all(now[key] == wanted[key] for key in ("allowed", "number", "told"))
         assert [len(now[key]) for key in ("approvals", "untrusted")] == [1, 1]  # type: ignore[arg-type]
-        totals = await on(path, lambda repos: repos.ledger.totals(None, None, ("2026-11",)))
-        assert [str(total.cost_usd) for total in totals] == ["7"]
 
 
 async def test_what_schema_36_has_sealed_is_carried_over(kept: Path) -> None:

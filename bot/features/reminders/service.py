@@ -407,9 +407,9 @@ def close_copy(repos: Repositories, now: datetime) -> None:
 
     What happened between copy and restore is unknown, and doing all of it now could do it twice.
     """
-    if (restored_at := repos.restored.until(now)) is None:
+    if not repos.restored.is_copy():
         return
-    overdue = repos.reminders.overdue(restored_at)
+    overdue = repos.reminders.overdue(now)
     for reminder in overdue:
         try:
             _go_on(repos, reminder, now)

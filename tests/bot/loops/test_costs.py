@@ -7,6 +7,7 @@ import pytest
 
 from bot.chat import phrases
 from bot.clock import SetClock
+from bot.money.ledger import periods
 from bot.settings import BudgetSettings
 from store import Store
 from tests.bot.chat.turn_helpers import Echo, calls, says
@@ -22,13 +23,9 @@ CENT = "0.01"
 
 async def spent_by(aldis: Harness, person: str) -> str:
     """What was spent for a person on this day."""
-    day = aldis.clock.now().date().isoformat()
-    [total] = [
-        one
-        for one in await aldis.store.read(lambda repos: repos.ledger.totals(person, None, (day,)))
-        if one.scope == "person"
-    ]
-    return format(total.cost_usd.normalize(), "f")
+    now = periods(aldis.clock.now(), "UTC")
+    [day, *_] = await aldis.store.read(lambda repos: repos.ledger.totals(person, None, now))
+    return format(day.cost_usd.normalize(), "f")
 
 
 @pytest.mark.parametrize("is_held", [False, True], ids=["written", "held back"])

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from bot.clock import SetClock
-from bot.money.budgets import Scope, Span, UsedUp, limits_anything, used_up
-from bot.money.ledger import Periods, Quotas, periods
+from bot.money.budgets import UsedUp, limits_anything, used_up
+from bot.money.ledger import Quotas, periods
 from bot.settings import BudgetSettings
-from store import Store
+from store import Scope, Span, Store
 
 SCOPES: tuple[Scope, ...] = ("person", "group", "all")
 SPANS: tuple[Span, ...] = ("day", "month")
@@ -84,7 +84,12 @@ def test_days_and_months_are_those_of_the_people() -> None:
         (datetime(2026, 10, 25, 22, 59, tzinfo=UTC), "Europe/Berlin", "2026-10-25", "2026-10"),
         (datetime(2026, 10, 25, 23, 0, tzinfo=UTC), "Europe/Berlin", "2026-10-26", "2026-10"),
     ):
-        assert periods(now, timezone) == Periods(day=day, month=month)
+        found = periods(now, timezone)
+        assert [found["day"][0].isoformat()[:16], found["month"][0].isoformat()[:16]] == [
+            f"{day}T00:00",
+            f"{month}-01T00:00",
+        ]
+        assert all(begin <= now < end for begin, end in found.values())
 
 
 async def test_a_day_s_amount_is_counted_in_what_is_paid_for(store: Store, clock: SetClock) -> None:
