@@ -40,7 +40,7 @@ from bot.clock import Clock
 from bot.commands.admin import AdminCommands, Audience
 from bot.commands.base import CommandContext, CommandGroup, Commands
 from bot.commands.conversation import ConversationCommands
-from bot.commands.preferences import Menu, PreferenceCommands
+from bot.commands.preferences import PreferenceCommands
 from bot.commands.urgent import UrgentItems
 from bot.doctor.checkup import recheck
 from bot.doctor.findings import Deps, Finding
@@ -299,8 +299,7 @@ def service(
     system = prompt.system(settings.signal.name, settings.llm.system_prompt, settings.locale.place)
     asked = Models(provider=provider, system=system, settings=settings, budget=shared.budget, room=room)
     summaries = Summaries(store, clock, counts, provider, room, shared.budget, settings)
-    menu = Menu(models=settings.llm.models_to_choose, tools=tools, sources=more)
-    groups = (*_command_groups(shared, menu, news), *commands)
+    groups = (*_command_groups(shared, tools, more, news), *commands)
     checkups, health = _watching(shared, ask)
     language, grace = shared.turns.language, settings.signal.unknown_grace_seconds
     retention, backups = (
@@ -355,7 +354,9 @@ def _watching(shared: Services, ask: Callable[[], Awaitable[Sequence[Finding]]] 
     return checkups, health
 
 
-def _command_groups(shared: Services, menu: Menu, news: NewsOptions) -> tuple[CommandGroup, ...]:
+def _command_groups(
+    shared: Services, tools: Sequence[Tool], sources: Sequence[ToolSource], news: NewsOptions
+) -> tuple[CommandGroup, ...]:
     """What people can say, in the order of /help."""
     settings, zone = shared.settings, shared.settings.locale.timezone
     context, has_model = shared.command_context, models.has_model(settings)
@@ -363,7 +364,7 @@ def _command_groups(shared: Services, menu: Menu, news: NewsOptions) -> tuple[Co
         ConversationCommands(context, shared.approvals),
         ExportCommands(context, timezone=zone),
         UsageCommands(context, timezone=zone, limits=settings.budget),
-        PreferenceCommands(context, menu),
+        PreferenceCommands(context, models=settings.llm.models_to_choose, tools=tools, sources=sources),
         AttestationCommands(context),
         ReminderCommands(context, shared.reminders, has_model=has_model, has_reactions=shared.is_signal),
         MemoryCommands(context),

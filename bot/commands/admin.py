@@ -8,8 +8,7 @@ a message to every conversation.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import TypeVar
 
 from bot.access.access import EVERYBODY, AccessList
@@ -28,9 +27,9 @@ from bot.formatting.split import one_message
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import Language, use_language
-from bot.i18n.locale import day, quotation
+from bot.i18n.locale import day, join_list, quotation
 from bot.signal.protocol import Contact, Group, Groups, Identities, Transport
-from store import InboxId, Repositories, StoreError
+from store import ConversationId, InboxId, Repositories, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -39,19 +38,7 @@ T = TypeVar("T")
 _BRIDGE_SECONDS = 5.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class KnownGroup:
-    """A group that Aldis is in, or is invited to."""
-
-    id: str
-    name: str
-    may_write: bool
-    """Whether its members can write there."""
-    is_invitation: bool = False
-    """Whether Aldis has not joined it yet."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Names:
     """What people call themselves, in lists and commands: two with one name differ by their labels."""
 
@@ -76,7 +63,7 @@ class Names:
 
 
 class Audience:
-    """The people and groups that the bridge knows."""
+    """The people and groups that the bridge knows, and which of them can write."""
 
     def __init__(self, transport: Transport, allowed: Callable[[], AccessList]) -> None:
         self.transport = transport
@@ -86,20 +73,17 @@ class Audience:
         """Returns the people; None if the bridge does not answer within seconds: other commands wait for this one."""
         return await _in_time(self.transport.contacts()) if isinstance(self.transport, Identities) else ()
 
-    async def groups(self) -> tuple[KnownGroup, ...] | None:
-        """Returns the groups that Aldis is in, then those that it is invited to; None as for `contacts`."""
+    async def groups(self) -> tuple[tuple[Group, bool], ...] | None:
+        """Returns the groups that Aldis is in, then those that it is only invited to (True); None as for `contacts`."""
         if not isinstance(self.transport, Groups):
             return ()
-        both = await _in_time(asyncio.gather(self.transport.groups(), self.transport.invitations()))
-        if both is None:
-            return None
-        joined, invited = both
-        return (*map(self._known, joined), *(replace(self._known(group), is_invitation=True) for group in invited))
+        found = await _in_time(asyncio.gather(self.transport.groups(), self.transport.invitations()))
+        return None if found is None else (*((one, False) for one in found[0]), *((one, True) for one in found[1]))
 
-    def _known(self, group: Group) -> KnownGroup:
+    def is_open(self, group: Group) -> bool:
+        """Whether the members of a group can write there."""
         allowed = self._allowed()
-        may_write = not (allowed.note_to_self or allowed.groups.isdisjoint({group.id, EVERYBODY}))
-        return KnownGroup(id=group.id, name=group.name, may_write=may_write)
+        return not (allowed.note_to_self or allowed.groups.isdisjoint({group.id, EVERYBODY}))
 
     def may_write(self, repos: Repositories, contact: Contact) -> bool:
         """Whether this person can write directly, at the moment."""
@@ -112,11 +96,6 @@ class Audience:
         if repos.people.number_of(contact.person, allowed.numbers & {contact.number or ""}) is not None:
             return True
         return repos.people.is_allowed(contact.person, account=self.transport.account)
-
-    def names(self, repos: Repositories, contacts: Iterable[Contact], more: Mapping[PersonId, str]) -> Names:
-        """Returns what people call themselves; `more` are names of people whose names the bridge does not know yet."""
-        named = {one.person: clean_name(one.name) or more.get(one.person, "") for one in contacts}
-        return Names(people={self.label(repos, one): (one, name) for one, name in {**more, **named}.items()})
 
     def label(self, repos: Repositories, person: str) -> str:
         """Returns the label of a person, by which the store knows them."""
@@ -169,7 +148,9 @@ class AdminCommands(CommandGroup):
         try:
             for admin, language in await self._context.store.read(chats):
                 with use_language(language):
-                    text = phrases.stranger_asks(stranger.name, "" if is_alone else stranger.code)
+                    asks = phrases.STRANGER_ASKS_TOO if stranger.name else phrases.STRANGER_NAMELESS
+                    asks = phrases.STRANGER_ASKS if is_alone else asks
+                    text = say(asks, name=quotation(stranger.name), code=stranger.code)
                 sent = await self._audience.transport.send(Reply(chat=ChatId.direct(admin), content=Styled(text=text)))
                 self._pairing.note_question(admin, sent, stranger)
         except (TransportError, StoreError) as error:
@@ -214,28 +195,32 @@ class AdminCommands(CommandGroup):
         if not word:
             raise WrongForm
         contacts = await self._audience.contacts() or ()
-        waiting = self._pairing.find(word, self._context.clock.now())
+        waiting = {one.person for one in self._pairing.find(word, self._context.clock.now())}
 
         def deny(repos: Repositories) -> str:
-            names = self._names(repos, contacts)
-            known = names.labels(word)
-            found = [one.label for one in repos.people.approvals() if one.label in known]
-            others = [one for one in waiting if self._audience.label(repos, one.person) not in found]
-            if len(found) + len(others) > 1:
-                return phrases.which(word, [*found, *(one.code for one in others)])
-            for one in waiting:
-                self._pairing.refuse(one.person)
-            if found and repos.people.deny(found[0], account=self._audience.transport.account):
-                return say(phrases.SHUT_OUT, name=plain_name(names.entry(found[0])))
-            if not waiting:
+            names, let_in = self._names(repos, contacts), {one.label for one in repos.people.approvals()}
+            strangers = {self._audience.label(repos, person): person for person in waiting}
+            found = [*(label for label in names.labels(word) if label in let_in - set(strangers)), *strangers]
+            if not found:
                 return say(phrases.UNKNOWN_PERSON)
-            return say(phrases.STAYS_OUT, name=quotation(plain_name(waiting[0].name)))
+            if len(found) > 1:
+                return phrases.which(word, found)
+            [label] = found
+            if label in strangers:
+                self._pairing.refuse(strangers[label])
+            name = plain_name(names.entry(label))
+            if repos.people.deny(label, account=self._audience.transport.account):
+                return say(phrases.SHUT_OUT, name=name)
+            return say(phrases.STAYS_OUT, name=quotation(name))
 
         return deny
 
     def _names(self, repos: Repositories, contacts: Iterable[Contact]) -> Names:
         """What people call themselves; of a stranger the bridge may not know it yet."""
-        return self._audience.names(repos, contacts, {one.person: one.name for one in self._pairing.strangers.values()})
+        named = {one.person: one.name for one in self._pairing.strangers.values()}
+        named |= {one.person: clean_name(one.name) or named.get(one.person, "") for one in contacts}
+        known = {self._audience.label(repos, person): (person, name) for person, name in named.items()}
+        return Names({one.label: (PersonId(one.label), "") for one in repos.people.approvals()} | known)
 
     @command("/people", phrases.ABOUT_PEOPLE, for_admins=True, section="admins")
     async def _people(self, _: Call) -> Answer:
@@ -273,12 +258,21 @@ class AdminCommands(CommandGroup):
         groups = await self._audience.groups()
         if groups is None:
             return phrases.BRIDGE_SILENT
-        return lambda _: "\n".join(map(_group_line, groups)) or say(phrases.NO_GROUPS)
+
+        def listed(_: Repositories) -> str:
+            lines: list[str] = []
+            for one, is_invitation in groups:
+                # Every account on Signal can invite this one to a group, by whatever name.
+                line = f"- {'✓' if self._audience.is_open(one) else '✗'} {plain_name(one.name)}: `{one.id}`"
+                lines.append(f"{line} {say(phrases.GROUP_INVITATION)}" if is_invitation else line)
+            return "\n".join(lines) or say(phrases.NO_GROUPS)
+
+        return listed
 
     @command("/broadcast TEXT", phrases.ABOUT_BROADCAST, for_admins=True, directly_only=True, section="admins")
     async def _broadcast(self, call: Call) -> Answer | None:
         """Sends one message to all people and groups that have written before and can still write, after a yes."""
-        text, origin = call.command.rest, call.command.confirms
+        text, origin, now = call.command.rest, call.command.confirms, self._context.clock.now()
         if not text:
             raise WrongForm
         if origin is not None and text.endswith("no"):
@@ -287,37 +281,36 @@ class AdminCommands(CommandGroup):
         if contacts is None or groups is None:
             return phrases.BRIDGE_SILENT
 
-        def chats(repos: Repositories) -> list[ChatId]:
+        def chats(repos: Repositories) -> list[tuple[ChatId, ConversationId]]:
             others = (one for one in contacts if one.person != call.message.author)
             found = [ChatId.direct(one.person) for one in others if self._audience.may_write(repos, one)]
-            found += [ChatId.group(one.id) for one in groups if one.may_write and not one.is_invitation]
-            return [chat for chat in found if repos.conversations.at(chat) is not None]
+            found += [
+                ChatId.group(one.id)
+                for one, is_invitation in groups
+                if not is_invitation and self._audience.is_open(one)
+            ]
+            places = ((chat, repos.conversations.at(chat)) for chat in found)
+            return [(chat, place) for chat, place in places if place is not None]
 
         def send(repos: Repositories) -> str:
             content, _ = one_message(text.removesuffix("yes").strip(), cut_mark=say(common_phrases.CUT_PARTS))
-            sent = [content and self._enqueue(repos, chat, content, InboxId(origin or 0)) for chat in chats(repos)]
-            return say(phrases.BROADCAST_DONE, count=len(sent))
+            reached = chats(repos) if content else []
+            for chat, place in reached:  # while it waits in the outbox, deleting the command takes it back
+                turn = repos.turns.begin(place, now=now, origin=origin_of(InboxId(origin or 0)))
+                repos.journal.close(turn, "ignored", now=now)
+                outgoing.add_message(repos, place, turn, Reply(chat=chat, content=content or Styled(text="")), now)
+            return say(phrases.BROADCAST_DONE, count=len(reached))
 
         if origin is not None:
             return send
         found = await self._context.store.read(chats)
         if not found:
             return phrases.NOBODY_TO_TELL
-        of_groups = sum(chat.is_group for chat in found)
-        asked = partial(phrases.broadcast_asks, len(found) - of_groups, of_groups, text)
-        return await self._context.confirm(call, asked)
+        of_groups = sum(chat.is_group for chat, _ in found)
 
-    def _enqueue(self, repos: Repositories, chat: ChatId, content: Styled, item: InboxId) -> None:
-        """Puts it into the outbox of one conversation; while it waits there, deleting the command takes it back."""
-        conversation, now = repos.conversations.at(chat), self._context.clock.now()
-        if conversation is not None:
-            turn = repos.turns.begin(conversation, now=now, origin=origin_of(item))
-            repos.journal.close(turn, "ignored", now=now)
-            outgoing.add_message(repos, conversation, turn, Reply(chat=chat, content=content), now)
+        def question() -> str:
+            counts = ((phrases.BROADCAST_PEOPLE, len(found) - of_groups), (phrases.BROADCAST_GROUPS, of_groups))
+            reached = join_list([say(sentence, count=count) for sentence, count in counts if count])
+            return say(phrases.BROADCAST_ASKS, chats=reached, text=text)
 
-
-def _group_line(group: KnownGroup) -> str:
-    """A group with its id and whether people can write there; for one that Aldis is not in yet, what it would take."""
-    # Every account on Signal can invite this one to a group, by whatever name.
-    line = f"- {'✓' if group.may_write else '✗'} {plain_name(group.name)}: `{group.id}`"
-    return f"{line} {say(phrases.GROUP_INVITATION)}" if group.is_invitation else line
+        return await self._context.confirm(call, question)

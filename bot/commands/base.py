@@ -8,7 +8,7 @@ Left to others: what the commands do (the modules beside this one), what counts 
 
 import unicodedata
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from types import MethodType
@@ -25,13 +25,12 @@ from bot.events import File, Incoming, PersonId
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.detect import detect_language
 from bot.i18n.language import Language, use_language
+from bot.i18n.locale import join_list
 from store import ConversationId, InboxItem, Repositories, Store, TurnId
 
 _CONFIRMED_WITHIN = timedelta(minutes=10)
 _CLOSE = 0.75
 """One letter in four can be wrong, or two swapped."""
-_MAX_COMPARED = 60
-"""Comparing a whole message with names letter by letter would keep others waiting."""
 _WORDS: Mapping[str, str] = {
     "help": "hilfe aide ayuda start commands befehle commandes comandos",
     "new": "neu nouveau nuevo reset",
@@ -118,28 +117,27 @@ async def _nothing(*_: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class command:  # noqa: N801  (it decorates methods)
-    """One line of the table: it makes the method below it a command of its group. The docstring of that method
-    describes the command in docs/commands.md; `make pages` writes it.
+    """One line of the table: it makes the method below it a command of its group, and describes it in docs/commands.md
+    by that method's docstring.
     """
 
     form: str
     """The command with what can follow it, such as `/forget [everything]`."""
     summary: Sentence
     """What it does, in one sentence for the help."""
-    section: Section = field(default="chat", kw_only=True)
-    """The section of the help that lists it."""
-    for_admins: bool = field(default=False, kw_only=True)
-    configures_group: bool = field(default=False, kw_only=True)
+    _: KW_ONLY
+    section: Section = "chat"
+    for_admins: bool = False
+    configures_group: bool = False
     """Whether it is for admins, or for everybody if the settings name no admin: otherwise no one could ever use it."""
-    directly_only: bool = field(default=False, kw_only=True)
+    directly_only: bool = False
     """Whether its answer is about other conversations, so that no group can be shown it."""
-    groups_only: bool = field(default=False, kw_only=True)
+    groups_only: bool = False
     """Whether it sets something that only groups have."""
-    examples: tuple[str | Sentence, ...] = field(default=(), kw_only=True)
+    examples: tuple[str | Sentence, ...] = ()
     """Examples for its help; placeholders are in capitals, the same in every language."""
-    run: Callable[..., Awaitable[Answer | None]] = field(default=_nothing, kw_only=True)
-    """Carries it out, and returns its answer; None if it has settled the command itself. Raises `WrongForm`.
-    """
+    run: Callable[..., Awaitable[Answer | None]] = _nothing
+    """Carries it out, and returns its answer; None if it has settled the command itself. Raises `WrongForm`."""
 
     def __call__(self, run: Callable[[Any, Call], Awaitable[Answer | None]]) -> Self:
         """Returns the entry with what the command does."""
@@ -189,23 +187,18 @@ class CommandContext:
 
         A message that disappears before the yes takes it along.
         """
-
-        def ask(repos: Repositories) -> TurnId:
-            with use_language(self._language(repos, call)):
-                return self.say(repos, call, call.conversation, question())
-
-        turn = await self.store.transaction(ask)
+        turn = await self.answer(call, lambda _: question())
         until, gone_at = self.clock.now() + _CONFIRMED_WITHIN, call.urgent_item.expires_at
         self.unconfirmed[call.conversation, call.message.author] = call, turn, min(until, gone_at or until)
 
-    async def answer(self, call: Call, answer: Answer) -> None:
-        """Gives a command's answer and settles it, with the work of it: all of it or nothing."""
+    async def answer(self, call: Call, answer: Answer) -> TurnId:
+        """Does a command's work, gives its answer and settles it, all or nothing; returns the turn that speaks."""
 
-        def answered(repos: Repositories) -> None:
+        def answered(repos: Repositories) -> TurnId:
             with use_language(self._language(repos, call)):
-                self.say(repos, call, call.conversation, answer(repos) if callable(answer) else answer)
+                return self.say(repos, call, call.conversation, answer(repos) if callable(answer) else answer)
 
-        await self.store.transaction(answered)
+        return await self.store.transaction(answered)
 
     def set(self, call: Call, reply: Sentence | Callable[[], str], **values: object) -> Answer:
         """Returns the answer that sets these fields of the conversation's settings."""
@@ -291,10 +284,9 @@ class Commands(CommandGroup):
             self.take_back(*place)
         if not is_one:
             return None
-        given, word = call.command, "yes" if verdict.is_yes else "no"
-        message = given.message if verdict.instead is None else verdict.instead.message
-        rest, item = f"{given.rest} {word}".strip(), call.urgent_item.id
-        return replace(given, rest=rest, message=message, confirms=item)
+        message = call.message if verdict.instead is None else verdict.instead.message
+        rest = f"{call.command.rest} {'yes' if verdict.is_yes else 'no'}".strip()
+        return replace(call.command, rest=rest, message=message, confirms=call.urgent_item.id)
 
     async def run(self, call: Call) -> bool:
         """Carries out a command and answers it; returns False if it was not meant for Aldis, and was ignored.
@@ -303,13 +295,21 @@ class Commands(CommandGroup):
             StoreError: nothing was done; try again.
         """
         found = self._found(call, call.command.name)
-        if isinstance(found, CommandEntry):
-            await self._carry_out(found, call)
-        elif call.command.is_addressed:
-            await self._context.answer(call, lambda _: phrases.unknown_command(call.command.name, found))
-        else:
-            await self._context.settle(call)
-            return False
+        if not isinstance(found, CommandEntry):
+            if call.command.is_addressed:
+                await self._context.answer(call, lambda _: phrases.unknown_command(call.command.name, found))
+            else:
+                await self._context.settle(call)
+            return call.command.is_addressed
+        answer: Answer | None = phrases.ONLY_DIRECTLY if found.directly_only else phrases.ONLY_IN_GROUPS
+        try:
+            if found.belongs(call):
+                answer = await found.run(call)
+            if answer is not None:
+                await self._context.answer(call, answer)
+        except WrongForm:
+            right = found.examples or (found.form,)
+            await self._context.answer(call, lambda _: say(phrases.WRONG_FORM, examples=join_list(_typed(right), "or")))
         return True
 
     def has(self, word: str) -> bool:
@@ -330,41 +330,31 @@ class Commands(CommandGroup):
         name = _NAMES.get(folded, word)
         if name in given:
             return given[name]
-        return () if name in self._entries else get_close_matches(folded[:_MAX_COMPARED], given, cutoff=_CLOSE)
-
-    async def _carry_out(self, entry: CommandEntry, call: Call) -> None:
-        answer: Answer | None = phrases.ONLY_DIRECTLY if entry.directly_only else phrases.ONLY_IN_GROUPS
-        try:
-            if entry.belongs(call):
-                answer = await entry.run(call)
-            if answer is not None:
-                await self._context.answer(call, answer)
-        except WrongForm:
-            examples = [say(one) if isinstance(one, Sentence) else one for one in entry.examples]
-            await self._context.answer(call, lambda _: phrases.wrong_form(entry.name, examples))
+        return () if name in self._entries else get_close_matches(folded, given, cutoff=_CLOSE)
 
     @command("/help [NAME]", phrases.ABOUT_HELP, examples=("/help", "/help remind"))
     async def _help(self, call: Call) -> Answer:
         """Shows the commands that this person can give here, by topic, or explains one of them."""
-        word = call.command.rest.lower().strip("/? ")
-        if not word:
-            return lambda _: self._overview(call)
-        found = self._found(call, word)
-        return lambda _: _explained(found) if isinstance(found, CommandEntry) else phrases.unknown_command(word, found)
+        if word := call.command.rest.lower().strip("/? "):
+            found = self._found(call, word)
+            if not isinstance(found, CommandEntry):
+                return lambda _: phrases.unknown_command(word, found)
+            return lambda _: "\n- ".join([f"`{found.form}`: {say(found.summary)}\n", *_typed(found.examples)]).strip()
 
-    def _overview(self, call: Call) -> str:
-        entries = [entry for entry in self._entries.values() if entry.may_be_given(call) and entry.belongs(call)]
-        named = {
-            one: " ".join(f"`/{entry.name}`" for entry in entries if entry.section == one) for one in get_args(Section)
-        }
-        lines = (say(phrases.HELP_SECTIONS[section], names=names) for section, names in named.items() if names)
-        return "\n".join([say(phrases.HELP), "", *lines])
+        def overview(_: Repositories) -> str:
+            entries = [entry for entry in self._entries.values() if entry.may_be_given(call) and entry.belongs(call)]
+            lines = [say(phrases.HELP), ""]
+            for section in get_args(Section):
+                names = " ".join(f"`/{entry.name}`" for entry in entries if entry.section == section)
+                lines += [say(phrases.HELP_SECTIONS[section], names=names)] if names else []
+            return "\n".join(lines)
+
+        return overview
 
 
-def _explained(entry: CommandEntry) -> str:
-    """What a command does, with examples."""
-    lines = [f"- `{example if isinstance(example, str) else say(example)}`" for example in entry.examples]
-    return "\n".join([f"`{entry.form}`: {say(entry.summary)}", *(["", *lines] if lines else [])])
+def _typed(examples: Sequence[str | Sentence]) -> list[str]:
+    """Returns commands as they are to be typed, in the current language."""
+    return [f"`{say(one) if isinstance(one, Sentence) else one}`" for one in examples]
 
 
 def fold(word: str) -> str:

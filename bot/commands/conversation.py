@@ -10,9 +10,11 @@ In a group people repeat or take back only what they asked themselves.
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Literal
 
 from bot import messages
 from bot.access import chat_settings
+from bot.access.chat_settings import ChatSettings
 from bot.access.routing import parse_word
 from bot.chat import outgoing, prompt
 from bot.chat import phrases as turn_phrases
@@ -42,14 +44,11 @@ class ConversationCommands(CommandGroup):
     async def _stop(self, call: Call) -> Answer | None:
         """Stops the answer under way, or what waits for a yes."""
         if call.running.stop(call.conversation):
-            # The turn itself reports that it was stopped.
-            await self._context.settle(call)
-            return None
+            return await self._context.settle(call)  # the turn itself reports that it was stopped
 
         def put_aside(repos: Repositories) -> Sentence:
-            return (
-                common_phrases.STOPPED if self._approvals.end_all(repos, call.conversation) else phrases.NOTHING_TO_STOP
-            )
+            is_put_aside = self._approvals.end_all(repos, call.conversation)
+            return common_phrases.STOPPED if is_put_aside else phrases.NOTHING_TO_STOP
 
         return put_aside
 
@@ -67,42 +66,37 @@ class ConversationCommands(CommandGroup):
         admin has set about who is answered, and when, stays.
         """
         *words, last = call.command.rest.lower().split() or [""]
-        meant = parse_word(last)
-        scope = " ".join(words) if meant else call.command.rest.lower()
+        meant, author = parse_word(last), call.message.author
+        scope = " ".join(words if meant else [*words, last])
         if scope not in {"", "all", "everything"}:
             raise WrongForm
         if scope == "all" and call.is_in_group and not call.is_admin:
             return phrases.FORGET_ALL_ADMINS
-        if meant is None:
-            return await self._ask(call, scope)
         if meant == "no":
             return common_phrases.NOT_DONE
-        if scope == "everything":
-            message = call.message
-            address = ChatId.direct(message.author) if call.is_in_group else message.chat
-            return await forget(self._context, call, address, person=message.author)
-        if call.is_in_group and scope != "all":
+        what = "everything" if scope == "everything" else "own" if call.is_in_group and not scope else "here"
+        if meant is None:
+            return await self._ask_before(call, what)
+        if what == "own":
             return await self._forget_own(call)
-        return await forget(self._context, call, call.message.chat)
+        person = author if what == "everything" else None
+        address = ChatId.direct(author) if person and call.is_in_group else call.message.chat
+        return await forget(self._context, call, address, person=person)
 
-    async def _ask(self, call: Call, scope: str) -> Answer | None:
+    async def _ask_before(self, call: Call, what: Literal["here", "own", "everything"]) -> Answer | None:
         """Says what would go and waits for a yes, if there is anything to delete."""
-        author, here, is_group = call.message.author, call.conversation, call.is_in_group
+        author, here = call.message.author, call.conversation
 
         def preview(repos: Repositories) -> tuple[Erasure, bool]:
-            settings = self._context.settings(repos, call)
-            is_set = bool(settings.persona or settings.model or settings.tools_off or settings.language)
-            if scope == "everything":
-                whole = repos.conversations.at(ChatId.direct(author)) if is_group else here
-                return repos.forgetting.preview(author, whole=whole, within=None), is_set
-            if is_group and not scope:
-                return repos.forgetting.preview(author, whole=None, within=here), False
-            return repos.forgetting.preview(None, whole=here, within=None), is_set
+            direct = repos.conversations.at(ChatId.direct(author)) if call.is_in_group else here
+            whole = {"here": here, "own": None, "everything": direct}[what]
+            within, person = here if what == "own" else None, None if what == "here" else author
+            is_set = what != "own" and self._context.settings(repos, call) != ChatSettings()
+            return repos.forgetting.preview(person, whole=whole, within=within), is_set
 
         erased, is_set = await self._context.store.read(preview)
         if erased == Erasure() and not is_set:
             return phrases.NOTHING_TO_FORGET
-        what = "everything" if scope == "everything" else "own" if is_group and not scope else "here"
         return await self._context.confirm(call, lambda: phrases.forget_asks(what, erased))
 
     async def _forget_own(self, call: Call) -> None:
@@ -140,8 +134,7 @@ class ConversationCommands(CommandGroup):
         """Answers the person's last question again, even one that failed; the newest answer is edited."""
 
         def retry(repos: Repositories) -> tuple[TurnId, ...]:
-            last = self._last(repos, call)
-            question = None if last is None else _question(repos, call, last.turn)
+            last, question = self._last(repos, call)
             if self._context.settings(repos, call).is_paused:
                 refusal = turn_phrases.IS_PAUSED  # and the previous answer stays
             elif last is not None and last.state == "running":
@@ -174,31 +167,34 @@ class ConversationCommands(CommandGroup):
     @command("/undo", phrases.ABOUT_UNDO)
     async def _undo(self, call: Call) -> None:
         """Takes the person's last question and its answer back, here and in the chat."""
-        self._end(call, await self._context.store.transaction(lambda repos: self._undone(repos, call)))
 
-    def _undone(self, repos: Repositories, call: Call) -> tuple[TurnId, ...]:
-        """Deletes the last question, and tells the person which it was; returns the turns to stop."""
-        last = self._last(repos, call)
+        def undo(repos: Repositories) -> tuple[TurnId, ...]:
+            last, question = self._last(repos, call)
+            if last is None:
+                self._context.say(repos, call, call.conversation, phrases.NOTHING_TO_UNDO)
+                return ()
+            sent, now = outgoing.shown_answer(repos, last.turn), self._context.clock.now()
+            if last.state == "running":
+                self._context.turns.end(repos, last.turn)
+            planned = self._remove(repos, call, last.turn)
+            outgoing.add_removals(repos, call.conversation, last.turn, call.message.chat, sent, now)
+            with use_language(self._context.turns.language(repos, call.conversation)):
+                words = "" if question is None else " ".join(prompt.words_of_question(question).split())
+                undone = say(phrases.UNDONE, question=shorten(words, _SHOWN_CHARACTERS) or "…")
+                reply = common_phrases.STOPPED if question is None else undone
+                self._context.say(repos, call, call.conversation, reply)
+            return (last.turn, *planned)
+
+        self._end(call, await self._context.store.transaction(undo))
+
+    def _last(self, repos: Repositories, call: Call) -> tuple[LastQuestion | None, UserMessage | None]:
+        """The caller's last question, and its words if it has ended and they are still kept."""
+        here, after = call.conversation, TurnId(self._context.settings(repos, call).starts_after)
+        last = repos.turns.last_asked(here, call.message.author, after=after)
         if last is None:
-            self._context.say(repos, call, call.conversation, phrases.NOTHING_TO_UNDO)
-            return ()
-        question = _question(repos, call, last.turn)
-        sent = outgoing.shown_answer(repos, last.turn)
-        if last.state == "running":
-            self._context.turns.end(repos, last.turn)
-        planned = self._remove(repos, call, last.turn)
-        outgoing.add_removals(repos, call.conversation, last.turn, call.message.chat, sent, self._context.clock.now())
-        with use_language(self._context.turns.language(repos, call.conversation)):
-            words = "" if question is None else " ".join(prompt.words_of_question(question).split())
-            shown = shorten(words, _SHOWN_CHARACTERS) or "…"
-            reply = say(common_phrases.STOPPED) if question is None else say(phrases.UNDONE, question=shown)
-            self._context.say(repos, call, call.conversation, reply)
-        return (last.turn, *planned)
-
-    def _last(self, repos: Repositories, call: Call) -> LastQuestion | None:
-        """The caller's last question."""
-        after = TurnId(self._context.settings(repos, call).starts_after)
-        return repos.turns.last_asked(call.conversation, call.message.author, after=after)
+            return None, None
+        kept = repos.history.message(here, last.turn, "first") or repos.turns.unanswered_question(here, last.turn)
+        return last, messages.load_question(kept)
 
     def _end(self, call: Call, turns: Collection[TurnId]) -> None:
         """Stops those of these deleted turns that are running, and has the history read again."""
@@ -238,11 +234,3 @@ async def forget(context: CommandContext, call: Call, address: ChatId, *, person
     for turn in await store.forget(address, person=person, before=item, now=now, then=then):
         call.running.halt_turn(turn)
     context.turns.forget()
-
-
-def _question(repos: Repositories, call: Call, turn: TurnId) -> UserMessage | None:
-    """The question of a turn that has ended; None if it is no longer kept."""
-    kept = repos.history.message(call.conversation, turn, "first") or repos.turns.unanswered_question(
-        call.conversation, turn
-    )
-    return messages.load_question(kept)

@@ -5,7 +5,7 @@ from typing import Literal
 
 from bot.chat.phrases import answers
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import join_list, quotation
+from bot.i18n.locale import join_list
 from store import Erasure
 
 HELP = Sentence(
@@ -18,11 +18,11 @@ UNKNOWN_CODE = Sentence(
 )
 UNKNOWN_PERSON = Sentence("UNKNOWN_PERSON", "I know no one by that name; `/people` shows who was let in.")
 NOBODY_LET_IN = Sentence("NOBODY_LET_IN", "No one has been let in yet.")
-_STRANGER_ASKS = Sentence("STRANGER_ASKS", "{name} would like to write to me: 👍 or 👎")
-_STRANGER_ASKS_TOO = Sentence(
+STRANGER_ASKS = Sentence("STRANGER_ASKS", "{name} would like to write to me: 👍 or 👎")
+STRANGER_ASKS_TOO = Sentence(
     "STRANGER_ASKS_TOO", "Someone else who goes by {name} would like to write to me (code {code}): 👍 or 👎"
 )
-_STRANGER_NAMELESS = Sentence(
+STRANGER_NAMELESS = Sentence(
     "STRANGER_NAMELESS", "Someone without a name would like to write to me (code {code}): 👍 or 👎"
 )
 STAYS_OUT = Sentence("STAYS_OUT", "OK, {name} stays out.")
@@ -90,8 +90,8 @@ BROADCAST_ASKS = Sentence(
     "BROADCAST_ASKS",
     "That goes to {chats}: {text}\n\nSend it?",
 )
-_BROADCAST_PEOPLE = Sentence("BROADCAST_PEOPLE", "{count} person", "{count} people")
-_BROADCAST_GROUPS = Sentence("BROADCAST_GROUPS", "{count} group", "{count} groups")
+BROADCAST_PEOPLE = Sentence("BROADCAST_PEOPLE", "{count} person", "{count} people")
+BROADCAST_GROUPS = Sentence("BROADCAST_GROUPS", "{count} group", "{count} groups")
 BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chat.", "On its way to {count} chats.")
 _FORGOTTEN = Sentence("FORGOTTEN", "Deleted for good: {what}.")
 NOTHING_TO_FORGET = Sentence("NOTHING_TO_FORGET", "There's nothing to delete.")
@@ -111,8 +111,8 @@ GUEST = Sentence("GUEST", "{name}: let in by {by} on {day}")
 GUEST_BY_PAGE = Sentence("GUEST_BY_PAGE", "{name}: let in on the page on {day}")
 LANGUAGE_SET = Sentence("LANGUAGE_SET", "I'll speak English here from now on.")
 LET_IN = Sentence("LET_IN", "{name} can write to me now. (`/deny {word}` undoes it.)")
-_MODEL_NOW = Sentence("MODEL_NOW", "{model} answers here.")
-_MODEL_OTHERS = Sentence(
+MODEL_NOW = Sentence("MODEL_NOW", "{model} answers here.")
+MODEL_OTHERS = Sentence(
     "MODEL_OTHERS",
     "To choose from:\n{models}\n\n`/model 2` or a part of the name chooses; `/model default` goes back to the first.",
 )
@@ -138,8 +138,7 @@ WHO_ADMIN = Sentence("WHO_ADMIN", "You're one of my admins.")
 WHO_IN_GROUP = Sentence("WHO_IN_GROUP", "We're in the group {group}.")
 WHO_NAME = Sentence("WHO_NAME", "Your name here: {name}")
 WHO_UUID = Sentence("WHO_UUID", "Your id, for the lists of who may write: `{person}`")
-_WRONG_FORM = Sentence("WRONG_FORM", "Please write it like this: {examples}")
-_WRONG_FORM_HELP = Sentence("WRONG_FORM_HELP", "I can't read that. `/help {name}` shows how to write it.")
+WRONG_FORM = Sentence("WRONG_FORM", "Please write it like this: {examples}")
 NO_LONGER_ALLOWED = Sentence("NO_LONGER_ALLOWED", "I'll ask you about {tool} again.")
 NOT_ALLOWED = Sentence("NOT_ALLOWED", "You haven't allowed any tool of that name here.")
 HELP_SECTIONS: Mapping[str, Sentence] = {
@@ -183,30 +182,3 @@ def _destroyed(erased: Erasure) -> str:
     )
     parts = [say(sentence, count=count) for sentence, count in counts if count]
     return join_list([*([answers(erased.turns)] if erased.turns else []), *parts]) or say(_SETTINGS_GONE)
-
-
-def wrong_form(name: str, examples: Sequence[str]) -> str:
-    """The reply to a command that cannot be read: examples of how it is written, or where they stand."""
-    if not examples:
-        return say(_WRONG_FORM_HELP, name=name)
-    return say(_WRONG_FORM, examples=join_list([f"`{one}`" for one in examples], "or"))
-
-
-def broadcast_asks(people: int, groups: int, text: str) -> str:
-    """The question before a message goes to so many people and groups."""
-    counts = ((_BROADCAST_PEOPLE, people), (_BROADCAST_GROUPS, groups))
-    chats = [say(sentence, count=count) for sentence, count in counts if count]
-    return say(BROADCAST_ASKS, chats=join_list(chats), text=text)
-
-
-def stranger_asks(name: str, code: str) -> str:
-    """The question whether a stranger may write; `code` is empty if no one else goes by that name."""
-    sentence = (_STRANGER_ASKS_TOO if name else _STRANGER_NAMELESS) if code else _STRANGER_ASKS
-    return say(sentence, name=quotation(name), code=code)
-
-
-def model(now: str, choices: Sequence[str]) -> str:
-    """The reply to `/model`: the current model, and the choices."""
-    answers = say(_MODEL_NOW, model=now)
-    numbered = "\n".join(f"{place}. {choice}" for place, choice in enumerate(choices, 1))
-    return f"{answers} {say(_MODEL_OTHERS, models=numbered)}" if choices else answers

@@ -7,54 +7,42 @@ it. When Aldis speaks up is for admins to decide, if there are any.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
-from bot.access.chat_settings import MAX_PERSONA_CHARS, Askers, Persona
+from babel.core import Locale
+
+from bot.access.chat_settings import MAX_PERSONA_CHARS, Persona
 from bot.chat import phrases as turn_phrases
 from bot.chat.intents import plain_name
 from bot.chat.offers import gather_tools
 from bot.commands import phrases
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command, fold
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.language import LANGUAGES, Language
+from bot.i18n.language import LANGUAGES
 from store import Repositories
 from tools import Tool, ToolSource, clean_text
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Menu:
-    """The choices that exist."""
-
-    models: tuple[str, ...]
-    """As `provider/model`; the first one answers unless another is chosen. Empty means no choice."""
-    tools: Sequence[Tool]
-    """Tools that are always there, in the order in which models see them."""
-    sources: Sequence[ToolSource]
-    """Sources of further tools while Aldis runs."""
-
-
 _MAX_SHOWN = 60
 """How many characters of an unknown name are repeated."""
-_ASKERS_TOLD: Mapping[Askers, Sentence] = {
+_ASKERS: Mapping[str, Sentence] = {
     "all": phrases.ASKERS_ALL,
     "admins": turn_phrases.ASKERS_ADMINS,
     "list": turn_phrases.ASKERS_LIST,
 }
-_LANGUAGE_NAMES: Mapping[Language, str] = {
-    "en": "en english englisch anglais ingles",
-    "de": "de german deutsch allemand aleman",
-    "fr": "fr french franzosisch francais frances",
-    "es": "es spanish spanisch espagnol espanol",
-}
-"""Each language's code, and its names in all of them, as `fold` writes them."""
 
 
 class PreferenceCommands(CommandGroup):
     """Commands that configure the conversation."""
 
-    def __init__(self, context: CommandContext, menu: Menu) -> None:
+    def __init__(
+        self, context: CommandContext, *, models: tuple[str, ...], tools: Sequence[Tool], sources: Sequence[ToolSource]
+    ) -> None:
+        """`models` are the choices, as `provider/model`, the first of which answers unless another is chosen; `sources`
+        have further tools while Aldis runs.
+        """
         self._context = context
-        self._menu = menu
+        self._models = models
+        self._always_there = tools
+        self._sources = sources
 
     @command(
         "/model [NAME|NUMBER|default]",
@@ -66,30 +54,32 @@ class PreferenceCommands(CommandGroup):
         """Chooses one of the models of `LLM__CHOICES` for this chat, by its name, part of it or its number; without an
         argument shows them; `default` returns to the first.
         """
-        wanted, models = fold(call.command.rest), self._menu.models
+        wanted, models = fold(call.command.rest), self._models
         if len(models) < 2:  # noqa: PLR2004  (one is no choice)
             return phrases.NO_MODEL_CHOICE
 
         def shown(repos: Repositories) -> str:
             chosen = self._context.settings(repos, call).model
-            now = chosen if chosen in models else models[0]
-            return phrases.model(_model_name(now), [*map(_model_name, models)])
+            now = _model_name(chosen if chosen in models else models[0])
+            listed = "\n".join(f"{place}. {_model_name(model)}" for place, model in enumerate(models, 1))
+            return f"{say(phrases.MODEL_NOW, model=now)} {say(phrases.MODEL_OTHERS, models=listed)}"
 
         if not wanted:
             return shown
-        if wanted == "default":
-            return self._context.set(call, lambda: phrases.model(_model_name(models[0]), ()), model=None)
-        exact = [
-            model
-            for place, model in enumerate(models, 1)
-            if wanted in {f"{place}", fold(model), fold(model.partition("/")[2])}
+        numbered = enumerate(models, 1)
+        found = [
+            model for place, model in numbered if wanted in {f"{place}", fold(model), fold(model.partition("/")[2])}
         ]
-        found = exact or [model for model in models if not wanted.isdigit() and wanted in fold(model)]
+        if wanted == "default":
+            found = [models[0]]
+        elif not found and not wanted.isdigit():
+            found = [model for model in models if wanted in fold(model)]
         if not found:
             return lambda _: say(phrases.NO_SUCH_MODEL_HERE, name=call.command.rest[:_MAX_SHOWN])
         if len(found) > 1:
             return lambda _: phrases.which(call.command.rest, found)
-        return self._context.set(call, lambda: phrases.model(_model_name(found[0]), ()), model=found[0])
+        chosen = None if wanted == "default" else found[0]
+        return self._context.set(call, lambda: say(phrases.MODEL_NOW, model=_model_name(found[0])), model=chosen)
 
     @command(
         "/persona [TEXT|off]",
@@ -125,51 +115,47 @@ class PreferenceCommands(CommandGroup):
         """Switches a tool for this chat, or all tools whose names begin like this; without an argument lists them.
         `revoke` takes back a permanent permission.
         """
-        verb, _, rest = call.command.rest.partition(" ")
-        tools = await gather_tools(self._menu.tools, self._menu.sources)
-        absent = [name for source in self._menu.sources for name in source.absent]
+        verb, _, rest = call.command.rest.lower().partition(" ")
+        tools = await gather_tools(self._always_there, self._sources)
+        absent = [name for source in self._sources for name in source.absent]
         if not tools and not absent:
             return phrases.NO_TOOLS
-        if not verb:
-            return lambda repos: self._listed(repos, call, tools, absent)
-        if not rest.strip() or verb.lower() not in {"on", "off", "revoke"}:
+        if verb and (not rest.strip() or verb not in {"on", "off", "revoke"}):
             raise WrongForm
-        return lambda repos: self._switch(repos, call, verb.lower(), rest.strip(), tools)
 
-    def _listed(self, repos: Repositories, call: Call, tools: Iterable[str], absent: Iterable[str]) -> str:
-        """A line for each tool, for each server whose tools are unavailable, and for each permanent permission that the
-        caller has given.
-        """
-        settings = self._context.settings(repos, call)
-        lines = [
-            say(phrases.LIST_ON if any(map(settings.allows_tool, named)) else phrases.LIST_OFF, name=name)
-            for name, named in _by_name(tools).items()
-        ]
-        lines += [say(phrases.LIST_ABSENT, name=name) for name in absent]
-        grants = repos.grants.of(call.conversation, call.message.author)
-        return "\n".join((*lines, *dict.fromkeys(turn_phrases.allowed_since(one.tool, one.at) for one in grants)))
+        def listed(repos: Repositories) -> str:
+            settings = self._context.settings(repos, call)
+            lines = [
+                say(phrases.LIST_ON if any(map(settings.allows_tool, those)) else phrases.LIST_OFF, name=name)
+                for name, those in _by_name(tools).items()
+            ]
+            lines += [say(phrases.LIST_ABSENT, name=name) for name in absent]
+            grants = repos.grants.of(call.conversation, call.message.author)
+            return "\n".join((*lines, *dict.fromkeys(turn_phrases.allowed_since(one.tool, one.at) for one in grants)))
+
+        return (lambda repos: self._switch(repos, call, verb, rest.strip(), tools)) if verb else listed
 
     def _switch(self, repos: Repositories, call: Call, verb: str, word: str, tools: Iterable[str]) -> str:
         """Switches the tools that are called so, or else all whose names begin so, or takes the caller's permission for
         them back.
         """
+        settings, author = self._context.settings(repos, call), call.message.author
         # A tool that is unavailable now may have been switched off, or allowed, earlier.
-        allowed = (grant.tool for grant in repos.grants.of(call.conversation, call.message.author))
-        named = _by_name((*tools, *self._context.settings(repos, call).tools_off, *allowed))
-        forms = {name: (fold(name), *map(fold, those)) for name, those in named.items()}
-        found = [name for name in named if fold(word) in forms[name]]
-        found = found or [name for name in named if any(form.startswith(fold(word)) for form in forms[name])]
+        allowed = (grant.tool for grant in repos.grants.of(call.conversation, author))
+        named, wanted = _by_name((*tools, *settings.tools_off, *allowed)), fold(word)
+        forms = {name: [*map(fold, (name, *those))] for name, those in named.items()}
+        found = [name for name in named if wanted in forms[name]]
+        found = found or [name for name in named if any(form.startswith(wanted) for form in forms[name])]
         if not found:
             return say(phrases.NO_SUCH_TOOL, name=word[:_MAX_SHOWN])
         meant = [tool for name in found for tool in named[name]]
         if verb == "revoke":
-            gone = [repos.grants.revoke(call.conversation, call.message.author, tool) for tool in meant]
-            sentence = phrases.NO_LONGER_ALLOWED if any(gone) else phrases.NOT_ALLOWED
-            return say(sentence, tool=", ".join(found))
-        is_on = verb == "on"
+            gone = [repos.grants.revoke(call.conversation, author, tool) for tool in meant]
+            return say(phrases.NO_LONGER_ALLOWED if any(gone) else phrases.NOT_ALLOWED, tool=", ".join(found))
         for tool in meant:
-            self._context.change(repos, call, lambda settings, tool=tool: settings.with_tool(tool, is_on=is_on))
-        return say(phrases.TOOLS_ON_NOW if is_on else phrases.TOOLS_OFF_NOW, names=", ".join(found))
+            settings = settings.with_tool(tool, is_on=verb == "on")
+        self._context.change(repos, call, lambda _: settings)
+        return say(phrases.TOOLS_ON_NOW if verb == "on" else phrases.TOOLS_OFF_NOW, names=", ".join(found))
 
     @command(
         f"/language {'|'.join(LANGUAGES)}|auto",
@@ -182,7 +168,10 @@ class PreferenceCommands(CommandGroup):
         people write.
         """
         wanted = fold(call.command.rest)
-        code = next((code for code, words in _LANGUAGE_NAMES.items() if wanted in words.split()), None)
+        names = {
+            code: {code, *(fold(Locale(code).get_display_name(by) or code) for by in LANGUAGES)} for code in LANGUAGES
+        }
+        code = next((code for code in LANGUAGES if wanted in names[code]), None)
         if code is None and wanted != "auto":
             raise WrongForm
         reply = phrases.LANGUAGE_BY_MESSAGE if code is None else phrases.LANGUAGE_SET
@@ -208,13 +197,12 @@ class PreferenceCommands(CommandGroup):
         """Sets who can ask in the group: everybody, only admins, or only people who can also write directly. Without an
         argument shows who can.
         """
-        if not call.command.rest:
-            return lambda repos: _ASKERS_TOLD[self._context.settings(repos, call).askers]
         word = call.command.rest.lower()
-        askers: Askers | None = next((one for one in _ASKERS_TOLD if one == word), None)
-        if askers is None:
+        if not word:
+            return lambda repos: _ASKERS[self._context.settings(repos, call).askers]
+        if word not in _ASKERS:
             raise WrongForm
-        return self._context.set(call, _ASKERS_TOLD[askers], askers=askers, told_askers=False)
+        return self._context.set(call, _ASKERS[word], askers=word, told_askers=False)
 
     @command("/pause", phrases.ABOUT_PAUSE, configures_group=True, section="admins")
     async def _pause(self, call: Call) -> Answer:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
-from bot.commands.phrases import wrong_form
 from bot.features import memory
 from bot.features.memory import MAX_FACTS, Remember, RememberArguments
 from bot.features.predictions import prediction_tools
@@ -83,9 +82,7 @@ async def test_facts_are_listed_and_forgotten_by_number(store: Store, clock: Set
         assert '"error": "not_found"' in contents(aldis.model.requests[-1])[-1]
         await learn(aldis, "third")
         assert await ask(aldis, "/memory forget all") == plain(memory.FACTS_FORGOTTEN.text)
-        assert await ask(aldis, "/memory forget it") == plain(
-            wrong_form("memory", ("/memory", "/memory forget 2", "/memory forget all"))
-        )
+        assert "/memory, /memory forget 2 or /memory forget all" in await ask(aldis, "/memory forget it")
         await ask(aldis, "well?")
         assert "asked to be remembered" not in seen(aldis)
 

@@ -103,7 +103,6 @@ def test_what_is_said_is_in_the_language_that_is_spoken() -> None:
     for language in LANGUAGES:
         with use_language(language):
             assert say(common_phrases.STOPPED) == expected[language]
-            assert "`/help allow`" in command_phrases.wrong_form("allow", ())
             assert "2" in command_phrases.forget_reply(Erasure(turns=2))
             assert (phrases.budget_used_up("person", "day", renews=True) == used_up) == (language == "en")
             one, none = phrases.answers(1), phrases.answers(0)
