@@ -128,7 +128,7 @@ def test_the_recipe_for_a_language_names_every_place() -> None:
         for file in files
         if re.search(r'[äöüéèêñáíóúç]|^\s*"fr": ', file.read_text(encoding="utf-8"), re.MULTILINE)
     ]
-    assert len(speaking) >= 10
+    assert len(speaking) >= 8
     named = set(re.findall(r"[`/](\w+\.py)`", recipe))
     assert {file.name for file in speaking} - letters - named == set()
 

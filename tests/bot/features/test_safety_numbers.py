@@ -127,7 +127,7 @@ async def test_an_answer_is_held_until_an_admin_trusts_the_new_key(store: Store,
             lambda: {label, "00002", "11111"} <= set(re.findall(r"\w+", texts(transport, BOB)[-1]))
         )
         await aldis.deliver(message(f"/trust {label} 00002 11111", author=BOB))
-        await aldis.transport.until(lambda: "/help trust" in texts(transport, BOB)[-1])
+        await aldis.transport.until(lambda: "/trust [LABEL]" in texts(transport, BOB)[-1])
         await aldis.deliver(message(f"/trust {label}", author=BOB))
         await aldis.transport.until(lambda: len(texts(transport, ALICE)) == 2)
         await aldis.quiet()
