@@ -8,8 +8,6 @@ it. When Aldis speaks up is for admins to decide, if there are any.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from babel.core import Locale
-
 from bot.access.chat_settings import MAX_PERSONA_CHARS, Persona
 from bot.chat import phrases as turn_phrases
 from bot.chat.intents import plain_name
@@ -18,6 +16,7 @@ from bot.commands import phrases
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command, fold
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES
+from bot.i18n.locale import language_names
 from store import Repositories
 from tools import Tool, ToolSource, clean_text
 
@@ -168,10 +167,7 @@ class PreferenceCommands(CommandGroup):
         people write.
         """
         wanted = fold(call.command.rest)
-        names = {
-            code: {code, *(fold(Locale(code).get_display_name(by) or code) for by in LANGUAGES)} for code in LANGUAGES
-        }
-        code = next((code for code in LANGUAGES if wanted in names[code]), None)
+        code = next((code for code in LANGUAGES if wanted in {code, *map(fold, language_names(code))}), None)
         if code is None and wanted != "auto":
             raise WrongForm
         reply = phrases.LANGUAGE_BY_MESSAGE if code is None else phrases.LANGUAGE_SET

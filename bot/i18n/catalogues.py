@@ -1,7 +1,5 @@
-"""Aldis's sentences in the current language: gettext catalogues in `locales`, in which each is found by its name.
-
-They are plain .po files, which any translation tool opens, with the English sentence as `msgid` and its name as
-`msgctxt`; nothing has to be compiled. `make translations` brings them up to date with the sentences in the code.
+"""Aldis's sentences in the current language: gettext's .po files in `locales`, with the English sentence as `msgid` and
+its name as `msgctxt`. `make translations` brings them up to date with the sentences in the code.
 """
 
 import re

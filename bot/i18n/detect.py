@@ -1,9 +1,8 @@
 """Pure: detects which of Aldis's languages a message is written in, if that is certain.
 
-A message is judged by its words: common ones that every sentence has and that mean nothing in the others, words of
-requests, and letters that only one of the languages has. One in a fifth language shares a word with each of the four,
-so there is a result only if one language is well ahead of the rest and enough of the message speaks for it. The good
-libraries bring megabytes of models to tell a hundred languages apart, of which Aldis speaks four.
+A message is judged by common words, by words of requests, and by letters that only one of the languages has. One in a
+fifth language shares a word with each of the four, so there is a result only if one language is well ahead of the rest
+and enough of the message speaks for it.
 """
 
 import re

@@ -14,7 +14,7 @@ from babel.lists import format_list
 from babel.numbers import format_currency, format_decimal
 from babel.units import format_unit
 
-from bot.i18n.language import Language, current_language
+from bot.i18n.language import LANGUAGES, Language, current_language
 
 _LOCALES: Mapping[Language, str] = {"en": "en_GB", "de": "de", "fr": "fr", "es": "es"}
 _QUOTES: Mapping[Language, str] = {"en": "“{}”", "de": "„{}“", "fr": "«\u00a0{}\u00a0»", "es": "«{}»"}  # Babel has none
@@ -27,17 +27,17 @@ def day(at: date) -> str:
 
 def long_day(at: date, *, with_weekday: bool = False, has_year: bool = True) -> str:
     """A date in words: `24 December 2026`, or with its weekday `Thursday, 24 December 2026`, or `24 December`."""
-    words = format_date(at, "full" if with_weekday else "long", locale=_locale())
-    if not has_year:
-        words = format_skeleton("MMMMd", at, locale=_locale())
+    whole = format_date(at, "full" if with_weekday else "long", locale=_locale())
+    words = whole if has_year else format_skeleton("MMMMd", at, locale=_locale())
     # French says the first of a month in its own way, which CLDR leaves out.
     return words.replace("1 ", "1er ", 1) if current_language() == "fr" and at.day == 1 else words
 
 
 def moment(at: datetime) -> str:
     """The weekday, the date and the time to the minute: `Sat, 21 Nov 2026, 22:40`, in the value's own zone."""
-    date_and_time = _locale().datetime_formats["medium"]
-    return str(date_and_time).format(f"{at:%H:%M}", format_skeleton("yMMMEd", at.date(), locale=_locale()))
+    return str(_locale().datetime_formats["medium"]).format(
+        f"{at:%H:%M}", format_skeleton("yMMMEd", at.date(), locale=_locale())
+    )
 
 
 def weekday(number: int, *, is_short: bool = False) -> str:
@@ -47,8 +47,7 @@ def weekday(number: int, *, is_short: bool = False) -> str:
 
 def amount(count: Decimal | int, unit: str, *, is_long: bool = False) -> str:
     """A number of units, named by CLDR's code (`duration-hour`): `2 hrs`, or `2 hours`."""
-    words = format_unit(count, unit, length="long" if is_long else "short", locale=_locale())
-    return words.replace("\u202f", "\u00a0")
+    return format_unit(count, unit, length="long" if is_long else "short", locale=_locale()).replace("\u202f", "\u00a0")
 
 
 def join_list(words: Sequence[str], last: Literal["and", "or"] = "and") -> str:
@@ -70,6 +69,11 @@ def number(value: Decimal) -> str:
 def dollars(amount: Decimal) -> str:
     """An amount of US dollars with at least its cents: `US$1,234.50`."""
     return format_currency(amount, "USD", locale=_locale(), currency_digits=False, decimal_quantization=False)
+
+
+def language_names(language: Language) -> list[str]:
+    """The names of a language in each of Aldis's languages: `German`, `Deutsch`, `allemand`, `alemán`."""
+    return [Locale(language).get_display_name(by) or language for by in LANGUAGES]
 
 
 def _locale() -> Locale:

@@ -1,8 +1,7 @@
 """Sentences of Aldis itself, in plain words that say what to do: those that several rooms use.
 
-A room's own sentences are in its own `phrases.py`, in the same form: English constants; one with placeholders has a
-function beside it that fills them in. The other languages are gettext catalogues (`bot.i18n.catalogues`), in which each
-is found by its name. The functions use the current language (`bot.i18n.language`); `say` translates a constant.
+A room's own sentences are in its own `phrases.py`. The functions here use the current language; `say` translates a
+constant (`bot.i18n.catalogues`).
 """
 
 from collections.abc import Mapping
@@ -11,8 +10,6 @@ from decimal import Decimal
 
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import amount, dollars, long_day, weekday
-
-_MINUTE, _WEEK = 60, 7
 
 CUT_PARTS = Sentence("CUT_PARTS", "… (cut: the answer was too long for a chat; ask for the rest)")
 FILES_NOT_SENT = Sentence("FILES_NOT_SENT", "(There was a file to go with this, but Signal wouldn't take it.)")
@@ -86,13 +83,11 @@ def duration(seconds: float, *, is_long: bool = False) -> str:
 def spoken_time(at: datetime, now: datetime, *, tells_how_soon: bool = False) -> str:
     """A time to come by the person's clock: `tomorrow at 09:00`; with `tells_how_soon`, `at 20:14 (in 10 minutes)`."""
     clock, ahead, seconds = at.strftime("%H:%M"), (at.date() - now.date()).days, (at - now).total_seconds()
-    if tells_how_soon and ahead == 0 and seconds >= _MINUTE:
+    if tells_how_soon and ahead == 0 and seconds >= 60:  # noqa: PLR2004  (a minute)
         return say(_AT_SOON, time=clock, duration=duration(seconds, is_long=True))
-    if ahead == 0:
-        return say(_AT_TODAY, time=clock)
-    if ahead == 1:
-        return say(_AT_TOMORROW, time=clock)
-    if 1 < ahead < _WEEK:
+    if ahead in {0, 1}:
+        return say(_AT_TOMORROW if ahead else _AT_TODAY, time=clock)
+    if 1 < ahead < 7:  # noqa: PLR2004  (within a week)
         return say(_AT_WEEKDAY, day=weekday(at.weekday()), time=clock)
     return say(_AT_DATE, day=long_day(at, has_year=at.year != now.year), time=clock)
 
