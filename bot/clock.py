@@ -6,7 +6,8 @@ across a reboot it only knows that time does not go back.
  * `now` takes a step over only when `follow` is called, together with the deadlines of the queues, which move by as
    much (`bot.loops.maintenance`, within seconds). So nothing that is to be tried again waits for the old time.
  * A step of more than a day is in doubt (`doubt`) until it is undone or has stood for an hour. As long as it is,
-   nothing is expired or deleted by the clock, and no reminder comes. A smaller one is believed at once.
+   nothing is expired or deleted by the clock, and no reminder comes. A smaller one is believed at once; so is one
+   ahead within ten minutes of a boot, since a machine without a battery does not know how long it was off.
 
 Waits within the process use the event loop's time.
 """
@@ -23,6 +24,7 @@ from store import KeptTime
 MAX_STEP = timedelta(days=1)
 STANDS_AFTER = timedelta(hours=1)
 """How long a step has to stand to be believed in any case: perhaps a virtual machine was paused."""
+_FROM_BOOT = timedelta(minutes=10)
 _STEP_NS = 1_000_000_000
 """Anything smaller is drift between two clocks, not a step."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -64,6 +66,8 @@ class Clock:
         """Takes a step over."""
         self._followed_ns += _ns(step)
         self._since_ns = self._counted_ns()
+        if step > timedelta(0) and self._since_ns < _ns(_FROM_BOOT):
+            self._believed_ns = max(self._believed_ns, self._followed_ns)
 
     def doubt(self) -> timedelta:
         """How far the clock is from where it was believed last, if that is too far to be believed now; else zero."""

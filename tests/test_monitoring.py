@@ -103,12 +103,11 @@ async def test_every_figure_that_is_named_is_there(exposition: str) -> None:
     PROMTOOL is None, reason="NO PROMTOOL HERE: the rules are not tried; it is in Debian's package prometheus"
 )
 async def test_prometheus_takes_all_of_it(exposition: str, tmp_path: Path) -> None:
-    """Names and units, but for one name that is older than these rules; each rule alerts when it should
-    and not before (rules.test.yaml); the configuration beside its rules, as the compose file hands it over; and each
-    expression of the dashboard.
+    """Names and units; each rule alerts when it should and not before (rules.test.yaml); the configuration beside its
+    rules, as the compose file hands it over; and each expression of the dashboard.
     """
     said = complaints("check", "metrics", stdin=exposition).splitlines()
-    assert [line for line in said if not re.match("aldis_bridge_age_days |.* no help text$", line)] == []
+    assert [line for line in said if not line.endswith(" no help text")] == []
     assert complaints("check", "rules", "rules.yaml") == complaints("test", "rules", "rules.test.yaml") == ""
     for name in ("prometheus.yaml", "rules.yaml"):
         shutil.copy(MONITORING / name, tmp_path)

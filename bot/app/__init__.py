@@ -42,11 +42,12 @@ from bot.commands.base import CommandContext, CommandGroup, Commands
 from bot.commands.conversation import ConversationCommands
 from bot.commands.preferences import PreferenceCommands
 from bot.commands.urgent import UrgentItems
+from bot.doctor.bridge import check_release
 from bot.doctor.checkup import recheck
 from bot.doctor.findings import Deps, Finding
 from bot.doctor.machine import check_disk, free_bytes_of, is_contained, secret_of
 from bot.doctor.models import ModelTroubles
-from bot.errors import ConfigError
+from bot.errors import ConfigError, Disconnected
 from bot.events import TERMINAL_PERSON
 from bot.features.attestation import AttestationCommands
 from bot.features.evidence import ReportJudge
@@ -78,7 +79,7 @@ from bot.money.budgets import Budget
 from bot.money.ledger import Quotas
 from bot.service import Service
 from bot.settings import LimitsSettings, Settings
-from bot.signal.protocol import Transport
+from bot.signal.protocol import Identities, Transport
 from bot.trust.secrets import Secrets, passwords_in
 from bot.web.admin.world import RunningParts
 from bot.web.control import Control
@@ -262,7 +263,7 @@ class Services:
         self.admin_commands = AdminCommands(
             self.command_context, self.pairing, audience, self.admins, on_allowed=self.intake.admit
         )
-        self.watchdog, self.troubles = Watchdog(transport, clock=clock), ModelTroubles()
+        self.watchdog, self.troubles = Watchdog(transport), ModelTroubles()
 
 
 def service(
@@ -328,19 +329,22 @@ def service(
 
 def _watching(shared: Services, ask: Callable[[], Awaitable[Sequence[Finding]]] | None) -> tuple[Checkups, HealthPage]:
     """What notices that something is wrong, and the page that says so."""
-    settings, watchdog, troubles = shared.settings, shared.watchdog, shared.troubles
+    settings, watchdog, transport = shared.settings, shared.watchdog, shared.transport
 
     def look() -> list[Finding]:
         level, words = ("problem", "nothing is heard over it") if watchdog.is_deaf else ("ok", "something is heard")
         heard = Finding(level, "bridge", words, notice=Notice(kind="deaf"))
-        return [*troubles.findings(), check_disk(free_bytes_of(settings)), heard]
+        return [*shared.troubles.findings(), check_disk(free_bytes_of(settings)), heard]
 
     async def asked() -> Sequence[Finding]:
-        return await ask() if ask else ()
+        found = [*await ask()] if ask else []
+        if isinstance(transport, Identities):
+            with suppress(Disconnected, ConfigError):  # whether it answers is said elsewhere
+                found += check_release(await transport.release(), shared.clock)
+        return found
 
     notices = Notices(shared.store, shared.clock, shared.admins)
     checkups = Checkups(notices, look=look, ask=asked, contacts=shared.audience.contacts)
-    troubles.on_change = checkups.wake
     health = HealthPage(
         shared.store,
         watchdog,

@@ -30,7 +30,11 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> list[Fin
         if account is not None:
             transport = deps.transport(bridge, account)
             try:
-                found += _check_release(await transport.release(), clock)
+                release = await transport.release()
+                found += [ok("bridge", f"it is {release.name}"), *check_release(release, clock)]
+                if release.bridge == "rest_api":
+                    what = "it drops what comes while Aldis is not connected, and some of a burst"
+                    found.append(warning("bridge", what, "use signal-cli's own daemon, which loses neither"))
                 names = await _names(transport)
             finally:
                 await transport.aclose()
@@ -42,15 +46,10 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> list[Fin
     return [*found, *_check_access(settings, names)]
 
 
-def _check_release(release: Release, clock: Clock) -> list[Finding]:
-    """What is known of the bridge's version."""
-    found = [ok("bridge", f"it is {release.name}")]
+def check_release(release: Release, clock: Clock) -> list[Finding]:
+    """Returns what is wrong with the bridge's version."""
     concerns = warnings(release, clock.now().date())
-    found += [(problem if one.is_urgent else warning)("bridge", one.words, one.advice) for one in concerns]
-    if release.bridge == "rest_api":
-        what = "it drops what comes while Aldis is not connected, and some of a burst"
-        found.append(warning("bridge", what, "use signal-cli's own daemon, which loses neither"))
-    return found
+    return [(problem if one.is_urgent else warning)("bridge", one.words, one.advice) for one in concerns]
 
 
 async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Account | None, list[Finding]]:

@@ -15,7 +15,7 @@ Source: platform.claude.com, "List Models" and "Get a Model"; OpenAI's API refer
 import asyncio
 import difflib
 import ipaddress
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, cast
@@ -368,8 +368,6 @@ class ModelTroubles:
     """
 
     def __init__(self) -> None:
-        self.on_change: Callable[[], None] = lambda: None
-        """Is called when something has begun or ended."""
         self._found: dict[tuple[str, str], tuple[Finding, ...]] = {}
 
     def on_error(self, error: ProviderError) -> None:
@@ -404,7 +402,5 @@ class ModelTroubles:
         return tuple(finding for found in self._found.values() for finding in found)
 
     def _note(self, provider: str, model: str, found: tuple[Finding, ...]) -> None:
-        before = self._found.pop((provider, model), ())
+        self._found.pop((provider, model), None)
         self._found[provider, model] = found
-        if [(one.level, one.notice) for one in before] != [(one.level, one.notice) for one in found]:
-            self.on_change()

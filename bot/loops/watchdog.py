@@ -1,10 +1,10 @@
 """Watchdog: checks that Aldis still hears and works, and warns the operator and the admins if not.
 
     every 20 s      is the stream open, and does anything arrive on it, at least keep-alives? does the bridge still have
-                    the account? is the bridge so old that Signal may drop it? --------------------------------> health
-    every minute    the disk, models' refusals, whether anything is heard -------.
-    every 6 hours   the servers of models, speech, pictures and searches -----> findings --> the health page
-                                                                                        '--> the admins, once each
+                    the account? ------------------------------------------------------------------------------> health
+    every minute    the disk, models' refusals, whether anything is heard ----.
+    every 6 hours   the bridge's age, models, speech, pictures, searches -----> findings --> the health page
+                                                                                         '--> the admins, once each
 
 An Aldis that went deaf looks healthy: nothing fails, and no message is answered. Everything is bounded in time, sends
 nothing that a person wrote, and asks no model. Left to others: reopening the stream (`bot.loops.intake`), showing the
@@ -15,17 +15,14 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
 
 from bot.chat.captchas import PAGE
 from bot.chat.notices import Notices
-from bot.clock import Clock, is_set_within
 from bot.doctor.findings import Finding, wanting
-from bot.errors import ConfigError, Disconnected
+from bot.errors import Disconnected
 from bot.invocation import command_line
 from bot.logs import describe_error
-from bot.signal.bridges import Concern, age_days, warnings
-from bot.signal.protocol import Contact, Identities, Receipts, Release, Transport
+from bot.signal.protocol import Contact, Identities, Receipts, Transport
 
 _log = logging.getLogger(__name__)
 
@@ -45,11 +42,6 @@ DEAF_SECONDS = 600.0
 _TROUBLED_SECONDS = 3.0
 """The same while a problem lasts: its end, such as that of a restart of the bridge, is noticed soon."""
 
-LOOK_SECONDS = 60.0
-AFTER_CHANGE_SECONDS = 0.5
-"""A model that fails in one request usually fails in several at once."""
-AGAIN_SECONDS = 600.0
-"""If nothing has changed: an admin may have written meanwhile, so that there is now a chat to tell them in."""
 _ROUND_SECONDS = 90.0
 
 
@@ -59,20 +51,11 @@ class Watchdog:
     look_seconds = 20.0
     """So that an account that is no longer linked is noticed within half a minute."""
 
-    def __init__(
-        self,
-        transport: Transport,
-        *,
-        seconds: Callable[[], float] = time.monotonic,
-        clock: Clock | None = None,
-    ) -> None:
+    def __init__(self, transport: Transport, *, seconds: Callable[[], float] = time.monotonic) -> None:
         self._transport = transport
         self._seconds = seconds
-        self._clock = clock or Clock()
         self.is_linked: bool | None = None
         """Whether the bridge had the account when last asked; None if it has not said yet."""
-        self.release: Release | None = None
-        """The bridge's version when last asked; None before."""
         self._deaf_since: float | None = None
         """Since when nothing is heard although the bridge answers; None: all is well, or nothing goes out either."""
         self._linked_problem: str | None = None
@@ -88,32 +71,26 @@ class Watchdog:
                 _log.error("the watchdog failed: %s", describe_error(error))
 
     async def look(self) -> None:
-        """Checks once, and logs which problems and concerns began and ended since the last time."""
+        """Checks once, and logs which problems began and ended since the last time."""
         if isinstance(self._transport, Identities):
             try:
                 self.is_linked = await self._transport.is_linked()
                 self._linked_problem = None if self.is_linked else UNLINKED
             except Disconnected:
                 self._linked_problem = UNREACHABLE
-            with suppress(Disconnected, ConfigError):
-                self.release = await self._transport.release()
         problems = self.problems()
         can_send = self._linked_problem is None and self.is_linked is True
         is_deaf = can_send and not {CLOSED, SILENT}.isdisjoint(problems)
         self._deaf_since = (self._deaf_since or self._seconds()) if is_deaf else None
-        said = (*problems, *(f"{concern.words}: {concern.advice}" for concern in self.concerns))
-        for begun in [words for words in said if words not in self._reported]:
+        for begun in [words for words in problems if words not in self._reported]:
             _log.warning("%s", begun)
-        for ended in [words for words in self._reported if words not in said]:
+        for ended in [words for words in self._reported if words not in problems]:
             _log.info("over: %s", ended)
-        self._reported = said
+        self._reported = problems
 
     def problems(self) -> tuple[str, ...]:
-        """Returns what keeps Aldis from hearing or being heard now, a sentence each for the operator; empty if all is
-        well.
-        """
-        silent_seconds = self.heard_seconds_ago
-        is_silent = silent_seconds is not None and silent_seconds > SILENCE_SECONDS
+        """Returns what keeps Aldis from hearing or being heard now, a sentence each for the operator."""
+        is_silent = (self.heard_seconds_ago or 0) > SILENCE_SECONDS
         found = (
             CLOSED if not self.is_open else SILENT if is_silent else None,
             self._linked_problem,
@@ -125,16 +102,6 @@ class Watchdog:
     def is_deaf(self) -> bool:
         """Whether nothing people write has been heard for a while although the bridge answers."""
         return self._deaf_since is not None and self._seconds() - self._deaf_since >= DEAF_SECONDS
-
-    @property
-    def concerns(self) -> tuple[Concern, ...]:
-        """Remarks about the bridge's version; nothing that keeps Aldis from hearing now."""
-        return warnings(self.release, self._clock.now().date()) if self.release else ()
-
-    @property
-    def release_age_days(self) -> int | None:
-        """The minimum age of the bridge's version; None if unknown."""
-        return age_days(self.release, self._clock.now().date()) if self.release else None
 
     @property
     def is_open(self) -> bool:
@@ -156,10 +123,10 @@ class Watchdog:
 class Checkups:
     """The loop that checks what the doctor can check for free; `findings` is what it has found."""
 
+    look_seconds = 60.0
     first_seconds = 300.0
     """After a start: people waiting for answers go first, and an Aldis that keeps restarting asks no server."""
     ask_seconds = 6 * 3600.0
-    """Between two rounds of asking servers."""
 
     def __init__(
         self,
@@ -175,27 +142,18 @@ class Checkups:
         self._ask = ask
         self._contacts = contacts
         self._asked: tuple[Finding, ...] = ()
-        self._changed = asyncio.Event()
-        self._reported: object = None
-        self._reported_at = 0.0
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings; the quick checks are made now."""
         return (*self._asked, *self._look())
 
-    def wake(self) -> None:
-        """Makes it look soon, because something has changed."""
-        self._changed.set()
-
     async def run(self) -> None:
         """Checks for ever; ends only by cancellation."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._ask_regularly(), name="asking servers")
             while True:
-                if await is_set_within(self._changed, LOOK_SECONDS):
-                    await asyncio.sleep(AFTER_CHANGE_SECONDS)
-                self._changed.clear()
+                await asyncio.sleep(self.look_seconds)
                 await self.tell()
 
     async def ask(self) -> None:
@@ -207,20 +165,15 @@ class Checkups:
             _log.warning("the check of the servers did not finish within %g seconds", _ROUND_SECONDS)
         except Exception as error:  # noqa: BLE001  (a bug in a check must not end Aldis)
             _log.error("checking the servers failed: %s", describe_error(error))
-        self._changed.set()
 
     async def tell(self) -> None:
         """Tells the admins what is new, and forgets what is over."""
         found = self.findings
         judged = frozenset(finding.notice.name for finding in found if finding.notice is not None)
         standing = [(one.notice.name, one.notice) for one in wanting(found) if one.notice is not None]
-        state, now = (frozenset(standing), judged), time.monotonic()
-        if state == self._reported and now < self._reported_at + AGAIN_SECONDS:
-            return
         try:
             contacts = await self._contacts() if standing and self._notices.admins.are_numbers_listed else ()
             await self._notices.settle(standing, judged, contacts or ())
-            self._reported, self._reported_at = state, now
         except Exception as error:  # noqa: BLE001  (a bug in telling must not end the loop; it is tried again)
             _log.error("notifying the admins failed: %s", describe_error(error))
 

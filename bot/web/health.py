@@ -60,24 +60,18 @@ class HealthPage:
     async def state(self) -> dict[str, Any]:
         """Returns the present state; if the store fails, only the first two fields.
 
-        `challenge` is the token of the captcha that Signal wants solved, mostly null; `bridge` is null until it has
-        reported; `cells` are described by the layers that confine them; `findings` are what the operator should fix,
-        and do not change `ok`, because a restart does not help against them.
+        `challenge` is the token of the captcha that Signal wants solved, mostly null; `cells` are described by the
+        layers that confine them; `findings` are what the operator should fix, and do not change `ok`, because a restart
+        does not help against them.
         """
         problems, backlogs = await self._look()
         if backlogs is None:
             return {"ok": False, "problems": list(problems)}
-        level, release, (inbox, outbox) = self.level(), self.watchdog.release, backlogs
-        bridge = release and {
-            "name": release.name,
-            "age_days": self.watchdog.release_age_days,
-            "warnings": [f"{concern.words}: {concern.advice}" for concern in self.watchdog.concerns],
-        }
+        level, (inbox, outbox) = self.level(), backlogs
         return {
             "ok": not problems,
             "problems": list(problems),
             "challenge": self.watchdog.challenge,
-            "bridge": bridge,
             "cells": None if level is None else words_of_level(level),
             "inbox": {"open": inbox.items, "dead": inbox.dead},
             "outbox": {"open": outbox.items, "dead": outbox.dead},
@@ -129,7 +123,7 @@ class HealthPage:
             "stream_open": watchdog.is_open,
             "heard_seconds_ago": watchdog.heard_seconds_ago,
             "linked": watchdog.is_linked,
-            "bridge_age_days": watchdog.release_age_days,
+            "findings": len(wanting(self.findings())),
             "captcha_wanted": watchdog.challenge is not None,
             "store_up": 1,
         }

@@ -116,6 +116,12 @@ def test_a_machine_without_a_battery_is_set_back_until_it_is_right(boot: str) ->
     assert (clock.now(), clock.new_step()) == (NOON, timedelta(days=-30))
     machine.wall_seconds += 30 * DAY + HOUR
     assert clock.new_step() == timedelta(hours=1)
+    clock.follow(timedelta(days=-30))
+    for passes, is_doubted in ((MINUTE, False), (10 * MINUTE, True)):
+        machine.wall_seconds += 3 * DAY
+        machine.passes(passes)
+        clock.follow(clock.new_step())
+        assert bool(clock.doubt()) == is_doubted
     machine.restarts(30 * DAY)
     clock = machine.clock()
     clock.resume(kept)

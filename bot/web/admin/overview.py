@@ -64,8 +64,6 @@ async def _tasks(ask: Ask) -> AsyncIterator[Task]:
         yield Task("problem", what, path="#captcha-title", button="Solve it")
     for words in await running.health.problems():
         yield Task("problem", words)
-    for concern in running.health.watchdog.concerns:
-        yield Task("problem" if concern.is_urgent else "warning", concern.words, concern.advice)
     for finding in wanting(running.health.findings()):
         yield Task(finding.level, finding.what, finding.advice)
 

@@ -30,6 +30,7 @@ from bot.features.summaries import Summaries
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.sender import Sender
+from bot.loops.watchdog import Checkups
 from bot.loops.worker import Worker
 from bot.models.base import Completion, Request
 from bot.settings import BudgetSettings
@@ -111,6 +112,7 @@ class Harness:
     """Likewise."""
     sender: Sender
     identities: SafetyNumbers
+    checkups: Checkups
 
     async def deliver(self, frame: Frame) -> int:
         """Let a frame arrive; gives the time under which its author knows it."""
@@ -238,7 +240,7 @@ async def app_harness(
         yield Harness(
             *(store, clock, transport, fake_model, aldis.intake, aldis.worker, aldis.maintenance, shared.turns),
             *(shared.pairing, shared.reminders, aldis.reminder_scheduler, aldis.summaries, aldis.sender),
-            aldis.running.identities,
+            *(aldis.running.identities, aldis.checkups),
         )
     finally:
         for task in running:
