@@ -5,7 +5,7 @@
                    |-certainly did not---> again later, with growing pauses
                    |-unknown-------------> unknown: a receipt proves it, or it is sent again after the grace period
                    |-not to this key-----> held with its conversation until a new safety number is trusted
-                   |-not its files-------> the words alone, and a sentence that there should have been files
+                   |-not its files-------> the words alone, and behind them that there should have been files
                    |-not its long text---> in several messages
                    '-never will----------> dead; the operator reads it, and people once something reaches them. If its
                                            form was refused, it is tried once as plain text first
@@ -135,7 +135,7 @@ class Sender:
     # What is due
 
     async def _begin_all(self, group: asyncio.TaskGroup) -> float | None:
-        """Begins what is due; returns the seconds until something will be, or None."""
+        """Begins what is due, if there is room; returns when to look again, as `_begin`."""
         if len(self._sending) >= MAX_SENDING:
             return None
         items, seconds = await self._store.transaction(self._begin)
@@ -146,17 +146,13 @@ class Sender:
         return seconds
 
     def _begin(self, repos: Repositories) -> tuple[tuple[OutboxItem, ...], float | None]:
-        """Begins what is to be sent now, within a transaction; the ledger notes a repetition.
-
-        Also returns the seconds until something is due; None if nothing waits for a time.
-        """
+        """Begins what is due, within a transaction; also returns the seconds until something else is, or None."""
         now = self._clock.now()
         if not repos.outbox.has_open():
             return (), None
         # While the stream is closed no receipt can arrive.
         unheard = self._grace if self._grace and not self._transport.stream.is_open else None
-        room = MAX_SENDING - len(self._sending)
-        items = repos.outbox.begin(now=now, limit=room, unheard=unheard)
+        items = repos.outbox.begin(now=now, limit=MAX_SENDING - len(self._sending), unheard=unheard)
         for item in items:
             if item.was_unknown:
                 resent = LedgerEntry(kind="send", name="message", outcome="resent")
@@ -195,58 +191,45 @@ class Sender:
             outgoing = load_outgoing(item.reply)
         except UnreadableJson as error:
             return self._give_up(item, None, str(error), "unreadable")
-        outcome = await self._try(item, outgoing, outgoing)
+        try:
+            outcome = self._mark_sent(item, outgoing, *await self._send(item, outgoing))
+        except TransportError as error:
+            outcome = self._on_failure(item, outgoing, error)
+        except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
+            outcome = self._on_failure(item, outgoing, SendUnknown(describe_error(error)))
         # To people whom it has missed in a group it is not sent again: the others would read it twice.
         while isinstance(self._transport, Receipts) and self._transport.missed:
             self._on_untrusted(self._transport.missed.popleft())
         return outcome
 
-    async def _try(self, item: OutboxItem, whole: Outgoing, outgoing: Outgoing) -> Outcome:
-        """Tries to send an item, or what can be sent of the `whole`."""
-        edits = editable(item, self._clock.now()) if isinstance(outgoing, Reply) and not outgoing.files else None
-        failed, sent = None, None
-        try:
-            sent = await self._send(outgoing, edits)
-        except TransportError as error:
-            failed = error
-        except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
-            failed = SendUnknown(describe_error(error))
-        if sent is None:
-            return await self._on_failure(item, whole, outgoing, failed or SendUnknown("no answer"))
-        self._counts.add("replies_sent")
-        self._is_outage = False
-        return self._mark_sent(item, whole, outgoing, *sent)
+    async def _send(self, item: OutboxItem, outgoing: Outgoing) -> tuple[SentId, SentMessage | None]:
+        """Sends, and returns Signal's timestamp for it, which a removal has, too, and what was edited in the end.
 
-    async def _send(self, outgoing: Outgoing, edits: SentMessage | None) -> tuple[SentId, SentMessage | None]:
-        """Sends, and returns Signal's timestamp for it; a removal has one, too, which phones confirm like any other.
-
-        Also returns what was edited in the end, which is None for a new message, even if one replaces a refused edit.
+        An edit that is refused is sent as a new message, and one that is refused without what stands around its words.
         """
         if not isinstance(outgoing, Reply):
             return await self._transport.remove(outgoing), None
+        edits = None if outgoing.files else editable(item, self._clock.now())
+        plain = replace(outgoing, content=Styled(text=outgoing.content.text), quote=None, mentions=())
+        forms: list[tuple[Reply, SentMessage | None]] = [(outgoing, None)]
         if edits is not None:
+            forms.insert(0, (replace(outgoing, edits=SentId(edits.sent_at)), edits))
+        if plain != outgoing:
+            forms.append((plain, None))
+        while True:
+            form, edited = forms.pop(0)
             try:
-                return await self._transport.send(replace(outgoing, edits=SentId(edits.sent_at))), edits
+                return await self._transport.send(form), edited
             except Undeliverable as error:
-                if error.reason != "refused":
+                if error.reason != "refused" or not forms:
                     raise
-                _log.warning("an edit was refused (%s); sending it as a new message", error)
-        try:
-            return await self._transport.send(outgoing), None
-        except Undeliverable as error:
-            plain = replace(outgoing, content=Styled(text=outgoing.content.text), quote=None, mentions=())
-            if error.reason != "refused" or plain == outgoing:
-                raise
-            _log.warning("a message was refused (%s); sending it without quote, mentions and styles", error)
-            return await self._transport.send(plain), None
+                _log.warning("reply %d was refused (%s); sending it in a plainer form", item.id, error)
 
-    async def _on_failure(
-        self, item: OutboxItem, whole: Outgoing, outgoing: Outgoing, error: TransportError
-    ) -> Outcome:
+    def _on_failure(self, item: OutboxItem, outgoing: Outgoing, error: TransportError) -> Outcome:
         """Returns what a failed send means for the item."""
         reply = outgoing if isinstance(outgoing, Reply) else None
         if reply is not None and isinstance(error, NotUploaded) and (reply.files or is_long(reply.content)):
-            return await self._without_files(item, whole, reply, error)
+            return self._without_files(item, reply, error)
         if isinstance(error, Undeliverable) or (isinstance(error, NotUploaded) and error.is_final):
             reason = error.reason if isinstance(error, Undeliverable) else "too_large"
             return self._give_up(item, outgoing, str(error), reason)
@@ -259,51 +242,47 @@ class Sender:
             return self._give_up(item, outgoing, str(error), "refused")
         return self._postpone(item, error, is_in_doubt=is_in_doubt)  # removing it twice is the same as once
 
-    async def _without_files(self, item: OutboxItem, whole: Outgoing, reply: Reply, error: NotUploaded) -> Outcome:
-        """Sends the words alone, at once or after some tries; a long text in parts, which mention no one."""
+    def _without_files(self, item: OutboxItem, reply: Reply, error: NotUploaded) -> Outcome:
+        """Leaves the words alone, at once or after some tries; of a long text its parts, which mention no one."""
         if not error.is_final and item.attempts + 1 < _MAX_UPLOADS:
             return self._postpone(item, error)
         _log.error("the files or the long text of reply %d cannot be sent: %s", item.id, error)
         self._counts.add("files_refused")
-        if reply.files and reply.content.text:
-            return await self._try(item, whole, replace(reply, files=(), is_voice_note=False))
 
         def record(repos: Repositories) -> None:
-            if reply.content.text:
+            first, *others = [replace(reply, files=(), is_voice_note=False)]
+            if not reply.files:
                 cut_mark = self._in_words(repos, item, phrases.CUT_PARTS)
                 parts = split(reply.content, max_parts=_MAX_PARTS, cut_mark=cut_mark)
-                first, *others = [replace(reply, content=one, mentions=(), last=one is parts[-1]) for one in parts]
-                if not repos.outbox.rewrite(item.id, dump_value(first), now=self._clock.now()):
-                    return
-                self._add(repos, item, *(replace(one, quote=None) for one in others))
-            else:
+                first, *others = [replace(first, content=one, mentions=(), last=one is parts[-1]) for one in parts]
+            if not first.content.text:
                 repos.outbox.give_up(item.id, now=self._clock.now())
-            if isinstance(whole, Reply) and whole.files:
+            elif not repos.outbox.rewrite(item.id, dump_value(first), now=self._clock.now()):
+                return  # it was taken back
+            self._add(repos, item, *(replace(one, quote=None) for one in others))
+            if reply.files:
                 self._say(repos, item, reply.chat, phrases.FILES_NOT_SENT)
 
         return record
 
     # What became of it
 
-    def _mark_sent(
-        self, item: OutboxItem, whole: Outgoing, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None
-    ) -> Outcome:
-        """It went out, perhaps without its files; a status that must not stay beside it is removed next."""
+    def _mark_sent(self, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None) -> Outcome:
+        """It went out; a status that must not stay beside it is removed next."""
+        self._counts.add("replies_sent")
+        self._is_outage = False
 
         def record(repos: Repositories) -> None:
             now = self._clock.now()
             targets = [sent_at] if repos.outbox.mark_sent(item.id, sent_at, now=now, edited=edits) else []
-            if item.status is not None and edits is None and isinstance(outgoing, Reply):
-                targets.append(SentId(item.status.sent_at))
-            elif isinstance(outgoing, Reply) and outgoing.files and (old := editable(item, now)) is not None:
-                targets.append(SentId(old.sent_at))
+            if isinstance(outgoing, Reply) and edits is None:
+                status = item.status or (editable(item, now) if outgoing.files else None)
+                targets += [SentId(status.sent_at)] if status is not None else []
             self._add(repos, item, *(Removal(chat=outgoing.chat, target=target) for target in targets))
             # People whom something has not reached hear so now that something else has.
-            reply = outgoing if isinstance(outgoing, Reply) and not item.is_status else None
-            if reply is not None and repos.outbox.take_owed(item.id) and reply.notice_of is None:
+            is_heard = isinstance(outgoing, Reply) and not item.is_status and repos.outbox.take_owed(item.id)
+            if is_heard and isinstance(outgoing, Reply) and outgoing.notice_of is None:
                 self._say(repos, item, outgoing.chat, phrases.MESSAGE_NOT_SENT, notice_of=item.id)
-            if reply is not None and isinstance(whole, Reply) and len(reply.files) < len(whole.files):
-                self._say(repos, item, outgoing.chat, phrases.FILES_NOT_SENT)
 
         return record
 
