@@ -84,7 +84,9 @@ class Service:
             tidying = [group.create_task(loop.run()) for loop in (self.maintenance, self.membership)]
             reading = group.create_task(read(), name="intake")
             await until(stop, asyncio.wait([reading]))
-            if not self.intake.stops_last:
+            # What arrives after the end of a stream that keeps nothing is lost, so that one ends last.
+            stops_last = not self.running.transport.stream.keeps_messages
+            if not stops_last:
                 self.intake.stop()
             for task in asking:
                 task.cancel()
@@ -93,7 +95,7 @@ class Service:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.settings.worker.shutdown_seconds):
                     await until(hurry, self._finish(working, sending))
-            if self.intake.stops_last:
+            if stops_last:
                 read_by = time.monotonic() + _LAST_READING_SECONDS
                 self.intake.stop()
             await until(hurry, asyncio.wait([reading], timeout=max(0, read_by - time.monotonic())))

@@ -62,6 +62,7 @@ from bot.features.usage import UsageCommands
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import set_language
+from bot.loops.doorkeeper import Doorkeeper
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance, Membership
 from bot.loops.sender import Sender
@@ -249,13 +250,17 @@ class Services:
         identities = SafetyNumbers(*outside, may_write=audience.may_write, admins=self.admins, accepts=accepts)
         self.identities, self.captchas = identities, Captchas(*outside)
         self.membership = Membership(transport, store, clock, self.allowed)
-        self.intake = Intake(
+        door = Doorkeeper(
             *outside,
             allowed=self.allowed,
             name=signal.name,
-            quota=Quota(limits if is_signal else _UNLIMITED),
             pairing=self.pairing if pairs else None,
-            callers=callers,
+            callers=callers or Callers(),
+        )
+        self.intake = Intake(
+            *outside,
+            door=door,
+            quota=Quota(limits if is_signal else _UNLIMITED),
             on_untrusted=identities.notice,
             on_group_change=self.membership.notice,
         )

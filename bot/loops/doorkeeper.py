@@ -56,7 +56,7 @@ class Aside:
 
 
 class Doorkeeper:
-    """Knows who may write; the rest is as for `bot.loops.intake.Intake`, whose `aside` it shares."""
+    """Knows who may write. `pairing` None: strangers get no answer at all; `name` is what people call Aldis."""
 
     def __init__(
         self,
@@ -64,29 +64,22 @@ class Doorkeeper:
         store: Store,
         clock: Clock,
         counts: Counts,
-        aside: Aside,
         *,
         allowed: AccessList,
         name: str,
         pairing: Pairing | None,
-        callers: Callers | None,
+        callers: Callers,
     ) -> None:
-        self._transport = transport
-        self._store = store
-        self._clock = clock
-        self._counts = counts
-        self._aside = aside
-        self._name = name
-        self._pairing = pairing
-        self._callers = callers or Callers()
-        self._rooms: tuple[WaitingRoom, ...] = (self._callers, *([pairing] if pairing else []))
-        """The places where strangers wait to be let in."""
+        self._transport, self._store, self._clock, self._counts = transport, store, clock, counts
+        self.name, self._pairing, self._callers = name, pairing, callers
+        self._rooms: tuple[WaitingRoom, ...] = (callers, *([pairing] if pairing else []))
         self.access = allowed
         """The access list, with the members of groups as far as the bridge has given them."""
+        self.aside = Aside()
         self._changed_numbers: set[str] = set()
 
     def learn_groups(self, groups: Sequence[Group]) -> None:
-        """Learns who is in the listed groups; until the bridge gives them, the last known members count."""
+        """Learns who is in the listed groups."""
         if self.access.needs_members:
             self.access = replace(self.access, members=members_of(groups, self.access))
 
@@ -98,8 +91,7 @@ class Doorkeeper:
     async def recognize(self, *envelopes: Envelope) -> list[tuple[Envelope, bool]]:
         """Returns each with the author's listed number only if it is really theirs, and whether they may write.
 
-        The store is asked a few times for all of them, so that a burst does not wait once for each, and only where
-        the operator's list of UUIDs does not decide.
+        The store is asked once for all of them, and only where the operator's list of UUIDs does not decide.
         """
         asked = [one for one in envelopes if one.author and not one.from_self]
         listed, pinned, approved = self.access.numbers, dict[str, str | None](), set[str]()
@@ -112,9 +104,8 @@ class Doorkeeper:
 
         if asked and (listed or not all(may_write(one, self.access) for one in asked)):
             await self._store.read(look_up)
-        shown = ((one.number, str(one.author)) for one in asked if one.number)
-        claims = [(number, author) for number, author in shown if number in listed and pinned[author] != number]
-        if claims:
+        shown = [(one.number, str(one.author)) for one in asked if one.number in listed]
+        if claims := [(number, author) for number, author in shown if number and pinned[author] != number]:
             await self._pin(claims)
             await self._store.read(look_up)
         found = list[tuple[Envelope, bool]]()
@@ -146,7 +137,7 @@ class Doorkeeper:
     # Strangers
 
     def turn_away(self, envelope: Envelope) -> None:
-        """Handles what a stranger wrote: perhaps with a code, and by holding their question until they are let in."""
+        """Perhaps gives a stranger a code, and holds their question until they are let in."""
         author, now = envelope.author, self._clock.now()
         if author is not None and is_direct(envelope):
             if envelope.kind is Kind.MESSAGE:
@@ -157,17 +148,17 @@ class Doorkeeper:
                 if isinstance(event, Deleted):
                     room.take_back(author, event.target)
                 # A command that was not carried out at once is not carried out later.
-                elif isinstance(route(event, name=self._name), Question | Correction):
+                elif isinstance(route(event, name=self.name), Question | Correction):
                     room.hold(author, envelope, now)
 
     def _invite(self, envelope: Envelope, author: PersonId) -> None:
-        """Gives a code to a stranger, if strangers get one and it is their turn."""
+        """Gives a stranger a code, if strangers get one and it is their turn."""
         pairing, now = self._pairing, self._clock.now()
         if pairing is None or not pairing.has_room(author, now):
             return
         event = self._transport.event(envelope)
         # A phone also sends frames without a word, which want no answer.
-        if not isinstance(event, Incoming) or unanswered_message(route(event, name=self._name)) is None:
+        if not isinstance(event, Incoming) or unanswered_message(route(event, name=self.name)) is None:
             return
         code = pairing.code(author, now) or ""
         self._counts.add("codes_given")
@@ -175,10 +166,10 @@ class Doorkeeper:
         asyncio.get_running_loop().call_later(GOOD_FOR.total_seconds(), pairing.forget, now + GOOD_FOR)
         with use_language(chat_settings.heard_in([event], ChatSettings()) or current_language()):
             reply = Reply(chat=ChatId.direct(author), content=Styled(text=say(phrases.INVITATION, code=code)))
-        self._aside.begin(self._send_code(reply), "pairing-code")
+        self.aside.begin(self._send_code(reply), "pairing-code")
         stranger = pairing.put(author, event.name, code)
         if stranger is not None and pairing.on_stranger is not None:
-            self._aside.begin(pairing.on_stranger(stranger), "stranger")
+            self.aside.begin(pairing.on_stranger(stranger), "stranger")
 
     async def _send_code(self, reply: Reply) -> None:
         try:

@@ -11,8 +11,8 @@ What arrives within a moment shares a commit, and nothing is made of it before t
 stream is closed, so that Signal's server keeps later messages; what is in hand is stored before the stream is reopened,
 for which it tries again and again. If the account is a person's own, only what the account writes to itself is
 admitted; nothing else is even looked at.
-Left to others: who may write (`bot.loops.doorkeeper`), what is too much (`bot.access.limits`), which sends a receipt
-proves (`store.attempts`), what to answer (`bot.loops.worker`).
+Left to others: who may write (`bot.loops.doorkeeper`), what is too much (`bot.access.limits`), what to answer
+(`bot.loops.worker`).
 """
 
 import asyncio
@@ -24,9 +24,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.access import chat_settings
-from bot.access.access import AccessList, is_direct
+from bot.access.access import is_direct
 from bot.access.limits import Quota, Refusal
-from bot.access.pairing import Callers, Pairing
 from bot.access.routing import route, unanswered_message
 from bot.clock import Clock, is_set_within
 from bot.errors import ConfigError, Disconnected
@@ -44,7 +43,7 @@ from bot.events import (
     Undecryptable,
 )
 from bot.logs import RepeatedWarning, describe_error
-from bot.loops.doorkeeper import Aside, Doorkeeper
+from bot.loops.doorkeeper import Doorkeeper
 from bot.metrics import Counts
 from bot.signal.files import files_in
 from bot.signal.protocol import Receipts, Transport
@@ -89,32 +88,18 @@ class Intake:
         clock: Clock,
         counts: Counts,
         *,
-        allowed: AccessList,
-        name: str,
+        door: Doorkeeper,
         quota: Quota,
-        pairing: Pairing | None = None,
-        callers: Callers | None = None,
         on_untrusted: Callable[[PersonId], None] = lambda _: None,
         on_group_change: Callable[[ChatId], None] = lambda _: None,
     ) -> None:
-        """`quota` is how much is too much; `pairing` None: strangers get no answer at all; `callers` None: no page
-        waits for people who write. `on_untrusted` is called with a person who wrote with a new key: none of it can be
-        read until the key is trusted. `on_group_change` is called with a group that changed, such as its members.
+        """`quota` is how much is too much. `on_untrusted` is called with a person who wrote with a new key: none of it
+        can be read until the key is trusted. `on_group_change` is called with a group that changed.
         """
-        self._on_group_change = on_group_change
-        self._on_untrusted = on_untrusted
-        self._transport = transport
-        self._store = store
-        self._clock = clock
-        self._counts = counts
-        self._unanswered = Unanswered(counts)
-        self._name = name
-        self._quota = quota
-        self._aside = aside = Aside()
-        self.door = Doorkeeper(
-            transport, store, clock, counts, aside, allowed=allowed, name=name, pairing=pairing, callers=callers
-        )
-        """Knows who may write."""
+        self._transport, self._store, self._clock, self._counts = transport, store, clock, counts
+        self._on_group_change, self._on_untrusted = on_group_change, on_untrusted
+        self._unanswered, self._quota = Unanswered(counts), quota
+        self.door, self._aside = door, door.aside
         self._outage = RepeatedWarning(_log)
         self._stopping = asyncio.Event()
         self._held: list[Envelope] = []
@@ -136,11 +121,6 @@ class Intake:
             await self._take_held()
         except StoreError as error:
             _log.error("the inbox cannot be written: %s; %d envelopes are lost", error, len(self._held))
-
-    @property
-    def stops_last(self) -> bool:
-        """Whether a shutdown must end the stream last: what arrives after its end is lost."""
-        return not self._transport.stream.keeps_messages
 
     def stop(self) -> None:
         """Ends the stream for good, in order: what the bridge has fetched is still taken, then `run` returns."""
@@ -435,7 +415,7 @@ class Intake:
         """Whether its author expects an answer to it; not if it cannot be read, which the worker reports."""
         try:
             event = self._transport.event(envelope)
-            return unanswered_message(route(event, name=self._name, answers_always=answers_always)) is not None
+            return unanswered_message(route(event, name=self.door.name, answers_always=answers_always)) is not None
         except Exception as error:  # noqa: BLE001  (the others that came with it are confirmed)
             _log.error("a message cannot be read: %s", describe_error(error))
             return False

@@ -12,6 +12,7 @@ from bot.access.pairing import Callers, Pairing
 from bot.clock import SetClock
 from bot.event_json import load_envelope
 from bot.events import Envelope
+from bot.loops.doorkeeper import Doorkeeper
 from bot.loops.intake import Intake
 from bot.metrics import Counts
 from bot.settings import LimitsSettings
@@ -40,17 +41,11 @@ class Door:
     intake: Intake = field(init=False)
 
     def __post_init__(self) -> None:
-        self.intake = Intake(
-            self.transport,
-            self.store,
-            self.clock,
-            self.counts,
-            allowed=self.allowed,
-            name="Aldis",
-            quota=self.quota,
-            pairing=self.pairing,
-            callers=self.callers,
+        outside = self.transport, self.store, self.clock, self.counts
+        door = Doorkeeper(
+            *outside, allowed=self.allowed, name="Aldis", pairing=self.pairing, callers=self.callers or Callers()
         )
+        self.intake = Intake(*outside, door=door, quota=self.quota)
 
     async def take(self, *envelopes: Envelope) -> None:
         """Takes these, and waits for what is done aside."""

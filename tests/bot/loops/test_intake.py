@@ -221,8 +221,8 @@ async def test_what_a_transport_has_read_together_is_in_hand_together(store: Sto
 
     transport._subscription.frames = frames
     door = Door(store, clock)
-    allowed = access(ALICE.uuid)
-    intake = Intake(transport, store, clock, Counts(), allowed=allowed, name="Aldis", quota=door.quota)
+    door.intake.door.access = access(ALICE.uuid)
+    intake = Intake(transport, store, clock, Counts(), door=door.intake.door, quota=door.quota)
     intake.burst_seconds = 0
     await door.rename("inbox", "away")
     with pytest.raises(StoreError):
