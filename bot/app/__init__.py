@@ -250,13 +250,7 @@ class Services:
         identities = SafetyNumbers(*outside, may_write=audience.may_write, admins=self.admins, accepts=accepts)
         self.identities, self.captchas = identities, Captchas(*outside)
         self.membership = Membership(transport, store, clock, self.allowed)
-        door = Doorkeeper(
-            *outside,
-            allowed=self.allowed,
-            name=signal.name,
-            pairing=self.pairing if pairs else None,
-            callers=callers or Callers(),
-        )
+        door = Doorkeeper(*outside, self.allowed, signal.name, self.pairing if pairs else None, callers or Callers())
         self.intake = Intake(
             *outside,
             door=door,

@@ -64,7 +64,6 @@ class Doorkeeper:
         store: Store,
         clock: Clock,
         counts: Counts,
-        *,
         allowed: AccessList,
         name: str,
         pairing: Pairing | None,

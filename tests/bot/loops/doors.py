@@ -42,9 +42,7 @@ class Door:
 
     def __post_init__(self) -> None:
         outside = self.transport, self.store, self.clock, self.counts
-        door = Doorkeeper(
-            *outside, allowed=self.allowed, name="Aldis", pairing=self.pairing, callers=self.callers or Callers()
-        )
+        door = Doorkeeper(*outside, self.allowed, "Aldis", self.pairing, self.callers or Callers())
         self.intake = Intake(*outside, door=door, quota=self.quota)
 
     async def take(self, *envelopes: Envelope) -> None:
