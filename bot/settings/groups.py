@@ -6,7 +6,7 @@ Each field has its meaning below it; `docs/settings.md` is generated from them.
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, create_model
@@ -38,11 +38,7 @@ class SettingsGroup(BaseModel):
     """The base of all groups: frozen, without unknown fields, with errors that never show a value."""
 
     model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        hide_input_in_errors=True,
-        allow_inf_nan=False,
-        validate_default=True,
+        frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False, validate_default=True
     )
 
 
@@ -52,8 +48,7 @@ class AccessSettings(SettingsGroup):
     allowed: Annotated[tuple[PersonOrAll, ...], CommaList] = ()
     """The people who get answers: a comma-separated list of phone numbers and UUIDs, or * for everybody."""
     groups: Annotated[tuple[GroupOrAll, ...], CommaList] = ()
-    """The groups in which Aldis answers and whose invitations it accepts: group ids in their exact case, or * for every
-    group; with *, an invitation counts only if a member of the group is listed by UUID."""
+    """The groups that get answers, by ids in exact case, or *; invitations count with a listed id, or member for *."""
     admins: Annotated[tuple[Person, ...], CommaList] = ()
     """The people who can give the operator's commands: a comma-separated list of phone numbers and UUIDs."""
     group_members_may_write: bool = False
@@ -123,8 +118,7 @@ class BudgetSettings(SettingsGroup):
     all_month_usd: Decimal | None = Field(default=None, ge=0)
     """For everybody together per month."""
     prices: Annotated[tuple[ModelPrice, ...], CommaList] = ()
-    """Prices of models that Aldis does not know, or that cost you something else: model=input/output in dollars per
-    million tokens, separated by commas."""
+    """Prices that Aldis does not know, as model=input/output in dollars per million tokens, separated by commas."""
 
 
 class GroupsSettings(SettingsGroup):
@@ -158,8 +152,7 @@ class LimitsSettings(SettingsGroup):
     """How much people can write."""
 
     messages_per_minute: int = Field(default=60, ge=1, le=10_000)
-    """How many messages of one person are accepted per minute, and how many edits that ask a model again; the first
-    message beyond gets a notice."""
+    """How many messages of one person are accepted per minute, and edits that ask again; the next gets a notice."""
     conversation_messages_per_minute: int = Field(default=120, ge=1, le=10_000)
     """How many messages of one conversation are accepted per minute."""
     max_waiting: int = Field(default=200, ge=1, le=100_000)
@@ -209,8 +202,7 @@ class OpenAISettings(SettingsGroup):
     effort: Annotated[Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"], Lowered] | None = None
     """How much the model thinks before it answers; unset leaves it to the model."""
     tool_mode: Annotated[Literal["auto", "native", "prompt"], Lowered] = "auto"
-    """How the model is offered tools: natively, or in the prompt if it does not know tools; auto means native unless
-    the server says or shows otherwise."""
+    """How the model is offered tools: natively or in the prompt; auto: natively unless the server shows otherwise."""
 
     @property
     def is_openai_itself(self) -> bool:
@@ -221,11 +213,6 @@ class OpenAISettings(SettingsGroup):
     def chosen_model(self) -> str | None:
         """The model to ask; None means the first one that the server lists."""
         return self.model or (OPENAI_MODEL if self.is_openai_itself else None)
-
-    @property
-    def is_usable(self) -> bool:
-        """Whether there is a key, or a server that needs none."""
-        return self.api_key is not None or not self.is_openai_itself
 
 
 class LlmSettings(SettingsGroup):
@@ -246,33 +233,25 @@ class LlmSettings(SettingsGroup):
 
     @property
     def usable(self) -> tuple[ProviderName, ...]:
-        """The providers that can answer with these settings, in the order of the names above; offline always can."""
-        can = {"anthropic": self.anthropic.api_key is not None, "openai": self.openai.is_usable, "offline": True}
-        names: tuple[ProviderName, ...] = get_args(ProviderName)
-        return tuple(name for name in names if can[name])
+        """The providers that can answer with these settings: with a key, or a server that needs none, and offline."""
+        openai = self.openai.api_key is not None or not self.openai.is_openai_itself
+        can: dict[ProviderName, bool] = {"anthropic": self.anthropic.api_key is not None, "openai": openai}
+        return (*(name for name in can if can[name]), "offline")
 
     @property
     def providers_in_order(self) -> tuple[ProviderName, ...]:
         """The providers to ask, in order; never empty."""
-        with_key: tuple[ProviderName, ...] = tuple(name for name in self.usable if name != "offline")
-        names: tuple[ProviderName, ...] = self.providers or with_key or self.usable
-        return tuple(name for number, name in enumerate(names) if name not in names[:number])
+        return tuple(dict.fromkeys(self.providers or self.usable[:-1] or self.usable))
 
     @property
     def models_to_choose(self) -> tuple[str, ...]:
-        """What /model offers and `Request.model` can hold, without repeats; the first one answers unless another is
-        chosen.
-        """
+        """What /model offers, without repeats; the first one answers unless another is chosen."""
         return tuple(dict.fromkeys((self.model_of(self.providers_in_order[0]), *self.choices)))
 
     def model_of(self, name: ProviderName) -> str:
-        """The model that a provider is asked for unless another is chosen, as `provider/model`.
-
-        Only the provider's name if the server chooses the model, and for the provider without models.
-        """
-        models = {"anthropic": self.anthropic.model, "openai": self.openai.chosen_model}
-        model = models.get(name)
-        return name if model is None else f"{name}/{model}"
+        """A provider's usual model, as `provider/model`; only its name where the server chooses, or there are none."""
+        model = {"anthropic": self.anthropic.model, "openai": self.openai.chosen_model}.get(name)
+        return f"{name}/{model}" if model else name
 
 
 class LocaleSettings(SettingsGroup):
@@ -283,8 +262,7 @@ class LocaleSettings(SettingsGroup):
     place: str | None = Field(default=None, max_length=100)
     """Where they are, like Lyon, for weather questions that name no place; unset means that models ask."""
     language: Annotated[Language, Lowered] = "en"
-    """The language of Aldis's own sentences until it knows what a person writes: en, de, fr or es. Defaults to the
-    machine's `LC_ALL`, `LC_MESSAGES` or `LANG`."""
+    """The language of Aldis's own sentences until a person's is known: en, de, fr or es; defaults to the machine's."""
 
 
 class LogSettings(SettingsGroup):
@@ -360,8 +338,8 @@ class ToolsSettings(SettingsGroup):
     approve: Annotated[tuple[str, ...], CommaList] = ()
     """The tools that ask in the conversation before they run: their names as models see them, or all."""
     contact: Contact | None = None
-    """How services that tools query can reach you: an e-mail address, or that of a page about you. With it Wikipedia
-    answers 200 requests a minute, without it 10. Strangers' pages and feeds do not learn it."""
+    """Your e-mail address, or a page about you, for services that tools query: Wikipedia then answers 200 times a
+    minute, else 10. Strangers' pages and feeds do not learn it."""
 
     @property
     def options_by_name(self) -> Mapping[str, Options]:

@@ -2,22 +2,17 @@
 
     the environment > .env > the settings file beside the store > the machine's own zone and language > the default
 
-The leaf `max_tool_calls` of the group `tools` is the variable `TOOLS__MAX_TOOL_CALLS`. Some also have a name that many
-machines have set already (`ALSO`), which counts where their own is left out in the environment and `.env`; a secret may
-be kept in a file, which `NAME_FILE` names. An empty value counts as unset. Everything that is wrong is reported at
-once, a line each, which begins with the variable and never shows a value.
+The leaf `max_tool_calls` of the group `tools` is the variable `TOOLS__MAX_TOOL_CALLS`. Some also have a well-known name
+(`ALSO`); a secret may be kept in a file, which `NAME_FILE` names. An empty value counts as unset. Everything that is
+wrong is reported at once, a line each, which begins with the variable and never shows a value.
 
-    write: read --> change --> check everything --> write a new file, sync it --> replace the old one
-
-Both files have the format of `.env` as python-dotenv reads it. Only its owner can read the settings file, because it
-may hold keys. `STORE__PATH` cannot be set in it, because it determines where the file is. A comment in it is gone after
-a change.
+Both files have the format of `.env` as python-dotenv reads it. `STORE__PATH` cannot be set in the settings file,
+because it determines where that is.
 """
 
 import io
 import os
 import re
-import tempfile
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -40,7 +35,6 @@ ENV_FILE = Path(".env")
 SETTINGS_FILE_NAME = "settings.env"
 """The name of the file beside the store; both override it."""
 _FILE = "_FILE"
-_STORE_PATH = "STORE__PATH"
 _ENVIRONMENT = "the environment"
 _LOCALTIME = Path("/etc/localtime")
 """A link to the zone of the machine's clock."""
@@ -57,46 +51,27 @@ ALSO = {
 }
 """Names that many machines have set already; each is read if our own is left out."""
 _ELSEWHERE = {
-    "DEEP_ANALYSIS_MAX_TOOL_CALLS": "TOOLS__VERIFY_NEWS__MAX_SEARCHES",
     "DEEP_ANALYSIS_": "TOOLS__VERIFY_NEWS__",
-    "TOOLS__X__": "TOOLS__TWITTER__",
     "SEARCH_": "TOOLS__WEB_SEARCH__",
     "CLAUDE_": "ANTHROPIC_",
     "OPENAI_API_BASE": "OPENAI_BASE_URL",
     "ALDIS_": "",
 }
-"""How names of other programs begin, and how Aldis's begin for the same; the first that fits counts."""
-_GONE = re.compile(
-    r"STORE__OLD_KEY(_FILE)?|TOOLS__((CONVERT|IMAGES|MARKETS|TWITTER|WEATHER|WEB_FETCH)__TIMEOUT_SECONDS|"
-    r"TWITTER__BASE_URL|VERIFY_NEWS__MAX_SOURCES|WEB_SEARCH__PERPLEXITY_BASE_URL)"
-)
-"""Former settings that are like one of today, which means something else."""
+"""How names of other programs begin, and how Aldis's begin for the same."""
 _OTHERS = re.compile(
     r"TZ|LANG|LC_\w+|EXTRAS|(HTTPS?|ALL|NO|FTP)_PROXY|(COMPOSE|DOCKER|PYTHON|SSL_CERT|PIP|MAKE|MFLAGS)_?\w*"
 )
 """What a `.env` file can also hold, for the container, its engine and Python."""
 _COMMON = re.compile("LOG_(LEVEL|FORMAT)|WEB_(HOST|PORT)|ANTHROPIC_(MODEL|BASE_URL)|TWITTER_API_KEY")
 """Names so common in an environment that they are probably meant for another program."""
-_LIKENESS, _LIKENESS_OF_WORD = 0.84, 0.8
-"""How alike (difflib's ratio) a name must be to ours, and its first word; this keeps `OPENAI_API_TYPE` apart."""
-
-_QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""", re.DOTALL)
+_LIKENESS = 0.84
+"""How alike (difflib's ratio) a name must be to ours; this keeps `OPENAI_API_TYPE` apart."""
 _READ_DIFFERENTLY = {"'": r"\\\\", '"': r"\$[{$A-Za-z_]|\\[$'0]", "": r"\$[{$A-Za-z_]|\t#"}
 """By the quote around a value, what docker compose reads in another way than python-dotenv, which reads `.env` here.
 
 Source: compose-go 2.13.0, `dotenv/parser.go` and `template/template.go`; python-dotenv 1.2.4, `parser.py` (2026-11-27).
 """
-_COMPOSE = (
-    "is read differently by docker compose ($ begins a variable there, and backslashes count otherwise); write it in"
-    " single quotes, or without these characters"
-)
-_WANTED = {
-    "bool_parsing": "must be true or false",
-    "int_parsing": "must be a whole number",
-    "float_parsing": "must be a number",
-    "decimal_parsing": "must be a number",
-}
-"""What is wanted in place of text, where pydantic's own words are for programmers."""
+_COMPOSE = "is read differently by docker compose; write it in single quotes, or without $, backslash and tab"
 _HEAD = "# Settings of Aldis, written by its pages. The environment and .env win over these.\n"
 _PLAIN = re.compile(r"[\w@%+:,./*~=-]+", re.ASCII)
 """Values that need no quotes."""
@@ -113,20 +88,20 @@ class Variable:
     """The model that the field belongs to."""
 
     @property
-    def name(self) -> str:
-        """Its own name in the environment."""
-        return SEPARATOR.join(self.path).upper()
+    def own_names(self) -> tuple[str, ...]:
+        """Its name in the environment, and the well-known one that is read if its own is not set."""
+        name = SEPARATOR.join(self.path).upper()
+        return (name, ALSO[name]) if name in ALSO else (name,)
 
     @property
-    def own_names(self) -> tuple[str, ...]:
-        """Its name, and the well-known one that is read if its own is not set."""
-        return (self.name, ALSO[self.name]) if self.name in ALSO else (self.name,)
+    def name(self) -> str:
+        """Its own name in the environment."""
+        return self.own_names[0]
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every name under which it is read, its own first."""
-        endings = ("", _FILE) if self.is_secret else ("",)
-        return tuple(name + ending for name in self.own_names for ending in endings)
+        return tuple(name + end for name in self.own_names for end in (("", _FILE) if self.is_secret else ("",)))
 
     @property
     def is_secret(self) -> bool:
@@ -157,36 +132,22 @@ _GROUPS = {*map(str.upper, Settings.model_fields), "ANSWERS", "ATTESTATION", "ME
 """How our names begin; of the last three groups no setting is left."""
 
 
-def _closest(name: str) -> str:
-    """The name of ours that was surely meant by this one; empty if none is close."""
-    begin = next((begin for begin in _ELSEWHERE if name.startswith(begin)), "")
-    wanted = _ELSEWHERE.get(begin, "") + name.removeprefix(begin)
-    flat = {one.replace("_", ""): one for one in sorted(NAMES)}
-    found = get_close_matches(wanted.replace("_", ""), flat, n=1, cutoff=_LIKENESS)
-    return flat[found[0]] if found else ""
-
-
-def _no_setting(name: str) -> str:
-    """The complaint about an unknown name; one that begins like ours may have been a setting once."""
-    former = ", or no longer" if name.partition(SEPARATOR)[0] in _GROUPS else ""
-    meant = "" if _GONE.fullmatch(name) else _closest(name)
-    return f"there is no such setting{f'; did you mean {meant}?' if meant else former}"
-
-
-def _is_meant_for_us(name: str, *, is_in_file: bool) -> bool:
-    """Whether an unknown name must be refused because it can only be meant for Aldis.
+def _refusal(name: str, *, is_in_file: bool) -> str:
+    """Why an unknown name is refused, because it can only be meant for Aldis; empty if another program may mean it.
 
     In a file of ours that is every name but those of the container; in the environment, which other programs share,
     it is one that begins like a group of ours, or that is nearly one of our names.
     """
-    if is_in_file:
-        return not _OTHERS.fullmatch(name)
-    first = name.partition("_")[0]
-    words = {*_GROUPS, *(one.partition("_")[0] for one in NAMES)}
-    if name.startswith("DEEP_ANALYSIS_") or (SEPARATOR in name and first in words):
-        return True
-    is_near = name.startswith(tuple(_ELSEWHERE)) or get_close_matches(first, words, 1, _LIKENESS_OF_WORD)
-    return bool(is_near and not _COMMON.fullmatch(name) and _closest(name))
+    begin = next((begin for begin in _ELSEWHERE if name.startswith(begin)), "")
+    wanted = _ELSEWHERE.get(begin, "") + name.removeprefix(begin)
+    flat = {one.replace("_", ""): one for one in sorted(NAMES)}
+    found = get_close_matches(wanted.replace("_", ""), flat, n=1, cutoff=_LIKENESS)
+    is_ours = SEPARATOR in name and name.partition(SEPARATOR)[0] in _GROUPS
+    is_near = bool(found) and "_" in name and not _COMMON.fullmatch(name)
+    if not (not _OTHERS.fullmatch(name) if is_in_file else is_ours or is_near or name.startswith("DEEP_ANALYSIS_")):
+        return ""
+    hint = f"; did you mean {flat[found[0]]}?" if found else ", or no longer" if is_ours else ""
+    return f"there is no such setting{hint}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -203,7 +164,7 @@ class GivenValue:
         return f"{self.name}: {words} (it is set in {self.where})"
 
 
-Place = dict[str, GivenValue]
+Place = Mapping[str, GivenValue]
 """What is set in one place, by upper-case name."""
 
 
@@ -232,7 +193,7 @@ class SettingsFile:
         """`path` None means the one that Aldis itself would read with this environment and `.env`."""
         self._environ = environ
         self._env_file = env_file
-        store = ChainMap(*self._above()).get(_STORE_PATH)
+        store = ChainMap(*map(dict, self._above())).get("STORE__PATH")
         self.path = path or (Path(store.value) if store else StoreSettings().path).parent / SETTINGS_FILE_NAME
 
     def _above(self) -> tuple[Place, Place]:
@@ -254,21 +215,30 @@ class SettingsFile:
         """
         environment, dotenv, in_file = places = (*self._above(), _place(content, self.path.name))
         wrong = [
-            given.wrong(_no_setting(name))
+            given.wrong(words)
             for place in places
             for name, given in place.items()
-            if name not in NAMES and _is_meant_for_us(name, is_in_file=given.where != _ENVIRONMENT)
+            if name not in NAMES and (words := _refusal(name, is_in_file=given.where != _ENVIRONMENT))
         ]
-        if _STORE_PATH in in_file:
-            where = f"{self.path.name}, which lies beside the store"
-            wrong.append(f"{_STORE_PATH}: cannot be set in {where}; set it in .env")
-        machine = _of_machine(ChainMap(*places), wrong, own_clock=self._environ is None)
+        if "STORE__PATH" in in_file:
+            wrong.append(f"STORE__PATH: cannot be set in {self.path.name}, which lies beside the store; set it in .env")
+        machine = _of_machine({**in_file, **dotenv, **environment}, wrong, own_clock=self._environ is None)
         values: dict[str, GivenValue] = {}
         for variable in KNOWN:
-            # What is set for Aldis in `.env` is not beaten by what the environment has for other programs.
-            ranks = ((environment, dotenv), (in_file,), (machine,))
-            if found := [given for places in ranks for given in _found(variable, places)]:
-                values |= _read(variable, found, wrong)
+            found = (
+                place[each]
+                # What is set for Aldis in `.env` is not beaten by what the environment has for other programs.
+                for rank in ((environment, dotenv), (in_file,), (machine,))
+                for name in variable.own_names
+                for place in rank
+                for each in (name, name + _FILE)
+                if each in place
+            )
+            if given := next(found, None):
+                try:
+                    values[variable.name] = replace(given, value=_value_of(given, variable))
+                except ValueError as error:
+                    wrong.append(given.wrong(str(error)))
         settings = None
         try:
             chosen: dict[str, Any] = {"variables": {name: given.value for name, given in values.items()}}
@@ -299,37 +269,31 @@ class SettingsFile:
 
     def winner(self, name: str) -> str:
         """Returns what overrides this file for a setting: the environment or `.env`; empty if nothing does."""
-        variable = _variable(name)
+        variable = NAMES[name]
         given = self.load(self.read())[1].get(variable.name)
         # The machine's own zone and language (`TZ`, `LANG`) give way to the file.
-        if given is None or given.name not in variable.names or given.where == self.path.name:
-            return ""
-        return given.where
+        is_over = given is not None and given.name in variable.names and given.where != self.path.name
+        return given.where if given and is_over else ""
 
     def _changed(self, changes: Mapping[str, str | None]) -> dict[str, str]:
         """What the file holds with these changes, and without every other name under which the same was set."""
-        values = {name.upper(): value.strip() for name, value in changes.items() if value is not None and value.strip()}
-        removed = {each for name in changes for each in _variable(name).names}
-        return {name: value for name, value in self.read().items() if name not in removed} | values
-
-
-def _variable(name: str) -> Variable:
-    if (found := NAMES.get(name.upper())) is None:
-        raise ConfigError(f"{name.upper()}: {_no_setting(name.upper())}")
-    return found
+        given = {name.upper(): (value or "").strip() for name, value in changes.items()}
+        removed = {each for name in given if name in NAMES for each in NAMES[name].names}
+        kept = {name: value for name, value in self.read().items() if name not in removed}
+        return kept | {name: value for name, value in given.items() if value}
 
 
 def entries(text: str, where: str, *, is_shared: bool = False) -> dict[str, str]:
-    """Returns the values in the text, by upper-case name; `where` is the name of its file.
+    """Returns the values in the text, by upper-case name; `where` is the name of its file. Of a name that stands there
+    twice, the last counts, as in docker compose.
 
     Values cannot refer to other variables: `$` is a dollar. `is_shared`: docker compose also reads the file; what it
     would read differently is refused.
 
     Raises:
-        ConfigError: a line is no setting, or a name is set twice; the message has the line's number, but nothing of
-            its content.
+        ConfigError: a line is no setting; the message has the line's number, but nothing of its content.
     """
-    found: dict[str, tuple[str, int]] = {}
+    found: dict[str, str] = {}
     for binding in parse_stream(io.StringIO(text, newline="")):
         written = binding.original.string
         # The parser counts blank lines before a setting as part of it.
@@ -338,19 +302,12 @@ def entries(text: str, where: str, *, is_shared: bool = False) -> dict[str, str]
             raise ConfigError(f"{where}: line {line} is not NAME=value, or a quote in it is not closed")
         if binding.key is None or binding.value is None:
             continue
-        name = binding.key.upper()
-        value, earlier = found.setdefault(name, (binding.value, line))
-        if value != binding.value:
-            raise ConfigError(f"{name}: lines {earlier} and {line} of {where} set it differently; remove one of them")
-        if is_shared and _is_read_differently(written.partition("=")[2].lstrip()):
-            raise ConfigError(f"{name}: line {line} of {where} {_COMPOSE}")
-    return {name: value for name, (value, _) in found.items()}
-
-
-def _is_read_differently(written: str) -> bool:
-    """Whether docker compose would read a value that is written like this differently."""
-    quote = written[:1] if written[:1] in _READ_DIFFERENTLY else ""
-    return re.search(_READ_DIFFERENTLY[quote], written if quote else written.partition(" #")[0]) is not None
+        value = written.partition("=")[2].lstrip()
+        quote = value[:1] if value[:1] in _READ_DIFFERENTLY else ""
+        if is_shared and re.search(_READ_DIFFERENTLY[quote], value if quote else value.partition(" #")[0]):
+            raise ConfigError(f"{binding.key.upper()}: line {line} of {where} {_COMPOSE}")
+        found[binding.key.upper()] = binding.value
+    return found
 
 
 def _text(path: Path) -> str:
@@ -365,44 +322,36 @@ def _why(error: OSError | ValueError) -> str:
     return error.strerror or "" if isinstance(error, OSError) else "it is not UTF-8 text"
 
 
-def _place(content: Mapping[str, str], where: str) -> Place:
+def _place(content: Mapping[str, str], where: str) -> dict[str, GivenValue]:
     """What is set there; what is empty counts as unset."""
     filled = {name.upper(): value.strip() for name, value in content.items() if value.strip()}
     return {name: GivenValue(name=name, value=value, where=where) for name, value in filled.items()}
 
 
-def _found(variable: Variable, places: tuple[Place, ...]) -> Iterator[GivenValue]:
-    """What is set for it in these places, the strongest first."""
-    for name, place in ((name, place) for name in variable.own_names for place in places):
-        yield from (place[each] for each in (name, name + _FILE) if each in place and each in variable.names)
+def _value_of(given: GivenValue, variable: Variable) -> str:
+    """The value, from its file if it names one.
 
-
-def _read(variable: Variable, found: list[GivenValue], wrong: list[str]) -> dict[str, GivenValue]:
-    """The first of these values by the name of its variable, from its file if it names one; nothing where that is
-    surely not what was meant, which is added to what is wrong.
+    Raises:
+        ValueError: it is surely not what was meant.
     """
-    given, *others = found
-    words, value = "", given.value
-    if any(each.name == given.name + _FILE and each.where == given.where for each in others):
-        words = f"{given.name}{_FILE} is also set; remove one of the two"
-    elif variable.is_secret and given.name not in variable.own_names:
+    value = given.value
+    if variable.is_secret and given.name not in variable.own_names:
         try:
             value = Path(value).read_text(encoding="utf-8").strip()
-            words = "" if value else "the file that it names is empty"
         except (OSError, ValueError) as error:
             # The path itself is left out: people paste the secret in its place.
-            words = f"the file that it names cannot be read: {_why(error)}"
-    if not words and _QUOTED.fullmatch(value):  # as `docker run --env-file` keeps them
-        words = "has quotes around its value, which count as part of it here; remove them"
-    if words:
-        wrong.append(given.wrong(words))
-        return {}
-    return {variable.name: replace(given, value=value)}
+            raise ValueError(f"the file that it names cannot be read: {_why(error)}") from None
+        if not value:
+            raise ValueError("the file that it names is empty")
+    if len(value) > 1 and value[0] in "\"'" and value.find(value[0], 1) == len(value) - 1:
+        # As `docker run --env-file` keeps them.
+        raise ValueError("has quotes around its value, which count as part of it here; remove them")
+    return value
 
 
-def _of_machine(given: Mapping[str, GivenValue], wrong: list[str], *, own_clock: bool) -> Place:
+def _of_machine(given: Place, wrong: list[str], *, own_clock: bool) -> Place:
     """The machine's own time zone and language, by `TZ` or its clock's file and `LANG`; UTC tells nothing of people."""
-    found: Place = {}
+    found: dict[str, GivenValue] = {}
     clock = GivenValue(name="TZ", value=str(_LOCALTIME.resolve()), where=str(_LOCALTIME)) if own_clock else None
     if zone := given.get("TZ", clock):
         name = zone.value.removeprefix(":").rpartition("/zoneinfo/")[2]
@@ -433,7 +382,7 @@ def _complaints(error: ValidationError, values: Mapping[str, GivenValue]) -> lis
     for one in error.errors(include_url=False, include_input=False):
         variable = next((each for each in KNOWN if each.path == tuple(one["loc"])[: len(each.path)]), None)
         name = variable.name if variable else SEPARATOR.join(map(str, one["loc"])).upper()
-        words = str(one.get("ctx", {}).get("error") or _WANTED.get(one["type"]) or one["msg"].removeprefix("Input "))
+        words = str(one.get("ctx", {}).get("error") or one["msg"].removeprefix("Input ").partition(", unable to")[0])
         lines.setdefault(name, values[name].wrong(words) if name in values else f"{name}: {words}")
     return [*lines.values()]
 
@@ -453,16 +402,15 @@ def _write(path: Path, text: str) -> None:
     Raises:
         ConfigError: the folder cannot be written to.
     """
-    temporary = None
+    new = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:  # with mode 0600
-            temporary = Path(file.name)
+        new.unlink(missing_ok=True)
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
+        new.replace(path)
     except (OSError, UnicodeEncodeError) as error:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+        new.unlink(missing_ok=True)
         raise ConfigError(f"{path}: cannot be written: {_why(error)}") from error

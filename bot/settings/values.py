@@ -24,10 +24,9 @@ _MASTER_KEY_BYTES = 32
 
 
 def person_of(text: str) -> str | None:
-    """A UUID in lower case, or a phone number as Signal writes it, without spaces, dashes, dots, slashes and brackets.
+    """A UUID in lower case, or a phone number as Signal writes it; None for anything else.
 
-    None for anything else, also for a number with "(0)": that digit is dialled only without the country code, and the
-    rest would be another number.
+    That is also a number with "(0)": the digit is dialled only without the country code.
     """
     if _UUID.fullmatch(text.lower()):
         return text.lower()
@@ -36,9 +35,8 @@ def person_of(text: str) -> str | None:
 
 
 def _group_of(text: str) -> str | None:
-    """A group's id as envelopes carry it, in its exact case; None for anything else.
+    """A group's id as envelopes carry it, in its exact case, or wrapped as signal-cli-rest-api has it; else None.
 
-    signal-cli-rest-api shows the id wrapped, as `group.` followed by its base64; that is accepted as well.
     Source: github.com/bbernhard/signal-cli-rest-api, src/client/client.go, 2026-08-16.
     """
     try:
@@ -91,16 +89,6 @@ def _database_path(path: Path) -> Path:
     return path
 
 
-def _model_name(value: str) -> str | None:
-    return value if re.fullmatch(r"(anthropic|openai)/[!-~]{1,200}", value) else None
-
-
-def _contact(value: str) -> str | None:
-    is_mail = re.fullmatch(r"[\w.+-]{1,64}@[\w-]{1,63}(\.[\w-]{1,63}){1,5}", value, re.ASCII)
-    is_page = re.fullmatch(r"https?://[\w.~:/?#\[\]!$&'*+,=%-]{1,180}", value, re.ASCII)
-    return value if is_mail or is_page else None
-
-
 def _bridge_address(value: str) -> str | None:
     try:
         parts = urlsplit(value)
@@ -124,17 +112,18 @@ def _must(words: str, read: Callable[[Any], Any]) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _or_star(words: str, read: Callable[[str], str | None]) -> AfterValidator:
-    return _must(words, lambda text: text if text == "*" else read(text))
+def _matching(pattern: str) -> Callable[[str], str | None]:
+    return lambda text: text if re.fullmatch(pattern, text, re.ASCII) else None
 
 
+_CONTACT = r"[\w.+-]{1,64}@[\w-]{1,63}(\.[\w-]{1,63}){1,5}|https?://[\w.~:/?#\[\]!$&'*+,=%-]{1,180}"
 _PEOPLE = "a comma-separated list of phone numbers like +12025550123 and uuids"
 _GROUPS = "be * for every group, or a comma-separated list of group ids in their exact case"
 _BRIDGE = "be an address like unix:///run/signal-cli/socket, tcp://host:port or http://host:port"
 _PAGE = "be an e-mail address, or the address of a page like https://example.org/about"
 _KEY = "be 32 bytes, written as 64 hexadecimal digits or in base64"
 
-Contact = Annotated[str, _must(_PAGE, _contact)]
+Contact = Annotated[str, _must(_PAGE, _matching(_CONTACT))]
 """An e-mail address or the address of a page, as a header can carry it."""
 BridgeAddress = Annotated[str, _must(_BRIDGE, _bridge_address)]
 """A `BaseUrl`, its scheme in small letters, or the address of a socket: `unix:///path` or `tcp://host:port`."""
@@ -142,9 +131,11 @@ OnePerson = Annotated[str, _must("be a uuid, or a phone number with its country 
 """A phone number or a UUID, kept as Signal writes them."""
 Person = Annotated[str, _must(f"be {_PEOPLE}", person_of)]
 """Like `OnePerson`, as an item of a list."""
-PersonOrAll = Annotated[str, _or_star(f"be * for everybody, or {_PEOPLE}", person_of)]
+PersonOrAll = Annotated[
+    str, _must(f"be * for everybody, or {_PEOPLE}", lambda text: text if text == "*" else person_of(text))
+]
 """A person, or `*` for everybody."""
-GroupOrAll = Annotated[str, _or_star(_GROUPS, _group_of)]
+GroupOrAll = Annotated[str, _must(_GROUPS, lambda text: text if text == "*" else _group_of(text))]
 """A group's id in its exact case, or `*` for every group."""
 DatabasePath = Annotated[Path, AfterValidator(_database_path)]
 """The path of a file that exists, or can be created."""
@@ -154,5 +145,6 @@ MasterKey = Annotated[SecretStr, _must(_KEY, lambda key: key if master_key_of(ke
 """A value that `master_key_of` reads."""
 ModelPrice = Annotated[str, AfterValidator(lambda price: model_price_of(price) and price)]
 """A value that `model_price_of` reads."""
-ModelName = Annotated[str, _must("look like anthropic/claude-sonnet-5-5 or openai/gpt-6-luna", _model_name)]
+_MODEL = "look like anthropic/claude-sonnet-5-5 or openai/gpt-6-luna"
+ModelName = Annotated[str, _must(_MODEL, _matching("(anthropic|openai)/[!-~]{1,200}"))]
 """A model that people can choose, as `provider/model`."""

@@ -123,8 +123,6 @@ class TestEnvFile:
             f"{budget}\n": ".env: line 1 is not NAME=value",
             f"set {budget}=5\n": ".env: line 1 is not NAME=value",
             f'{budget}="5\n': ".env: line 1 is not NAME=value, or a quote",
-            f"{budget}=5\n\nbudget__all_day_usd=500\n": f"{budget}: lines 1 and 3 of .env set it differently; remove",
-            "ACCESS__ALLOWED=*\nACCESS__ALLOWED=\n": "ACCESS__ALLOWED: lines 1 and 2 of .env set it differently",
         }
         unlike = ("${DAY}", '"$HOME/aldis"', "5$$", '"5$$"', "'a\\\\b'", '"5\\$"', '"it\\\'s"', '"\\011"', "a\t#b")
         rows |= {f"{prompt}={value}\n": f"{prompt}: line 1 of .env is read differently by docker" for value in unlike}
@@ -134,8 +132,8 @@ class TestEnvFile:
             assert str(caught.value).startswith(words), text
 
     def test_a_dollar_in_single_quotes_is_one(self, tmp_path: Path) -> None:
-        """As compose reads it; so is one that no name follows, and the same line may stand there twice."""
-        text = "ANTHROPIC_API_KEY='k${HOME}$$'\nLLM__SYSTEM_PROMPT=5$ a day # $$\nWEB__PORT=0\nWEB__PORT=0\n"
+        """As compose reads it; so is one that no name follows, and of two lines the last counts."""
+        text = "ANTHROPIC_API_KEY='k${HOME}$$'\nLLM__SYSTEM_PROMPT=5$ a day # $$\nSIGNAL__NAME=first\n"
         text += "SIGNAL__NAME='a\\nb'\nAUDIO__VOICE=\"a\\\\b\"\n"
         found = load_settings({}, env_file(tmp_path, text))
         assert found.llm.anthropic.api_key is not None
@@ -143,7 +141,7 @@ class TestEnvFile:
         assert (found.llm.system_prompt, found.signal.name, found.audio.voice) == ("5$ a day", "a\\nb", "a\\b")
 
 
-NUMBER = "must be a whole number"
+NUMBER = "should be a valid integer"
 KEYS = "must be the key alone: letters, digits and signs on one line"
 ADDRESS = "must be an address like http://host:port, with nothing behind a ? or #"
 BRIDGE = "must be an address like unix:///run/signal-cli/socket, tcp://host:port or http://host:port"
@@ -156,10 +154,10 @@ ONE = "must be a uuid, or a phone number with its country code, like +1202555012
 GROUPS = "must be * for every group, or a comma-separated list of group ids in their exact case"
 CONTACT = "must be an e-mail address, or the address of a page like https://example.org/about"
 BAD_VALUES: dict[str, dict[str, str]] = {
-    "BUDGET__ALL_DAY_USD": {"10$": "must be a number", "-1": "should be greater than or equal to 0"},
+    "BUDGET__ALL_DAY_USD": {"10$": "should be a valid decimal", "-1": "should be greater than or equal to 0"},
     "TOOLS__MAX_TOOL_CALLS": {"51": "should be less than or equal to 50", "1.5": NUMBER},
     "TOOLS__TIMEOUT_SECONDS": dict.fromkeys(("nan", "inf"), "should be a finite number"),
-    "TOOLS__ENABLED": {"perhaps": "must be true or false"},
+    "TOOLS__ENABLED": {"perhaps": "should be a valid boolean"},
     "BUDGET__PRICES": {
         "claude=3": "must be a comma-separated list like model=0.25/2: dollars for a million tokens in and out"
     },
@@ -223,7 +221,6 @@ SLIPS = {
     "TWITTER_BEARER_TOKEN": "TOOLS__TWITTER__BEARER_TOKEN",
     "SEARCH_MAX_RESULTS": "TOOLS__WEB_SEARCH__MAX_RESULTS",
     "DEEP_ANALYSIS_ENABLED": "TOOLS__VERIFY_NEWS__ENABLED",
-    "TOOLS__X__ENABLED": "TOOLS__TWITTER__ENABLED",
     "TOOLS_WEB_SEARCH_API_KEY": "TOOLS__WEB_SEARCH__API_KEY",
 }
 """Slips for our names, and what other programs call the same."""
@@ -237,7 +234,7 @@ def test_a_slip_of_one_of_our_names_is_refused_wherever_it_stands(tmp_path: Path
         with pytest.raises(ConfigError) as caught:
             load_settings({}, env_file(tmp_path, f"{name}=1\n"))
         assert str(caught.value) == f"{line}.env)"
-    for name in ("WEB__XYZZY", "STORE__OLD_KEY", "MEDIA__MAX_FILES", "ATTESTATION__SOCKET", "DEEP_ANALYSIS_X"):
+    for name in ("WEB__XYZZY", "MEDIA__MAX_FILES", "ATTESTATION__SOCKET", "DEEP_ANALYSIS_X"):
         gone = ", or no longer" if "__" in name else ""
         assert complaint(**{name: "1"}) == f"{name}: there is no such setting{gone} (it is set in the environment)"
 
@@ -285,9 +282,7 @@ class TestSecrets:
             assert key.get_secret_value() == "sk-ant"
 
     def test_that_cannot_be_read_are_refused(self, tmp_path: Path) -> None:
-        """A missing, an empty and a binary file; the path is not shown, for it may be the key itself. Nor is it clear
-        what counts where a key stands there twice.
-        """
+        """A missing, an empty and a binary file; the path is not shown, for it may be the key itself."""
         (tmp_path / "empty").write_text("\n", encoding="utf-8")
         (tmp_path / "binary").write_bytes(b"\xff\xfe")
         name, read = "BRAVE_API_KEY_FILE", "the file that it names cannot be read: "
@@ -298,8 +293,6 @@ class TestSecrets:
         ):
             assert complaint(**{name: str(tmp_path / file)}) == f"{name}: {words} (it is set in the environment)"
         assert complaint(**{name: "a\x00b"}).startswith(f"{name}: {read}")
-        line = complaint(STORE__KEY=KEY.hex(), STORE__KEY_FILE="/run/secrets/key")
-        assert line == "STORE__KEY: STORE__KEY_FILE is also set; remove one of the two (it is set in the environment)"
 
     def test_are_not_shown(self) -> None:
         """Neither by the settings' own text nor by their dump."""

@@ -111,12 +111,10 @@ def test_nothing_is_written_where_anything_is_wrong(tmp_path: Path) -> None:
     there = Place(tmp_path)
     there.file.write({"SIGNAL__NAME": "before"})
     for changes, words in (
-        ({"WEB__PORT": "http"}, r"^WEB__PORT: must be a whole number \(it is set in settings.env\)"),
+        ({"WEB__PORT": "http"}, r"^WEB__PORT: should be a valid integer \(it is set in settings.env\)"),
         ({"WEB__PROT": "1"}, "^WEB__PROT: there is no such setting; did you mean WEB__PORT?"),
-        ({"TZ": "UTC"}, "^TZ: there is no such setting"),
         ({"STORE__PATH": "/elsewhere/aldis.db"}, "^STORE__PATH: cannot be set in settings.env"),
         ({"LLM__PROVIDERS": "anthropic"}, "^LLM__ANTHROPIC__API_KEY: must be set"),
-        ({"ANTHROPIC_API_KEY": "one", "ANTHROPIC_API_KEY_FILE": "/k"}, "^ANTHROPIC_API_KEY: .*_FILE is also set"),
         ({"SIGNAL__NAME": "\udcff"}, "^SIGNAL__NAME: should be a valid string"),
     ):
         with pytest.raises(ConfigError, match=words):

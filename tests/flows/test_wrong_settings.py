@@ -16,7 +16,7 @@ from tests.servers.signal_cli import SignalCli
 REFUSED = (
     ("BUDGET_ALL_DAY_USD", "5", "there is no such setting; did you mean BUDGET__ALL_DAY_USD?"),
     ("ACCES__ALLOWED", ALICE.uuid, "there is no such setting; did you mean ACCESS__ALLOWED?"),
-    ("BUDGET__ALL_DAY_USD", "1,50", "must be a number"),
+    ("BUDGET__ALL_DAY_USD", "1,50", "should be a valid decimal"),
     ("ACCESS__ALLOWED", "0170 1234567", "must be * for everybody, or a comma-separated list of phone numbers"),
     ("STORE__KEY_FILE", "/nowhere/key", "the file that it names cannot be read"),
     ("LLM__PROVIDERS", "claude", "should be 'anthropic', 'openai' or 'offline'"),

@@ -132,7 +132,7 @@ async def test_who_writes_while_the_account_is_linked_is_listed(tmp_path: Path) 
 
 
 WRONG = [
-    ("/setup/tools", "retention", {DAYS: "soon"}, "must be a whole number"),
+    ("/setup/tools", "retention", {DAYS: "soon"}, "should be a valid integer"),
     ("/people", "budgets", {"BUDGET__ALL_DAY_USD": "-1"}, "BUDGET__ALL_DAY_USD"),
     ("/people", "add", {"person": "Alice"}, "neither a phone number"),
     ("/setup/you", "me", {"person": "mallory"}, "no longer listed"),
