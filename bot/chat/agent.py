@@ -106,10 +106,10 @@ class Agent:
             async def may_spend(fee: Fee) -> bool:
                 return await journal.reserve_fee(attachment.id, fee) is None
 
-            read = await reader.read_attachment(
+            finding, fee = await reader.read_attachment(
                 turn.chat, attachment, number=number, person=turn.person, may_spend=may_spend
             )
-            await journal.keep_opened(Opened(attachment=attachment.id, finding=read.finding, fee=read.fee))
+            await journal.keep_opened(Opened(attachment=attachment.id, finding=finding, fee=fee))
 
         await side_by_side(
             open_one(attachment, number)

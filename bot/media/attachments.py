@@ -1,11 +1,9 @@
 """The files that came with messages: fetched, opened and described in words.
 
-    attachment --too large, too many--------------------------------> a line that says so
-               '-> transport --> bytes --> what is it? --picture----> a cell --> upright and small, for models that see
-                       |                       |-------PDF----------> a cell --> its text, and itself
-                       |                       |-------recording----> the audio service --> a transcript
-                       |                       |-------text---------> its words
-                       '-not there             '-------all else-----> a line that says what it is
+    attachment --> bytes --> what is it? --picture----> a cell --> upright and small, for models that see
+                                  |-------PDF----------> a cell --> its text, and itself
+                                  |-------recording----> the audio service --> a transcript
+                                  '-------text---------> its words
 
 What a file is, its content tells; the name that its sender gave it proves nothing. Whatever happens, each file yields
 one description; only cancellation is raised.
@@ -16,7 +14,7 @@ Source: the formats' own specifications (PNG, JPEG, GIF, RIFF, ISO base media, M
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -43,9 +41,10 @@ MAX_PAGES, MAX_TEXT_CHARS = 50, 30_000
 _MAX_NATIVE_BYTES = 8_000_000
 _MAX_NATIVE_PAGES = 100
 """For a PDF that is passed on as it is; vendors accept 100 pages and 32 MB per request, all messages together."""
-_PAUSES_SECONDS = (1.0, 2.0, 4.0, 8.0)
-"""The pauses between attempts to fetch a file while the bridge is away."""
+_PAUSE_SECONDS = 5.0
+"""Before a file is fetched once more from a bridge that is away."""
 _PICTURE_SECONDS = 30.0
+_UNREADABLE = "which cannot be read here"
 
 
 Family = Literal["picture", "audio", "paper", "text", "other"]
@@ -62,34 +61,38 @@ class FileKind:
     """For a picture Pillow's name of the format, for audio the usual file extension; empty otherwise."""
 
 
-PDF = FileKind("paper", "a PDF")
-TEXT = FileKind("text", "a text file")
+def _picture(name: str) -> FileKind:
+    return FileKind("picture", "a picture", name)
+
+
+def _sound(name: str) -> FileKind:
+    return FileKind("audio", "an audio file", name)
+
+
 UNKNOWN = FileKind("other", "a file of a kind that is not known here")
 _VIDEO = FileKind("other", "a video")
 _HEIC = FileKind("other", "a picture in the format HEIC")
 """The libraries that read it have licences under which Aldis cannot distribute them; phones can send a JPEG instead."""
 
-_PICTURES = {
-    b"\xff\xd8\xff": "JPEG",
-    b"\x89PNG\r\n\x1a\n": "PNG",
-    b"GIF87a": "GIF",
-    b"GIF89a": "GIF",
-    b"BM": "BMP",
-    b"II*\x00": "TIFF",
-    b"MM\x00*": "TIFF",
+_BEGINNINGS = {
+    b"\xff\xd8\xff": _picture("JPEG"),
+    b"\x89PNG\r\n\x1a\n": _picture("PNG"),
+    b"GIF87a": _picture("GIF"),
+    b"GIF89a": _picture("GIF"),
+    b"BM": _picture("BMP"),
+    b"II*\x00": _picture("TIFF"),
+    b"MM\x00*": _picture("TIFF"),
+    b"OggS": _sound("ogg"),
+    b"fLaC": _sound("flac"),
+    b"ID3": _sound("mp3"),
 }
-_SOUNDS = {b"OggS": "ogg", b"fLaC": "flac", b"ID3": "mp3"}
-_BEGINNINGS = (
-    *((beginning, FileKind("picture", "a picture", name)) for beginning, name in _PICTURES.items()),
-    *((beginning, FileKind("audio", "an audio file", name)) for beginning, name in _SOUNDS.items()),
-)
 _UTF16 = b"\xff\xfe"
 _AVIF_BRANDS = {b"avif", b"avis"}
 _HEIC_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"}
 _TRACK = re.compile(rb"hdlr.{8}(vide|soun)", re.DOTALL)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class FileDescription:
     """One file as it is described to the model: `a PDF of 3 pages, which is attached`."""
 
@@ -107,24 +110,12 @@ MaySpend = Callable[[Fee], Awaitable[bool]]
 """Returns whether this many US dollars can be spent, and if so counts them as spent."""
 
 
-async def _always(_: Fee) -> bool:
-    return True
-
-
 class _PictureFacts(BaseModel):
     """The facts that a cell reports about a picture."""
 
     width: int = Field(ge=1)
     height: int = Field(ge=1)
     is_animation: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReadAttachment:
-    """The result of reading one file."""
-
-    finding: FileDescription
-    fee: Fee | None = None
 
 
 class AttachmentReader:
@@ -136,119 +127,111 @@ class AttachmentReader:
         sandbox: Sandbox,
         *,
         speech: Speech | None = None,
-        pauses_seconds: Sequence[float] = _PAUSES_SECONDS,
+        pause_seconds: float = _PAUSE_SECONDS,
     ) -> None:
         self._transport = transport
         self._speech = speech
-        self._pauses_seconds = pauses_seconds
+        self._pause_seconds = pause_seconds
         self._sandbox = sandbox
 
     async def read_attachment(
-        self,
-        chat: ChatId,
-        attachment: Attachment,
-        *,
-        number: int,
-        person: str = "",
-        may_spend: MaySpend = _always,
-    ) -> ReadAttachment:
+        self, chat: ChatId, attachment: Attachment, *, number: int, may_spend: MaySpend, person: str = ""
+    ) -> tuple[FileDescription, Fee | None]:
         """Returns what is in a file, the `number`th of its question, from 1; asks `may_spend` before a paid service.
 
         `person` is as for `Sandbox.open`.
         """
-        what = "a voice note" if attachment.is_voice_note else "a file"
+        what, fee = "a voice note" if attachment.is_voice_note else "a file", None
         if number > MAX_FILES:
-            return _described(what, f"which was not opened: the limit is {MAX_FILES} per message")
+            return FileDescription(what, f"which was not opened: the limit is {MAX_FILES} per message"), None
         if (attachment.size_bytes or 0) > MAX_BYTES:
-            return _described(what, _too_large(MAX_BYTES))
+            return FileDescription(what, _too_large(MAX_BYTES)), None
         try:
             data = await self._fetched(chat, attachment)
         except Unfetchable:
-            return _described(what, f"which is no longer available, or is larger than {MAX_BYTES // 1_000_000} MB")
+            rest = f"which is no longer available, or is larger than {MAX_BYTES // 1_000_000} MB"
+            return FileDescription(what, rest), None
         except Disconnected:
             rest = "which could not be fetched, because Signal cannot be reached; it may be sent again"
-            return _described(what, rest)
+            return FileDescription(what, rest), None
         kind = kind_of(data)
         try:
             match kind.family:
                 case "audio":
                     what = what if attachment.is_voice_note else kind.what
-                    found = await self._recording(data, kind, what, may_spend)
+                    found, fee = await self._recording(data, kind, what, may_spend)
                 case "picture":
                     found = await self._picture(data, kind, person)
                 case "paper":
                     found = await self._paper(data, kind, f"document-{number}.pdf", person)
                 case "text":
                     # Up to half a second of work for a large file, during which everybody else must have their turn.
-                    found = await asyncio.to_thread(self._text, data, kind)
+                    found = await asyncio.to_thread(_text, data, kind)
                 case _:
-                    found = _described(kind.what, "which cannot be read here")
+                    found = FileDescription(kind.what, _UNREADABLE)
         except FileRefused as refusal:
-            return _described(kind.what, f"which cannot be opened: {refusal}")
-        return found
+            found = FileDescription(kind.what, f"which cannot be opened: {refusal}")
+        return found, fee
 
     async def _fetched(self, chat: ChatId, attachment: Attachment) -> bytes:
-        for pause_seconds in self._pauses_seconds:
-            try:
-                return await self._transport.attachment(chat, attachment, max_bytes=MAX_BYTES)
-            except Disconnected as error:
-                _log.warning("a file cannot be fetched now: %s", error)
-                await asyncio.sleep(pause_seconds)
-        return await self._transport.attachment(chat, attachment, max_bytes=MAX_BYTES)
+        try:
+            return await self._transport.attachment(chat, attachment, max_bytes=MAX_BYTES)
+        except Disconnected as error:
+            _log.warning("a file cannot be fetched now: %s", error)
+            await asyncio.sleep(self._pause_seconds)
+            return await self._transport.attachment(chat, attachment, max_bytes=MAX_BYTES)
 
-    async def _picture(self, data: bytes, kind: FileKind, person: str) -> ReadAttachment:
+    async def _picture(self, data: bytes, kind: FileKind, person: str) -> FileDescription:
         facts, made = await self._sandbox.open(
             "pictures", data, kind.name, timeout_seconds=_PICTURE_SECONDS, person=person
         )
         known = check_facts(_PictureFacts, facts)
         picture = Picture(data=made, content_type="image/jpeg", width=known.width, height=known.height)
         what = "the first picture of an animation" if known.is_animation else kind.what
-        return _described(what, "which is attached", medium=picture)
+        return FileDescription(what, "which is attached", medium=picture)
 
-    async def _paper(self, data: bytes, kind: FileKind, name: str, person: str) -> ReadAttachment:
+    async def _paper(self, data: bytes, kind: FileKind, name: str, person: str) -> FileDescription:
         paper = await read_pdf(self._sandbox, data, max_chars=MAX_TEXT_CHARS, max_pages=MAX_PAGES, person=person)
         what = f"{kind.what} of {_counted(paper.pages, 'page')}"
         part = "" if paper.pages_read == paper.pages else f" (the first {_counted(paper.pages_read, 'page')} of it)"
         if len(data) <= _MAX_NATIVE_BYTES and paper.pages <= _MAX_NATIVE_PAGES:
             document = Document(data=data, name=name, pages=paper.pages, text=paper.text)
-            return _described(what, f"which is attached as {name}{part}", medium=document)
+            return FileDescription(what, f"which is attached as {name}{part}", medium=document)
         if not paper.text:
-            return _described(what, "which has only pictures and no text, and is too large to be shown")
-        return _described(what, f"its text{part}:", text=paper.text)
+            return FileDescription(what, "which has only pictures and no text, and is too large to be shown")
+        return FileDescription(what, f"its text{part}:", text=paper.text)
 
-    def _text(self, data: bytes, kind: FileKind) -> ReadAttachment:
-        text, most = texts.decode_text(data), MAX_TEXT_CHARS
-        if text is None:
-            return _described("a file of a kind that is not known here", "which cannot be read here")
-        if not text.strip():
-            return _described(kind.what, "which is empty")
-        part = f" (the first {most} of {len(text)} characters)" if len(text) > most else ""
-        return _described(kind.what, f"its text{part}:", text=text[:most])
-
-    async def _recording(self, data: bytes, kind: FileKind, what: str, may_spend: MaySpend) -> ReadAttachment:
+    async def _recording(
+        self, data: bytes, kind: FileKind, what: str, may_spend: MaySpend
+    ) -> tuple[FileDescription, Fee | None]:
         if self._speech is None:
-            return _described(what, "which cannot be listened to: no audio service is set up here")
+            return FileDescription(what, "which cannot be listened to: no audio service is set up here"), None
         if kind.name == "aac":
             (sound, seconds), ending = await asyncio.to_thread(as_m4a, data), "m4a"
         else:
             sound, seconds, ending = data, await asyncio.to_thread(seconds_of, data), kind.name
         if len(sound) > MAX_AUDIO_BYTES:
-            return _described(what, _too_large(MAX_AUDIO_BYTES))
+            return FileDescription(what, _too_large(MAX_AUDIO_BYTES)), None
         fee = self._speech.listening_fee(sound, ending, seconds=seconds)
         if fee.cost_usd and not await may_spend(fee):
-            return _described(what, "which was not listened to: that would cost more than may still be spent")
+            rest = "which was not listened to: that would cost more than may still be spent"
+            return FileDescription(what, rest), None
         words, fee = await self._speech.transcribe(sound, ending, seconds=seconds)
         what = f"{what} of {_counted(round(seconds), 'second')}" if seconds else what
         rest = TRANSCRIPT if words else "in which no words were understood"
         if words is None:
             rest = "which could not be listened to: the audio service failed; it may be sent again"
-        return _described(what, rest, text=words or "", fee=fee)
+        return FileDescription(what, rest, text=words or ""), fee
 
 
-def _described(
-    what: str, rest: str, *, text: str = "", medium: Medium | None = None, fee: Fee | None = None
-) -> ReadAttachment:
-    return ReadAttachment(finding=FileDescription(what=what, rest=rest, text=text, medium=medium), fee=fee)
+def _text(data: bytes, kind: FileKind) -> FileDescription:
+    text, most = texts.decode_text(data), MAX_TEXT_CHARS
+    if text is None:
+        return FileDescription(UNKNOWN.what, _UNREADABLE)
+    if not text.strip():
+        return FileDescription(kind.what, "which is empty")
+    part = f" (the first {most} of {len(text)} characters)" if len(text) > most else ""
+    return FileDescription(kind.what, f"its text{part}:", text=text[:most])
 
 
 def _too_large(max_bytes: int) -> str:
@@ -260,15 +243,14 @@ def _counted(number: int, noun: str) -> str:
 
 
 def kind_of(data: bytes) -> FileKind:
-    """Returns what the bytes are. `TEXT` is only a guess: `texts.decode_text` tells whether they really are text."""
+    """Returns what the bytes are; that they are a text is only a guess, see `texts.decode_text`."""
     if data[4:8] == b"ftyp":
         return _in_boxes(data)
     match data[:4]:
         case b"RIFF":
-            webp, wave = FileKind("picture", "a picture", "WEBP"), FileKind("audio", "an audio file", "wav")
-            return {b"WEBP": webp, b"WAVE": wave}.get(data[8:12], UNKNOWN)
+            return {b"WEBP": _picture("WEBP"), b"WAVE": _sound("wav")}.get(data[8:12], UNKNOWN)
         case b"\x1a\x45\xdf\xa3":  # Matroska, whose tracks name their codecs: `V_VP9` is a picture, `A_OPUS` a sound
-            return _VIDEO if b"V_" in data[:65_536] else FileKind("audio", "an audio file", "webm")
+            return _VIDEO if b"V_" in data[:65_536] else _sound("webm")
         case b"PK\x03\x04":  # a ZIP archive, or an office document; it can begin with a PDF that is not compressed
             return UNKNOWN
         case _:
@@ -279,12 +261,12 @@ def _by_beginning(data: bytes) -> FileKind:
     # Frames of MPEG audio begin with eleven ones; layer 0 is ADTS, which frames raw AAC.
     sync = int.from_bytes(data[:2], "big")
     if sync & 0xFFE0 == 0xFFE0 and data[:2] != _UTF16:  # noqa: PLR2004
-        return FileKind("audio", "an audio file", "aac" if sync & 0xFFF6 == 0xFFF0 else "mp3")  # noqa: PLR2004
+        return _sound("aac" if sync & 0xFFF6 == 0xFFF0 else "mp3")  # noqa: PLR2004
     # Long signatures are reliable; "BM" could begin a text, so such a file must contain a zero byte as well.
-    for beginning, kind in _BEGINNINGS:
+    for beginning, kind in _BEGINNINGS.items():
         if data.startswith(beginning) and (len(beginning) > 2 or b"\x00" in data[:64]):  # noqa: PLR2004
             return kind
-    return PDF if b"%PDF-" in data[:1024] else TEXT
+    return FileKind("paper", "a PDF") if b"%PDF-" in data[:1024] else FileKind("text", "a text file")
 
 
 def _in_boxes(data: bytes) -> FileKind:
@@ -292,10 +274,10 @@ def _in_boxes(data: bytes) -> FileKind:
     length = int.from_bytes(data[:4], "big")
     brands = {data[8:12], *(data[at : at + 4] for at in range(16, min(length, 256), 4))}
     if brands & _AVIF_BRANDS:
-        return FileKind("picture", "a picture", "AVIF")
+        return _picture("AVIF")
     if data[8:12] in _HEIC_BRANDS:
         return _HEIC
     tracks = set(_TRACK.findall(data))
     if b"vide" in tracks:
         return _VIDEO
-    return FileKind("audio", "an audio file", "m4a") if b"soun" in tracks or data[8:11] == b"M4A" else UNKNOWN
+    return _sound("m4a") if b"soun" in tracks or data[8:11] == b"M4A" else UNKNOWN

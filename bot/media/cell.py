@@ -5,8 +5,7 @@
 
 A file can be crafted to crash, stall or bloat whatever opens it, or to take it over. So a cell's memory holds nothing
 of Aldis, no key, no other message and no environment, and a cell can neither open nor reach anything
-(`bot.media.confinement`). The server that cells are forked from reads nothing of any file. The answers of cells are
-treated as data from the stranger.
+(`bot.media.confinement`). The answers of cells are treated as data from the stranger.
 
 Each module that opens files has two functions, and is imported only by cells and their server:
 
@@ -73,10 +72,8 @@ def prepare(modules: Sequence[ModuleType]) -> None:
 
 
 def run(channel: socket.socket, name: str, arguments: Sequence[str]) -> NoReturn:
-    """Becomes a cell, and answers about the file that comes over the channel with what the module of this name says.
-
-    An answer is a line of JSON with the facts and the number of the bytes, and the bytes. Why there is none is not
-    reported: the file could have made it up.
+    """Becomes a cell, and answers about the file that comes over the channel with what the module of this name says:
+    a line of JSON with the facts and the number of the bytes, and the bytes.
     """
     try:
         descriptor = channel.fileno()

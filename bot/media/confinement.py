@@ -108,18 +108,14 @@ class Level:
 
 
 def refuse_dumps() -> None:
-    """Keeps this process's memory out of files and away from other processes of the same user; permanently.
-
-    A core dump would contain keys and messages, and so would a debugger's view. Programs started from here can be
-    traced again, but leave no core dump either.
-    """
+    """Keeps this process's memory, with keys and messages, out of core dumps and away from debuggers; permanently."""
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def end_with_parent(parent: int) -> None:
-    """Ends this process when its parent, of this id, ends; where Linux does not see to that, others must."""
+    """Ends this process when its parent, of this id, ends; on Linux."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
@@ -212,10 +208,7 @@ def _libc() -> ctypes.CDLL:
 
 
 def architecture() -> Architecture | None:
-    """Returns that of this process; None if it is unknown, so that there is no filter for it.
-
-    A 32-bit Python on a 64-bit kernel, as on many a Raspberry Pi, has other numbers than its machine's name suggests.
-    """
+    """Returns that of this process; None if it is unknown, as of a 32-bit Python on a 64-bit kernel."""
     is_known = sys.platform == "linux" and sys.maxsize > 2**32 and sys.byteorder == "little"
     return _ARCHITECTURES.get(platform.machine()) if is_known else None
 

@@ -1,9 +1,7 @@
-"""The content of a feed: RSS of every age, or Atom, up to where it is no XML any more.
+"""The content of a feed: RSS of every age, or Atom, up to where it is no XML any more. Runs in a cell.
 
-    bytes --decoded--> text --what most feeds get wrong is mended--> expat --> the channel, and its first entries
-
-Runs in a cell (`bot.media.cell`). Names of HTML, bare ampersands, characters that XML forbids and prefixes that were
-not declared end the reading of no feed; tags that do not match do, at that place.
+Names of HTML, bare ampersands, characters that XML forbids and prefixes that were not declared end the reading of no
+feed; tags that do not match do, at that place.
 """
 
 import hashlib
@@ -35,9 +33,8 @@ _SUMMARIES = ("description", "summary", "content:encoded", "content", "media:des
 _DATES = ("pubdate", "published", "issued", "updated", "modified", "dc:date", "dcterms:modified")
 
 _REFERENCE = re.compile(
-    r"(<!\[CDATA\[.*?(?:\]\]>|\Z))|&(?:#(x[0-9a-f]+|[0-9]+);?|([a-z]\w{0,31});)?", re.IGNORECASE | re.DOTALL
+    r"(<!\[CDATA\[.*?(?:\]\]>|\Z))|&(?:#(x[0-9a-f]{1,9}|[0-9]{1,9});?|([a-z]\w{0,31});)?", re.IGNORECASE | re.DOTALL
 )
-_MAX_DIGITS = 8  # behind the zeros; no character has a number this long
 _XML_NAMES = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _OWN_NAMES = re.compile(r"<!ENTITY\s+(\w+)\s+[\"']")
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*>", re.IGNORECASE)
@@ -54,8 +51,7 @@ def preload() -> None:
 
 
 def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
-    """See `bot.media.cell`; the arguments are the address at which the feed was found, the base of relative ones in it,
-    and what its server says of its encoding, or "".
+    """See `bot.media.cell`; the arguments are the address of the feed, and what its server says of its encoding, or "".
 
     Returns no bytes. The facts are `title` and `entries`: objects with `key`, `url`, `title`, `summary`,
     `published_at`. Texts are still HTML; `url` and `published_at` (seconds since 1970) can be None.
@@ -81,32 +77,24 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 def _written(found: re.Match[str], own: frozenset[str]) -> str:
     """A reference as any XML parser reads it; `own` are the names that the feed defines itself.
 
-    A name of HTML becomes its characters, a bare `&` is escaped, and a number that no character has becomes a sign:
-    some programs write each half of an emoji as its own number.
+    A number that no character has becomes a sign: some programs write each half of an emoji as its own number.
     """
     whole, (cdata, number, name) = found[0], found.groups()
     if cdata is not None or name in _XML_NAMES or name in own:
         return whole
     if number is not None:
         digits, base = (number[1:], 16) if number[0] in "xX" else (number, 10)
-        code = int(digits, base) if len(digits.lstrip("0")) <= _MAX_DIGITS else sys.maxunicode + 1
+        code = int(digits, base)
         return "\ufffd" if code > sys.maxunicode or _ILLEGAL.match(chr(code)) else escape(chr(code))
     return escape(html5[f"{name};"]) if f"{name};" in html5 else "&amp;" + whole[1:]
 
 
 def _parsed(document: bytes) -> tuple[Element, bool]:
-    """The tree up to the first fault, and whether there was none. Names are in small letters, and keep their prefixes,
-    which need not be declared; but not that of the root, if this is `atom:feed`.
-    """
+    """The tree up to the first fault, and whether there was none. Names are in small letters, with prefixes."""
     builder, parser, opened = TreeBuilder(), expat.ParserCreate("utf-8"), list[Element]()
-    prefix = ""
 
     def begin(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal prefix
-        name = tag.lower()
-        if not opened and name.endswith(":feed"):
-            prefix = name.removesuffix("feed")
-        opened.append(builder.start(name.removeprefix(prefix), attributes))
+        opened.append(builder.start(tag.lower(), attributes))
 
     parser.StartElementHandler, parser.EndElementHandler = begin, builder.end
     parser.CharacterDataHandler = builder.data
@@ -120,9 +108,8 @@ def _parsed(document: bytes) -> tuple[Element, bool]:
 
 
 def _entries(found: Sequence[Element], base: str) -> list[dict[str, Any]]:
-    """The entries, each with a key of its own, which only has to be the same the next time.
-
-    That is its id or address, unless several entries have the same; an address that several have leads to none of them.
+    """The entries, each with a key of its own: its id or address, unless several entries have the same. An address that
+    several have leads to none of them.
     """
     entries, names, titles_at = list[dict[str, Any]](), list[str](), defaultdict[str, set[str]](set)
     for element in found:
@@ -176,10 +163,7 @@ def _link(entry: Element, fields: Mapping[str, Element], base: str) -> str:
 
 
 def read_date(written: str) -> int | None:
-    """Returns a date of a feed in seconds since 1970; None for one in no standard form, or in a zone that is not known.
-
-    A time without a zone is in UTC.
-    """
+    """Returns a date in seconds since 1970, UTC where it names no zone; None if its form or zone is not known."""
     text = " ".join(written.split())
     if found := _SECONDS.fullmatch(text):
         return int(found[1])

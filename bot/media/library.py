@@ -14,13 +14,9 @@ from bot.media.sandbox import Sandbox, check_facts
 from bot.media.texts import tidy
 from tools import BadArguments, PageLink, PageText, Paper, canonical_url, clean_line, clean_text, shorten
 
-_PAPER_SECONDS = 25.0
-_PAGE_SECONDS = 10.0
-_MAX_PAGES = 1_000
-_MAX_CHARACTERS = 2_000_000
-_MAX_LINK_CHARS = 500
-_MAX_LABEL_CHARS = 80
-_MAX_TITLE_CHARS = 300
+_PAPER_SECONDS, _PAGE_SECONDS = 25.0, 10.0
+_MAX_PAGES, _MAX_CHARACTERS = 1_000, 2_000_000
+_MAX_TITLE_CHARS, _MAX_LINK_CHARS, _MAX_LABEL_CHARS = 300, 500, 80
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2})?")
 
 
@@ -47,11 +43,7 @@ class _PageFacts(BaseModel):
 async def read_pdf(
     sandbox: Sandbox, data: bytes, *, max_chars: int, max_pages: int = _MAX_PAGES, person: str = ""
 ) -> Paper:
-    """Returns the first `max_chars` characters of a PDF's text; `person` is as for `Sandbox.open`.
-
-    Raises:
-        FileRefused: it cannot be opened; the message says why.
-    """
+    """Returns the first `max_chars` characters of a PDF's text; raises as `Sandbox.open`, which knows `person`."""
     most = min(2 * max_chars, _MAX_CHARACTERS)  # more than asked for, because invisible characters are removed
     facts, read = await sandbox.open(
         "pdf", data, str(max_pages), str(most), timeout_seconds=_PAPER_SECONDS, person=person
@@ -70,22 +62,14 @@ class Library:
         self._sandbox = sandbox
 
     async def read(self, data: bytes, *, max_chars: int, person: str = "") -> Paper:
-        """Returns the first `max_chars` characters of a PDF's text; see `tools.Papers`.
-
-        Raises:
-            BadArguments: it cannot be opened; the message says why.
-        """
+        """Returns the first `max_chars` characters of a PDF's text; see `tools.Papers`."""
         try:
             return await read_pdf(self._sandbox, data, max_chars=max_chars, person=person)
         except FileRefused as refusal:
             raise BadArguments(str(refusal)) from refusal
 
     async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool, person: str = "") -> PageText:
-        """Returns the content of a page; see `tools.Papers`.
-
-        Raises:
-            BadArguments: it cannot be opened; the message says why.
-        """
+        """Returns the content of a page; see `tools.Papers`."""
         kind = "html" if is_html else "text"
         try:
             facts, data = await self._sandbox.open(
@@ -97,11 +81,7 @@ class Library:
 
 
 def page_text(facts: Facts, data: bytes, *, url: str, is_html: bool) -> PageText:
-    """Returns a cell's answer about the page at `url`, checked and ready to be read.
-
-    Raises:
-        FileRefused: no cell gives such an answer.
-    """
+    """Returns a cell's answer about the page at `url`; raises `FileRefused` if no cell gives such an answer."""
     known, text = check_facts(_PageFacts, facts), clean_text(data.decode(errors="replace"))
     if not is_html:
         return PageText(text=text.strip())

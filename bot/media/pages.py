@@ -11,7 +11,6 @@ Source: selectolax 1.0.2 (MIT); lexbor behind it took 2.9 s for a tag of 252 kB 
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -59,7 +58,6 @@ _TEX = "\0"
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _STRUCK = re.compile(r"text-decoration[^;]*line-through", re.IGNORECASE)
 _FORMULA = re.compile(r"\b(?:tex|latex|math|mwe-math|formula|equation)", re.IGNORECASE)
-_MAX_COLUMNS, _MAX_ROWS = 20, 200  # of one cell, whose text stands in each of its rows
 
 _END, _ITEM, _ITEM_END, _SPACE = "\x01", "\x02", "\x03", "\x04"
 """Put between the words: the end of a line, one before an item of a list, the end of its mark, space that stays."""
@@ -88,11 +86,6 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
     facts = _head(tree)
     _write_out(tree)
     part, written = _main_part(tree)
-    if not written:  # it consists of what surrounds other pages
-        tree = LexborHTMLParser(text[:MAX_CHARS])
-        _write_out(tree)
-        part = tree.body
-        written = _laid_out(part) if part is not None else ""
     links = [_link(node) for node in (part.css(_LINKS) if part is not None else ())]
     links = [link for link in links if len(link[1]) <= _MAX_ADDRESS_CHARS][:_MAX_LINKS]
     return facts | {"links": links}, written.encode(errors="ignore")
@@ -143,7 +136,8 @@ def _write_out(tree: LexborHTMLParser) -> None:
             node.insert_child("~~")
     for node in reversed(tree.css(_SPANS)):
         node.replace_with(_in_words(node))
-    _mark_cells(tree)
+    for cell in tree.css("td, th"):
+        cell.insert_after(_BAR)
     _mark_blocks(tree)
 
 
@@ -172,27 +166,6 @@ def _in_words(node: LexborNode) -> str:
 
 def _grouped(words: str) -> str:
     return words if _SINGLE.fullmatch(words) else f"({words})"
-
-
-def _mark_cells(tree: LexborHTMLParser) -> None:
-    """Parts the cells of each row. One that reaches into further rows stands in each, as its text is needed there."""
-    held = defaultdict[int, dict[int, list[str]]](dict)
-    """For each group of rows, by column, the text of a cell for each further row."""
-    for row in tree.css("tr"):
-        below, column = held[row.parent.mem_id if row.parent is not None else 0], 0
-        for cell in [node for node in row.iter() if node.tag in {"td", "th"}]:
-            while below.get(column):
-                cell.insert_before(below[column].pop() + _BAR)
-                column += 1
-            columns = min(max(_integer(cell, "colspan", 1), 1), _MAX_COLUMNS)
-            rows = min(max(_integer(cell, "rowspan", 1), 1), _MAX_ROWS)
-            words = " ".join(cell.text().split())[:_MAX_LABEL_CHARS]
-            below |= {column + each: [words] * (rows - 1) for each in range(columns)}
-            cell.insert_after(_BAR * columns)
-            column += columns
-        while below.get(column):
-            row.insert_child(below[column].pop() + _BAR)
-            column += 1
 
 
 def _mark_blocks(tree: LexborHTMLParser) -> None:

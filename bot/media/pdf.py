@@ -1,10 +1,6 @@
-"""The text of a PDF, page by page.
+"""The text of a PDF, page by page. Runs in a cell (`bot.media.cell`); the home of pypdf.
 
-Runs in a cell (`bot.media.cell`); the home of pypdf.
-
-Source: pypdf 7.1.0, whose text of a page has nothing of what is filled into a form (2026-11-29), and which turns a
-number in Arabic or Persian digits round with the words beside it (2026-11-28; by the two ranges of characters in its
-`_utils.py`).
+Source: pypdf 7.1.0, whose text of a page has nothing of what is filled into a form (2026-11-29).
 """
 
 import io
@@ -13,7 +9,7 @@ import time
 from collections.abc import Sequence
 
 import pypdf
-from pypdf import PdfReader, _utils
+from pypdf import PdfReader
 from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
 
 from bot.media.cell import Facts, FileRefused, load_all
@@ -24,18 +20,12 @@ READING_SECONDS = 15.0
 _BROKEN = (PyPdfError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError)
 """pypdf lets through whatever exception its parsing of a damaged file runs into."""
 _LOCKED = "it is locked by a password"
-_NEUTRAL = (("\0", "/"), (":", "@"), ("\u2000", "\u206f"), ("\u20a0", "\u21ff"))
-_FROM_THE_RIGHT = (  # all but digits and their separators, which are read from the left
-    *(("\u0590", "\u065f"), ("\u066e", "\u06ef"), ("\u06fa", "\u08ff")),
-    *(("\ufb1d", "\ufdff"), ("\ufe70", "\ufeff")),
-)
 
 
 def preload() -> None:
     """See `bot.media.cell`: loads all of pypdf."""
     load_all(pypdf)
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-    _utils.NEUTRAL_CHARACTER_RANGES, _utils.RTL_CHARACTER_RANGES = _NEUTRAL, _FROM_THE_RIGHT
 
 
 def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
@@ -73,7 +63,7 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
 
 def _filled_in(reader: PdfReader) -> list[str]:
-    """The fields of a form that are filled in or ticked, a line each, under a heading; empty if none can be read."""
+    """The fields of a form that are filled in or ticked, a line each; empty if none can be read."""
     lines: list[str] = []
     try:
         fields = reader.get_fields() or {}

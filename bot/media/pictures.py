@@ -1,16 +1,15 @@
 """Pictures prepared for models: upright, small enough, without the camera's notes about place and person.
 
-Runs in a cell (`bot.media.cell`); the home of Pillow.
+Runs in a cell (`bot.media.cell`); the home of Pillow. Vendors scale down what has more than 1,568 pixels anyway.
 
-Source: Pillow 13.0.0; pictures of more than 1,568 pixels are scaled down by the vendors anyway (Anthropic's guide to
-vision, 2026-11-21).
+Source: Pillow 13.0.0; Anthropic's guide to vision (2026-11-21).
 """
 
 import io
 import warnings
 from collections.abc import Sequence
 
-from PIL import AvifImagePlugin, Image, ImageOps, ImageStat
+from PIL import AvifImagePlugin, Image, ImageOps
 
 from bot.media.cell import Facts, FileRefused
 
@@ -21,11 +20,10 @@ MAX_JPEG_PIXELS = 50_000_000
 """Phones take up to 50 megapixels; a JPEG is scaled down while it is decoded and takes a tenth of the others."""
 _JPEGS = frozenset({"JPEG", "MPO"})
 """MPO: a JPEG followed by further pictures, which phones use for brightness; not an animation."""
-MAX_SHARP_BYTES = 1_000_000
-"""Up to so many bytes colours are as sharp as brightness, for the letters of a screenshot; a photo is larger then."""
-_QUALITY = 85
-_MIN_LIGHT_GREY = 200
-"""What is lighter than this on the average, such as white letters, would be lost on white."""
+_QUALITY = 80
+"""With colours as sharp as brightness, for the letters of a screenshot."""
+_GROUND = (128, 128, 128, 255)
+"""What is put behind a transparent picture: on a middle grey neither black nor white letters are lost."""
 _FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 
 AvifImagePlugin.DEFAULT_MAX_THREADS = 1  # a cell cannot start threads
@@ -47,7 +45,7 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
 
 def fit_picture(data: bytes, file_format: str) -> tuple[Facts, bytes]:
-    """Returns the picture as a JPEG, a transparent one on white, or on black if light; of an animation the first frame.
+    """Returns the picture as a JPEG, a transparent one on grey; of an animation the first frame.
 
     The facts are `width`, `height` (in pixels) and `is_animation`. `file_format` is Pillow's name of the only format
     that is tried.
@@ -59,11 +57,12 @@ def fit_picture(data: bytes, file_format: str) -> tuple[Facts, bytes]:
         warnings.simplefilter("ignore")  # about oddities of the file that do not prevent reading it
         try:
             with Image.open(io.BytesIO(data), formats=[file_format]) as opened:
-                _check_size(opened)
+                most = MAX_JPEG_PIXELS if opened.format in _JPEGS else MAX_PIXELS
+                if opened.width * opened.height > most:
+                    raise FileRefused(f"it has more than {most // 1_000_000} megapixels")
                 is_animation = opened.format not in _JPEGS and bool(getattr(opened, "is_animated", False))
                 picture = _made(opened)
                 made = _written(picture, "JPEG", quality=_QUALITY, subsampling=0)
-                made = made if len(made) <= MAX_SHARP_BYTES else _written(picture, "JPEG", quality=_QUALITY)
         except Image.DecompressionBombError as error:
             raise FileRefused(f"it has more than {MAX_JPEG_PIXELS // 1_000_000} megapixels") from error
         # Pillow's readers let through whatever exception their parsing of a damaged file runs into.
@@ -72,35 +71,18 @@ def fit_picture(data: bytes, file_format: str) -> tuple[Facts, bytes]:
     return {"width": picture.width, "height": picture.height, "is_animation": is_animation}, made
 
 
-def _check_size(opened: Image.Image) -> None:
-    most = MAX_JPEG_PIXELS if opened.format in _JPEGS else MAX_PIXELS
-    if opened.width * opened.height > most:
-        raise FileRefused(f"it has more than {most // 1_000_000} megapixels")
-
-
 def _made(opened: Image.Image) -> Image.Image:
+    if opened.mode.startswith("I"):  # of 65,536 greys Pillow makes black and white
+        raise FileRefused("it has more greys than are read here; a screenshot of it can be sent")
     opened.draft("RGB", (MAX_SIDE_PIXELS, MAX_SIDE_PIXELS))  # decodes a large JPEG at half or quarter size
     ImageOps.exif_transpose(opened, in_place=True)  # avoids a copy of what can take 200 MB
-    upright = _shallow(opened)
-    mode = "RGBA" if upright.has_transparency_data else "RGB"
-    picture = upright if upright.mode == mode else upright.convert(mode)
+    mode = "RGBA" if opened.has_transparency_data else "RGB"
+    picture = opened if opened.mode == mode else opened.convert(mode)
     picture.thumbnail((MAX_SIDE_PIXELS, MAX_SIDE_PIXELS), Image.Resampling.LANCZOS)
     picture.info.clear()  # what is written from here on holds nothing from the camera
     if mode == "RGBA":
-        visible = picture.getchannel("A")
-        is_light = bool(visible.getbbox()) and ImageStat.Stat(picture.convert("L"), visible).mean[0] > _MIN_LIGHT_GREY
-        ground = Image.new("RGBA", picture.size, "black" if is_light else "white")
-        picture = Image.alpha_composite(ground, picture).convert("RGB")
+        picture = Image.alpha_composite(Image.new("RGBA", picture.size, _GROUND), picture).convert("RGB")
     return picture
-
-
-def _shallow(picture: Image.Image) -> Image.Image:
-    """Converts 65,536 greys to 256, which Pillow does not scale by itself."""
-    if not picture.mode.startswith("I"):
-        return picture
-    wide = picture.convert("I")
-    # Pillow's annotations leave part of the type of `point` open.
-    return wide.point(lambda grey: grey * (1 / 256)).convert("L")  # pyright: ignore[reportUnknownMemberType]
 
 
 def _written(picture: Image.Image, file_format: str, **options: int) -> bytes:

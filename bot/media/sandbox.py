@@ -1,11 +1,8 @@
 """The sandbox: opens strangers' files and pages in cells, a few at a time, and ends those that run out of time.
 
-    file --> a place for its kind --> a cell, forked (`bot.media.cell`) --> facts and bytes, a stranger's data
-                                       '-- too late, too much, dead: refused
-
 A person has one file of a kind open at a time, so others do not wait behind their slow ones. Each file has a cell of
-its own, forked from a process that has never read any file: whatever a file does to its cell is gone with it, so
-nothing of one person's file gets into another's.
+its own (`bot.media.cell`), forked from a process that has never read any file, so nothing of one person's file gets
+into another's.
 
 Source: multiprocessing's start method "forkserver" (Python 3.11 to 3.14). Its processes begin and end on one thread,
 because it looks at all of them whenever it begins one.
@@ -42,28 +39,23 @@ _PACKAGE = "bot.media"
 _FORKING = multiprocessing.get_context("forkserver")
 _THREAD = ThreadPoolExecutor(1, thread_name_prefix="cell")
 _AT_ONCE = 2
-_MAX_ANSWER_BYTES = 16_000_000
-"""More than any picture or text that a cell makes; one that a file has taken over could write without end."""
-_MAX_FACTS_BYTES = 2_000_000
-"""The part of it that is read as JSON, which takes twenty times as much memory; a feed of fifty entries needs half."""
+_MAX_ANSWER_BYTES, _MAX_FACTS_BYTES = 16_000_000, 2_000_000
+"""Of all that a cell says, and of the part that is read as JSON, which takes twenty times as much memory."""
 _PIECE_BYTES = 262_144
 _MAX_REASON_CHARS = 200
 _BEGIN_SECONDS = 60.0
 """How long the server can take to load everything and to begin a cell."""
 _END_SECONDS = 5.0
 _DAMAGED = "it is damaged, or not what it seems"
-_NO_ROOM = "there is no room for it at the moment; it may be sent again"
 
 
 class Sandbox:
     """Opens files in cells."""
 
     def __init__(self, *, package: str = _PACKAGE, preloaded: str = f"{_PACKAGE}.preloaded") -> None:
-        """`package` is the package of the modules that open files, `preloaded` the module that loads them; only tests
-        pass others.
-        """
+        """`package` has the modules that open files, `preloaded` loads them; only tests pass others."""
         self.known_level: Level | None = None
-        """The layers that confine the cells on this machine; None until `level` has been asked."""
+        """What `level` said last; None before."""
         self._package = package
         self._preloaded = preloaded
         self._places = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_AT_ONCE))
@@ -98,34 +90,32 @@ class Sandbox:
     async def _opened(
         self, name: str, data: bytes, arguments: Sequence[str], timeout_seconds: float
     ) -> tuple[Facts, bytes]:
+        run = asyncio.get_running_loop().run_in_executor
         try:
             start_server(self._preloaded)
             ours, theirs = socket.socketpair()
-        except OSError as error:
-            raise _no_room(error) from error
-        process = _FORKING.Process(target=cell.run, args=(theirs, name, tuple(arguments)), daemon=True)
-        run = asyncio.get_running_loop().run_in_executor
-        try:
-            async with asyncio.timeout(_BEGIN_SECONDS):
-                await run(_THREAD, _begin, process, theirs)
-            async with asyncio.timeout(timeout_seconds):
-                answer = await _exchange(ours, data)
+            process = _FORKING.Process(target=cell.run, args=(theirs, name, tuple(arguments)), daemon=True)
+            try:
+                async with asyncio.timeout(_BEGIN_SECONDS):
+                    await run(_THREAD, _begin, process, theirs)
+                async with asyncio.timeout(timeout_seconds):
+                    answer = await _exchange(ours, data)
+            finally:
+                ours.close()
+                await asyncio.wait([run(_THREAD, _end, process, theirs)], timeout=2 * _END_SECONDS)
         except TimeoutError as error:
             raise FileRefused("opening it takes too long") from error
         except (OSError, EOFError) as error:
-            raise _no_room(error) from error
-        finally:
-            ours.close()
-            await asyncio.wait([run(_THREAD, _end, process, theirs)], timeout=2 * _END_SECONDS)
+            _log.error("no sandbox process can be started: %s", error)
+            raise FileRefused("there is no room for it at the moment; it may be sent again") from error
         return _read(answer, name)
 
 
 def start_server(preloaded: str) -> None:
     """Starts the process that cells are forked from, unless it runs; without waiting until it has loaded `preloaded`.
 
-    It gets nothing of the environment, in which there may be keys, but where Python finds its modules; so that must be
-    called where no other thread needs the environment, which is not there for some milliseconds. It is deaf to Ctrl-C
-    in a terminal.
+    It is deaf to Ctrl-C in a terminal, and gets nothing of the environment, in which there may be keys, but where
+    Python finds its modules. No other thread may need the environment, which is not there for some milliseconds.
     """
     # No public function says whether it runs, and it would start again with the environment.
     pid = cast("int | None", vars(forkserver)["_forkserver"]._forkserver_pid)  # noqa: SLF001
@@ -145,11 +135,6 @@ def start_server(preloaded: str) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.environ.clear()
         os.environ.update(kept)
-
-
-def _no_room(error: OSError | EOFError) -> FileRefused:
-    _log.error("no sandbox process can be started: %s", error)
-    return FileRefused(_NO_ROOM)
 
 
 def _begin(process: BaseProcess, theirs: socket.socket) -> None:
@@ -187,10 +172,9 @@ def _read(answer: bytes, name: str) -> tuple[Facts, bytes]:
     line, _, data = answer.partition(b"\n")
     try:
         facts, size = json.loads(line) if len(line) <= _MAX_FACTS_BYTES else (None, 0)
-        is_whole = len(data) == size and isinstance(facts, dict)
     except (ValueError, TypeError, RecursionError):
-        is_whole, facts = False, None
-    if not is_whole:  # its end came first, by a limit perhaps, or a file has taken it over
+        facts, size = None, 0
+    if len(data) != size or not isinstance(facts, dict):  # it died, or a file has taken it over
         _log.warning("a sandbox process has not answered (%s)", name)
         raise FileRefused(_DAMAGED)
     found = cast("dict[str, object]", facts)
@@ -200,11 +184,7 @@ def _read(answer: bytes, name: str) -> tuple[Facts, bytes]:
 
 
 def check_facts(expected: type[M], facts: Facts) -> M:
-    """Returns a cell's facts about a file, checked to be what a cell would report.
-
-    Raises:
-        FileRefused: they are not; a file has taken over its cell.
-    """
+    """Returns a cell's facts about a file; raises `FileRefused` if a file has taken over its cell to say others."""
     try:
         return expected.model_validate(facts)
     except ValidationError as error:

@@ -4,12 +4,9 @@ Raw AAC, as Signal for Android records it, is wrapped into an M4A file, as servi
 
     [header frame][header frame]...  -->  ftyp  moov(how to read it, where each frame is)  mdat(frame frame ...)
 
-Left to others: paying nothing twice (`bot.chat.agent`).
-
-Source: OpenAI's API reference, `/audio/transcriptions` and `/audio/speech` (2026-08-21): a form with `file` (with
-a file name) and `model`; at most 25 MB; containers are known by content, and raw AAC is refused under any name. Text to
-speak has at most 4,096 characters. ISO/IEC 14496-3, 1.A.2 (ADTS); ISO/IEC 14496-12 (boxes) and -14 (`esds`); RFC 3533
-and RFC 7845 (Ogg, Opus).
+Source: OpenAI's API reference, `/audio/transcriptions` and `/audio/speech` (2026-08-21): at most 25 MB; containers are
+known by content, and raw AAC is refused under any name. ISO/IEC 14496-3, 1.A.2 (ADTS); ISO/IEC 14496-12 (boxes) and -14
+(`esds`); RFC 3533 and RFC 7845 (Ogg, Opus).
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,16 +24,12 @@ from tools import Http, TimedOut, ToolError, bearer
 
 MAX_AUDIO_BYTES = 25_000_000
 MAX_SPOKEN_CHARACTERS = 4096
-
 _MAX_SPEECH_BYTES = 20_000_000
 _SERVICE = "the audio service"
 _TYPES = {"m4a": "audio/mp4", "mp3": "audio/mpeg"}  # the others have the name of their file extension
-_UNPACKED_BITS = {"wav": 64_000, "flac": 64_000}
-"""The fewest bits of a second of sound in these formats."""
-_MAX_BITS = 320_000
-"""The most bits of a second of packed sound: a file that claims to be shorter than this allows is not believed."""
-_MIN_PACKED_BITS = 16_000
-"""The fewest bits of a second of packed speech, by which recordings of unknown length are estimated."""
+_MAX_BITS, _MIN_PACKED_BITS, _MIN_UNPACKED_BITS, _UNPACKED = 320_000, 16_000, 64_000, {"wav", "flac"}
+"""The most and fewest bits of a second of sound: a file that claims to be shorter is not believed, and by the fewest
+recordings of unknown length are estimated."""
 _RATES = (96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350)
 _OPUS_RATE = 48_000
 _SAMPLES_PER_FRAME = 1024
@@ -65,10 +58,9 @@ class Fee:
 
 
 class Speech:
-    """One service."""
+    """The service at the address of the settings, with this key, which is its own or OpenAI's."""
 
     def __init__(self, http: Http, audio: AudioSettings, *, api_key: SecretStr | None) -> None:
-        """The service at the address of the settings, with this key, which is its own or OpenAI's."""
         self._http = http
         self._audio = audio
         self._headers = bearer(api_key)
@@ -95,9 +87,8 @@ class Speech:
         body = _object(answer.body)
         if not answer.ok or not isinstance(text := body.get("text"), str):
             # A refused request is not charged; one with an unreadable answer may have been.
-            return None, Fee(
-                name=model, outcome=f"status_{answer.status}", cost_usd=presumed if answer.ok else Decimal(0)
-            )
+            cost = presumed if answer.ok else Decimal(0)
+            return None, Fee(name=model, outcome=f"status_{answer.status}", cost_usd=cost)
         # Whisper reports seconds, other models count tokens.
         billed = _object(body.get("usage")).get("seconds")
         cost = self._minutes_cost(billed) if isinstance(billed, int | float) and billed > 0 else presumed
@@ -108,7 +99,7 @@ class Speech:
         its size, because a budget should rather end early than late.
         """
         bits = len(sound) * 8
-        fewest = _UNPACKED_BITS.get(ending, _MIN_PACKED_BITS)
+        fewest = _MIN_UNPACKED_BITS if ending in _UNPACKED else _MIN_PACKED_BITS
         presumed = bits / fewest if seconds is None else max(seconds, bits / _MAX_BITS)
         return Fee(name=self._audio.listening_model, outcome="asked", cost_usd=self._minutes_cost(presumed))
 
@@ -119,8 +110,8 @@ class Speech:
         return Fee(name=self._audio.speaking_model, outcome="asked", cost_usd=cost)
 
     async def speak(self, text: str, *, timeout_seconds: float) -> tuple[bytes | None, Fee]:
-        """Returns the text, spoken, in raw AAC, as Signal for Android uses it; None if that failed or took longer than
-        these seconds; and the fee, whose outcome says why. The service refuses a text that is too long.
+        """Returns the text, spoken, in raw AAC, as Signal for Android uses it, None if that failed or took longer; and
+        the fee, whose outcome says why.
         """
         model, cost = self._audio.speaking_model, self.speaking_fee(text).cost_usd
         try:
@@ -180,9 +171,7 @@ def as_m4a(adts: bytes) -> tuple[bytes, float]:
 
 
 def seconds_of(data: bytes) -> float | None:
-    """Returns the length that an M4A (`mvhd`) or Opus file (the samples of its last page) claims; None if it claims
-    none, or more than its bytes can hold.
-    """
+    """Returns the length that an M4A or Opus file claims; None if it claims none, or more than its bytes can hold."""
     units, rate = 0, 0
     if data.startswith(b"OggS"):
         last = data.rfind(b"OggS")

@@ -27,8 +27,7 @@ _READ_AS = {
     "euc_jp": "euc_jis_2004",
     "euc_kr": "cp949",
 }
-"""Python's names of encodings that the Encoding Standard, and so every page, takes for another; for that of EUC-JP the
-codec that has the characters of NEC and IBM."""
+"""Python's names of encodings that the Encoding Standard, and so every page, takes for another."""
 _CODECS = re.compile(
     r"utf-8|utf-16-[bl]e|iso8859-\d+|cp(125\d|866|874|932|949)|koi8-[ru]|mac-(roman|cyrillic)|gb18030|big5hkscs|"
     "euc_jis_2004|iso2022_jp"
@@ -39,20 +38,16 @@ _ALSO = {"user-defined": "cp1252", "windows-31j": "cp932", "unicode-1-1-utf-8": 
 """Names that Python lacks; pages that say x-user-defined mean none."""
 _COMMENT = re.compile("<!--.*?-->", re.DOTALL)
 _XML = re.compile(r"<\?xml[^>]{0,200}encoding\s*=\s*[\"']([^\"']{1,40})", re.IGNORECASE)
-_META = re.compile("<meta([^>]{0,500})", re.IGNORECASE)
-_CHARSET = re.compile(r"charset\s*=\s*[\"']?([^\s;\"']{1,40})", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"""([a-z-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
+_META = re.compile(r"<meta[^>]{0,500}?charset\s*=\s*[\"']?([^\s;\"'/>]{1,40})", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\n{3,}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 """Control characters that texts do not contain: all but tab, newlines, form feed, and escape (for colours)."""
 _DECLARING_BYTES = 4_096
-"""Where a page can name its encoding. Browsers look at 1,024 bytes first, and change their mind at a later meta."""
 
 
 def decode(body: bytes, charset: str = "", *, is_html: bool = False) -> str:
-    """Returns the text of a body, in the encoding of its byte order mark, or else of the header, or else of the body
-    itself (its XML declaration, and if it `is_html`, its meta elements); the first of these that fits. `charset` is the
-    header's name for it, or "".
+    """Returns the text of a body: by its byte order mark, by `charset`, as a header names it, or by what it says itself
+    (in XML's declaration, and if it `is_html`, in a meta element); the first of these that fits.
 
     A body that names none is in UTF-8, or if that does not fit, in the encoding of western Windows.
     """
@@ -76,13 +71,8 @@ def _declared(head: bytes, *, is_html: bool) -> codecs.CodecInfo | None:
     """What a body says of itself in an XML declaration or in a meta element."""
     text = _COMMENT.sub("", head.decode("latin-1"))
     xml = _XML.match(text.lstrip())
-    labels = [xml[1]] if xml else []
-    for found in _META.finditer(text) if is_html else ():
-        given = {name.lower(): "".join(values).strip() for name, *values in reversed(_ATTRIBUTE.findall(found[1]))}
-        is_equivalent = given.get("http-equiv", "").lower() == "content-type"
-        named = _CHARSET.search(given.get("content", "")) if is_equivalent else None
-        labels.append(given.get("charset") or (named[1] if named else ""))
-    return next(filter(None, map(_known, (label.rstrip("/") for label in labels))), None)
+    labels = [*([xml[1]] if xml else []), *(_META.findall(text) if is_html else [])]
+    return next(filter(None, map(_known, labels)), None)
 
 
 def _known(label: str) -> codecs.CodecInfo | None:
@@ -100,10 +90,7 @@ def _known(label: str) -> codecs.CodecInfo | None:
 
 
 def decode_text(data: bytes) -> str | None:
-    """Returns the text with plain newlines as line ends; None if the bytes are no text in any usual encoding.
-
-    Its encoding is found as that of a page. Control characters tell anything else from text.
-    """
+    """Returns the text with plain newlines as line ends; None if the bytes are no text in any usual encoding."""
     if b"\0" in data and not data.startswith(tuple(sign for sign, _ in _MARKS)):
         return None  # without the second that decoding an archive takes, in which nothing else runs
     text = decode(data)
@@ -111,8 +98,6 @@ def decode_text(data: bytes) -> str | None:
 
 
 def tidy(text: str) -> str:
-    """Returns the text of a page without clutter: white space at the ends of lines, a cell's bar there, more than one
-    empty line in a row.
-    """
+    """Returns the text of a page without blanks and bars at the ends of lines, and without rows of empty lines."""
     lines = (line.rstrip().removesuffix(" |") for line in text.split("\n"))
     return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()

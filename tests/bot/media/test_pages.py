@@ -50,7 +50,6 @@ PARTS = {
     "<article>Short.</article><p>Around.": "Short.\n\nAround.",
     f"<article>{WORDS}</article><article>Two.</article>": f"{WORDS.strip()}\n\nTwo.",
     f"<div role=main>{WORDS}</div><p>Around.": WORDS.strip(),
-    "<nav>Only this.</nav>": "Only this.",
     "<p>1 &lt; 2 &amp; a<b>b</b>c < d": "1 < 2 & abc < d",
     "<p>a<script>x</script><!-- <p>b --> c<textarea>y</textarea>": "a c",
     "<p>hidden\u202e\U000e0041 <svg><text>drawn</text></svg>": "hidden",

@@ -83,8 +83,6 @@ MARKUP = [
     Row("a picture of a formula", "<p>So <img class=tex alt='a^2 < 1'>, <img alt=Cat>.", "So a^2 < 1 , .", ("Cat",)),
     Row("struck out by its style", "<p><b style='text-decoration: line-through'>100</b> 80", "~~100~~ 80"),
     Row("hidden by style", "<p>Open<b style='Display : none'>No <i hidden>x</i></b>.<p hidden>No", "Open.", ("No",)),
-    Row("a cell of two rows", "<table><tr><td rowspan=2>Mon<td>9<tr><td>10</table>", "Mon | 9\\nMon | 10"),
-    Row("a cell of two columns", "<table><tr><th colspan=2>Name<th>Age<tr><td>a<td>b<td>7</table>", "Name |  | Age"),
 ]
 SENT_ON = [
     Row("refresh (Sphinx, rustdoc)", '<meta http-equiv="refresh" content="0; url=/target">', "words of the target"),
