@@ -1,13 +1,12 @@
 """Send attempts: which ones went out, under which names, and what delivery receipts prove about them.
 
 A name is the timestamp by which Signal identifies a message. A receipt tells a name and a person, but no conversation.
-It can mean any attempt, first or repeated, that its author could receive and that has no name yet: a direct message to
-them, or one to a group that they are in. Until the bridge has listed the members of a group, the receipt can mean an
-attempt there, too, but proves none if its author may be a stranger. Phones confirm a reaction like a message.
+It can mean any attempt without a name, first or repeated, that its author could receive: a direct message to them, or
+one to a group that they are in. Until the bridge has listed the members of a group, it can mean an attempt there, too,
+but proves none if its author may be a stranger. Phones confirm a reaction like a message.
 
-A receipt proves an item if it can mean attempts of no other; until then it is kept, and others become clear when the
-bridge names what hides them. An answer that arrives twice is a nuisance; one that counts as sent but never went out is
-lost.
+A receipt proves an item if it can mean attempts of no other; it is kept until that is clear. An answer that arrives
+twice is a nuisance; one that counts as sent but never went out is lost.
 """
 
 from collections.abc import Iterable
@@ -51,9 +50,7 @@ GROUP BY target, receipts.person
 HAVING min(outbox_id) = max(outbox_id) AND max(NOT outbox.in_group OR members.person IS NOT NULL)
 ORDER BY target LIMIT 1
 """  # noqa: S608  (our own query)
-"""A receipt that can mean one item only, with the latest of its attempts: a name that can mean that could mean the
-earlier ones as well.
-"""
+"""A receipt that can mean one item only, with the latest of its attempts that it can mean."""
 
 _OVER = f"""
 DELETE FROM receipts WHERE EXISTS (SELECT 1 FROM attempts WHERE attempts.sent_at = receipts.target)
@@ -109,12 +106,12 @@ class Attempts(Repository):
             (sent_at, item),
         )
 
-    def settle(self, item: OutboxId, state: str, sent_at: int | None, at_ms: int) -> bool:
-        """Settles an open item as `sent`, under this name if known, or as `dead`; returns whether it was open."""
+    def settle(self, item: OutboxId, state: str, at_ms: int, name: int | None = None) -> bool:
+        """Settles an open item as `sent` under this name, or as `dead`; returns whether it was open."""
         settled = self.execute(
             "UPDATE outbox SET state = ?, sent_at = ?, settled_at = ?, reply = NULL "
             "WHERE id = ? AND state IN ('waiting', 'sending', 'unknown')",
-            (state, sent_at, at_ms, item),
+            (state, name, at_ms, item),
         )
         return settled.rowcount > 0
 
@@ -140,10 +137,7 @@ class Attempts(Repository):
         return count
 
     def recognize(self, item: OutboxId, name: int, *, now: datetime) -> None:
-        """Notes that an item came back to the account that sent it, word for word and under this name: it went out.
-
-        What was written before the first attempt is another message that happens to say the same.
-        """
+        """Notes that an item came back word for word and under this name: it went out, unless that is from before."""
         attempt = self.value(
             "SELECT max(id) FROM attempts WHERE outbox_id = ? AND sent_at IS NULL AND begun_at - ? <= ?",
             (item, _BEHIND_MS, name),
@@ -153,9 +147,8 @@ class Attempts(Repository):
             self.reconcile(now=now)
 
     def reconcile(self, *, now: datetime) -> int:
-        """Lets the kept receipts prove what they can by now, one after the other; returns how many items that were.
-
-        Those that can mean nothing any more are deleted.
+        """Lets the kept receipts prove what they can by now, and deletes those that mean nothing any more; returns how
+        many items were proved.
         """
         count = 0
         while True:
@@ -171,8 +164,7 @@ class Attempts(Repository):
         self.execute("UPDATE attempts SET sent_at = ? WHERE id = ?", (name, attempt))
         # If it is being sent again, that may still go out.
         is_under_way = self.exists("SELECT 1 FROM outbox WHERE id = ? AND state = 'sending'", (item,))
-        was_open = self.settle(item, "sent", name, millis(now) + (LATE_MS if is_under_way else 0))
-        self.execute("UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent' AND sent_at IS NULL", (name, item))
+        was_open = self.settle(item, "sent", millis(now) + (LATE_MS if is_under_way else 0), name)
         if was_open:
             self.notify("outbox")
         return was_open
@@ -180,8 +172,7 @@ class Attempts(Repository):
     def begin_reaction(self, address: str, *, in_group: bool, now: datetime) -> int | None:
         """Notes that a reaction is about to be sent; returns its number.
 
-        None: it must not be sent now, because something else is being sent to this chat or is in doubt, and receipts
-        could mean either.
+        None: not now, as something else is being sent to this chat or is in doubt, and receipts could mean either.
         """
         chat = self.chat_handle(address)
         if self.exists(

@@ -4,6 +4,7 @@ it. Beside them the conversations, their settings, and the last known time.
 
 import json
 import logging
+import sys
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -26,9 +27,6 @@ from store.repository import Repository, millis, millis_if, moment_if
 from store.sealing import key_name
 
 _log = logging.getLogger(__name__)
-
-_ANY_TURN = 2**63 - 1
-"""Greater than every turn id."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,18 +118,13 @@ class Turns(Repository):
             (conversation,),
         )
         if question is not None:
-            self.put_row(
-                "unanswered", turn_id=turn, question=self.keyring.seal(conversation, _question(turn), question)
-            )
+            sealed = self.keyring.seal(conversation, f"unanswered.question|{turn}", question)
+            self.put_row("unanswered", turn_id=turn, question=sealed)
 
     def unanswered_question(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
         """Returns the question of a turn that ended without an answer; None if there is none, or not any more."""
         sealed = self.value("SELECT question FROM unanswered WHERE turn_id = ?", (turn,))
-        return None if sealed is None else self.keyring.open(conversation, _question(turn), sealed)
-
-
-def _question(turn: TurnId) -> str:
-    return f"unanswered.question|{turn}"
+        return None if sealed is None else self.keyring.open(conversation, f"unanswered.question|{turn}", sealed)
 
 
 class Journal(Repository):
@@ -155,7 +148,7 @@ class Journal(Repository):
         if first > self.value("SELECT count(*) FROM journal WHERE turn_id = ?", (turn,)):
             raise StepMissing(f"turn {turn} lacks the step before step {first}")
         rows = [
-            (turn, position, self.keyring.seal(conversation, _step_place(turn, position), step))
+            (turn, position, self.keyring.seal(conversation, f"journal.step|{turn}|{position}", step))
             for position, step in enumerate(steps, first)
         ]
         self.insert_all("INSERT INTO journal (turn_id, position, step) VALUES", rows)
@@ -168,16 +161,14 @@ class Journal(Repository):
     def steps(self, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
         """Returns the steps of the turn in order; empty if it was only claimed."""
         rows = self.rows("SELECT position, step FROM journal WHERE turn_id = ? ORDER BY position", (turn,))
-        return tuple(self.keyring.open(conversation, _step_place(turn, position), step) for position, step in rows)
+        return tuple(
+            self.keyring.open(conversation, f"journal.step|{turn}|{position}", step) for position, step in rows
+        )
 
     def close(self, turn: TurnId, end: TurnEnd, *, now: datetime) -> None:
         """Ends the turn and deletes its steps."""
         self.execute("DELETE FROM journal WHERE turn_id = ?", (turn,))
         self.execute("UPDATE turns SET state = ?, ended_at = ? WHERE id = ?", (end, millis(now), turn))
-
-
-def _step_place(turn: TurnId, position: int) -> str:
-    return f"journal.step|{turn}|{position}"
 
 
 class History(Repository):
@@ -212,16 +203,11 @@ class History(Repository):
     ) -> tuple[TurnId, ...]:
         """Returns the newest `limit` turns before `before` that the person asked, or the chat at `direct` has."""
         return self.column(
-            "SELECT turn_id FROM (SELECT turn_id FROM askers WHERE person = ?1 AND turn_id < ?3 ORDER BY turn_id DESC "
-            "LIMIT ?4) UNION SELECT turn_id FROM (SELECT DISTINCT turn_id FROM history WHERE conversation_id = ("
-            "SELECT id FROM conversations WHERE handle = ?2) AND turn_id < ?3 ORDER BY turn_id DESC LIMIT ?4) "
-            "ORDER BY turn_id DESC LIMIT ?4",
-            (
-                self.keyring.handle(person),
-                None if direct is None else self.chat_handle(direct),
-                _ANY_TURN if before is None else before,
-                limit,
-            ),
+            "SELECT turn_id FROM (SELECT turn_id FROM askers WHERE person = ?1 AND turn_id < ?3 "
+            "ORDER BY turn_id DESC LIMIT ?4) UNION SELECT turn_id FROM (SELECT DISTINCT turn_id FROM history "
+            "WHERE conversation_id = (SELECT id FROM conversations WHERE handle = ?2) "
+            "AND turn_id < ?3 ORDER BY turn_id DESC LIMIT ?4) ORDER BY turn_id DESC LIMIT ?4",
+            (self.keyring.handle(person), direct and self.chat_handle(direct), before or sys.maxsize, limit),
         )
 
     def of_turns(
@@ -274,7 +260,7 @@ def _place(turn: TurnId, position: int) -> str:
 
 
 class SentMessages(Repository):
-    """What Aldis has said in a conversation. Only reads; all methods run inside a transaction."""
+    """What Aldis has said in a conversation."""
 
     def turn_of(self, conversation: ConversationId, sent_at: int) -> TurnId | None:
         """Returns the turn of a message that we sent to this conversation; None if it is unknown."""
@@ -302,9 +288,8 @@ class SentMessages(Repository):
         return rows[0] if rows else None
 
     def said_since(self, conversation: ConversationId, turn: TurnId, position: int, item: InboxId) -> SaidSince | None:
-        """Returns what we said between a turn's items from `position` on and an incoming message.
-
-        None: as far as is known, none of those items had gone out when the message came.
+        """Returns what we said between a turn's items from `position` on and an incoming message; None: none of those
+        had gone out by then.
         """
         received_at = self.value("SELECT received_at FROM inbox WHERE id = ?", (item,))
         rows = self.rows(
@@ -324,7 +309,7 @@ class SentMessages(Repository):
         return SaidSince(turns=others, is_repeated=len(out) < len(rows))
 
     def of_turn(self, turn: TurnId) -> tuple[tuple[OutboxId, SentMessage | None], ...]:
-        """Returns the messages of a turn in order, without statuses and removals, each as far as it is in the chat."""
+        """Returns the messages of a turn in order, without statuses and removals, each as it is in the chat."""
         rows = self.rows(
             "SELECT id, sent_at, coalesce(original_at, sent_at), revision FROM outbox "
             "WHERE turn_id = ? AND position >= 0 AND NOT removes ORDER BY position",
@@ -365,11 +350,11 @@ class Chats(Repository):
     def settings(self, conversation: ConversationId) -> bytes | None:
         """Returns the settings of the conversation; None: none were ever set."""
         sealed = self.value("SELECT settings FROM chats WHERE conversation_id = ?", (conversation,))
-        return None if sealed is None else self.keyring.open(conversation, _settings_place(conversation), sealed)
+        return None if sealed is None else self.keyring.open(conversation, f"chats.settings|{conversation}", sealed)
 
     def keep(self, conversation: ConversationId, settings: bytes, *, expires_at: datetime | None) -> None:
         """Replaces the settings, sealed. `expires_at`: when words in them disappear."""
-        sealed = self.keyring.seal(conversation, _settings_place(conversation), settings)
+        sealed = self.keyring.seal(conversation, f"chats.settings|{conversation}", settings)
         self.put_row("chats", conversation_id=conversation, settings=sealed, expires_at=millis_if(expires_at))
 
     def expired_chats(self, now: datetime) -> tuple[ConversationId, ...]:
@@ -381,10 +366,6 @@ class Chats(Repository):
         return self.column("SELECT conversation_id FROM chats")
 
 
-def _settings_place(conversation: ConversationId) -> str:
-    return f"chats.settings|{conversation}"
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Summary:
     """A summary of older turns of a conversation."""
@@ -394,7 +375,6 @@ class Summary:
     """The last turn that it covers."""
     summary: bytes = b""
     expires_at: datetime | None
-    """When the first of these turns disappears; None: they stay."""
     labels: bytes | None = None
     """Where it comes from; None: unknown."""
 

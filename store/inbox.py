@@ -53,7 +53,7 @@ class Inbox(Repository):
         self._turns = Turns(context)
 
     def put(self, arrival: Arrival) -> InboxId | None:
-        """Keeps an envelope, sealed; returns None if it is kept already (a redelivery)."""
+        """Keeps an envelope, sealed; returns None for a redelivery."""
         account, author = self.keyring.handle(self.account_name(arrival.account)), self.keyring.handle(arrival.author)
         place = envelope_place(account, author, arrival.device, arrival.sent_at, arrival.kind)
         item = self.insert(
@@ -123,14 +123,9 @@ class Inbox(Repository):
         """Claims these messages of one conversation, under the turn `begun` or a new one."""
         conversation = items[0].conversation
         first_end = min((item.expires_at for item in items if item.expires_at is not None), default=None)
-        started_at, replaces, deaths = millis(now), None, 0
-        if begun is None:
-            turn = self._turns.begin(conversation, now=now, expires_at=first_end)
-        else:
-            turn = TurnId(begun)
-            [(started_at, replaces, deaths)] = self.rows(
-                "SELECT started_at, replaces, deaths FROM turns WHERE id = ?", (turn,)
-            )
+        turn = TurnId(begun or self._turns.begin(conversation, now=now, expires_at=first_end))
+        state = "SELECT started_at, replaces, deaths FROM turns WHERE id = ?"
+        [(started_at, replaces, deaths)] = self.rows(state, (turn,))
         self.execute(
             "UPDATE inbox SET state = 'claimed', turn_id = ?, claimed_until = ?, put_off_until = NULL, "
             "attempts = attempts + 1 WHERE id IN (SELECT value FROM json_each(?))",
@@ -180,7 +175,7 @@ class Inbox(Repository):
             self.notify("inbox")
 
     def put_off_turns(self, conversation: ConversationId, *, now: datetime | None = None) -> tuple[TurnId, ...]:
-        """Returns the turns that wait for a person's word; with `now`, only those whose messages are still there."""
+        """Returns the turns that wait for a person's word; with `now`, only those that have not disappeared."""
         return self.column(
             "SELECT turn_id FROM inbox INDEXED BY inbox_open "
             "WHERE conversation_id = ?1 AND state IN ('waiting', 'claimed') AND put_off_until IS NOT NULL "

@@ -28,7 +28,7 @@ from store.repository import AT_ONCE, Context, Repository, millis, moment_if
 _log = logging.getLogger(__name__)
 
 _MAX_UNHEARD_MS = 600_000
-"""When a send in doubt is repeated at the latest, counted from its start, even if no receipt could be received."""
+"""How long after its start a send in doubt is repeated at the latest, even if no receipt could come."""
 
 _FIRST = (
     "SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY conversation_id "
@@ -53,11 +53,10 @@ class OutboxItem:
     was_unknown: bool
     """Whether the last attempt may have gone out, so that sending it now repeats it."""
     edits: SentMessage | None = None
-    """The message that this one replaces; None: there is none, or it never went out."""
+    """The message that it replaces; None: there is none, or it never went out."""
     is_status: bool = False
-    """Whether it only shows progress until something replaces it."""
     status: SentMessage | None = None
-    """The status of its turn in the chat, which has to go unless it is edited; None: there is none."""
+    """The status in the chat, which has to go unless it is edited; None: there is none."""
 
 
 class Outbox(Repository):
@@ -100,10 +99,8 @@ class Outbox(Repository):
     def put_status(
         self, conversation: ConversationId, turn: TurnId, reply: bytes, *, in_group: bool, now: datetime, max_edits: int
     ) -> bool:
-        """Keeps a status of a running turn, in place of the one before; returns whether it was kept.
-
-        It is not if the former status has not arrived (yet), or was edited as often as `max_edits` allows, less the
-        last edit, which is for the answer.
+        """Keeps a status of a running turn in place of the one before; returns whether it was kept: not if that has not
+        arrived, or was edited `max_edits` times but one, which is for the answer.
         """
         if not self.exists("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,)):
             return False
@@ -142,15 +139,11 @@ class Outbox(Repository):
         )
         return tuple((item, self.keyring.open(conversation, _place(*place), reply)) for item, *place, reply in rows)
 
-    def has_open(self) -> bool:
-        """Whether any item is waiting, being sent or in doubt."""
-        return self.exists("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1")
-
     def begin(self, *, now: datetime, limit: int, unheard: timedelta | None = None) -> tuple[OutboxItem, ...]:
         """Marks the items to send now as `sending` and returns them: the first open one of each conversation, if due.
 
-        Returns at most `limit`, statuses last. `unheard` is the grace period if no receipt can come at the moment:
-        items in doubt then wait that long from now, ten minutes from their start at most.
+        Returns at most `limit`, statuses last. `unheard` is set while no receipt can come: items in doubt wait that
+        long from now.
         """
         at = millis(now)
         if unheard is not None:
@@ -181,13 +174,13 @@ class Outbox(Repository):
         return tuple(item for item in begun if item is not None)
 
     def _begin_item(self, row: tuple[Any, ...], now: datetime) -> OutboxItem | None:
-        """Marks the item of a row as `sending` and returns it. A damaged one is marked as dead and gives None."""
+        """Marks the item of a row as `sending` and returns it, or a damaged one as dead."""
         item, conversation, turn, position, reply, attempts, state, replaces, doubts, *former = row
         try:
             opened = self.keyring.open(conversation, _place(turn, position), reply)
         except Damaged as error:
             _log.error("reply %d of the outbox is lost: %s", item, error)
-            self._attempts.settle(item, "dead", None, millis(now))
+            self._attempts.settle(item, "dead", millis(now))
             return None
         self.insert("attempts", outbox_id=item, begun_at=millis(now))
         self.execute(
@@ -208,7 +201,7 @@ class Outbox(Repository):
         )
 
     def next_due_at(self) -> datetime | None:
-        """Returns when `begin` will have something to send at the earliest; None if nothing waits for a time."""
+        """Returns when `begin` will have something to send; None if nothing waits for a time."""
         return moment_if(
             self.value(
                 "SELECT min(due_at) FROM outbox JOIN conversations ON conversations.id "  # noqa: S608  (our own query)
@@ -219,9 +212,8 @@ class Outbox(Repository):
         )
 
     def mark_sent(self, item: OutboxId, sent_at: int, *, now: datetime, edited: SentMessage | None = None) -> bool:
-        """Notes that an item went out under this timestamp, as an edit of `edited` if set; deletes its words.
-
-        Returns whether it has to be removed: a status that was taken back while it was sent.
+        """Notes that an item went out under this timestamp, as an edit of `edited` if set; returns whether it has to be
+        removed: a status that was taken back while it was sent.
         """
         is_taken_back = "SELECT position < 0 AND state = 'sending' AND reply IS NULL FROM outbox WHERE id = ?"
         has_to_go = bool(self.value(is_taken_back, (item,)))
@@ -231,19 +223,19 @@ class Outbox(Repository):
                 "UPDATE outbox SET revision = ?, original_at = ? WHERE id = ?",
                 (edited.revision + 1, edited.original_at, item),
             )
-        if not self._attempts.settle(item, "sent", sent_at, millis(now)):
-            # A receipt has proved it before, but the bridge knows its name better.
-            self.execute(
-                "UPDATE outbox SET sent_at = ?, settled_at = ? WHERE id = ? AND state = 'sent'",
-                (sent_at, millis(now), item),
-            )
+        # Also if a receipt has proved it before, as the bridge knows its name better.
+        self.execute(
+            "UPDATE outbox SET state = 'sent', sent_at = ?, settled_at = ?, reply = NULL "
+            "WHERE id = ? AND state <> 'dead'",
+            (sent_at, millis(now), item),
+        )
         self._attempts.reconcile(now=now)
         return has_to_go
 
     def postpone(self, item: OutboxId, *, due_at: datetime, now: datetime, is_in_doubt: bool = False) -> None:
-        """Schedules another attempt for an item that certainly did not go out, unless it was taken back meanwhile.
+        """Schedules another attempt for an item that did not go out, unless it was taken back meanwhile.
 
-        `is_in_doubt`: it may have gone out, but sending it twice does no harm, as for a removal; its first name counts.
+        `is_in_doubt`: it may have gone out, but twice does no harm, as for a removal; its first name counts.
         """
         if not is_in_doubt:
             self._attempts.drop_last(item)
@@ -279,8 +271,8 @@ class Outbox(Repository):
     def mark_all_unknown(self, *, now: datetime, grace: timedelta, status_grace: timedelta = timedelta(0)) -> int:
         """At start: marks every interrupted send as unknown, or as dead if it was taken back; returns how many.
 
-        All that are in doubt wait anew for their receipts, which may have waited with Signal's server: for `grace`,
-        twice as long with each attempt, four times at most; a status for `status_grace`.
+        All in doubt wait anew for receipts: for `grace`, twice as long with each attempt, four times at most; a status
+        for `status_grace`.
         """
         doubtful = (
             "state IN ('waiting', 'sending', 'unknown') AND state IN ('sending', 'unknown') "
@@ -311,9 +303,8 @@ class Outbox(Repository):
         self._attempts.put_off(step_ms, now)
 
     def give_up(self, item: OutboxId, *, now: datetime, doubted_until: datetime | None = None) -> None:
-        """Marks an item as dead and deletes its words: it will never go out.
-
-        With `doubted_until` it may have gone out, and is dead from then on unless a receipt proves it.
+        """Marks an item as dead and deletes its words: now, or if it may have gone out, at `doubted_until` unless a
+        receipt proves it.
         """
         if doubted_until is not None:
             self.execute(
@@ -322,7 +313,7 @@ class Outbox(Repository):
             )
             return
         self._attempts.drop_last(item)
-        self._attempts.settle(item, "dead", None, millis(now))
+        self._attempts.settle(item, "dead", millis(now))
         self._attempts.reconcile(now=now)
 
     def conversation_of(self, item: OutboxId) -> ConversationId | None:
@@ -389,11 +380,9 @@ def _place(turn: TurnId, position: int) -> str:
 
 
 class Statuses(Repository):
-    """Messages that show the progress of a long turn until the answer replaces them.
+    """Messages that show the progress of a long turn until the answer replaces them, at positions from -1 down.
 
-    The positions of statuses in a turn count down from -1; those of answers and questions count up from 0. Losing a
-    status does no harm, so it never holds up anything else: one that still waits when it is replaced is not sent, and
-    one in doubt is never sent again, but dead after a short time without a receipt.
+    Losing one does no harm: one that waits when it is replaced is not sent, and one in doubt is never sent again.
     """
 
     def newest(self, turn: TurnId) -> tuple[OutboxId, str, int] | None:
@@ -427,10 +416,7 @@ class Statuses(Repository):
         return None
 
     def take_back(self, turn: TurnId) -> SentMessage | None:
-        """Takes back the turn's status: it is not sent (again) and nothing replaces it. Returns what has to be removed.
-
-        If it is being sent at this moment, `Outbox.mark_sent` will tell the sender to remove it.
-        """
+        """Takes back the turn's status, so that it is not sent (again); returns what has to be removed."""
         item = self.current(turn)
         if item is None:
             return None

@@ -31,7 +31,7 @@ class Arrival:
     urgent: bool = False
     """Whether it is handled at once, even while a turn of its conversation runs."""
     expires_at: datetime | None = None
-    """When the message disappears; None: it stays."""
+    """When the message disappears; None: it stays. The same for all that is made from it."""
     refusal: str | None = None
     """Why it will be refused with a sentence, as one word; None: it will be answered."""
 
@@ -43,7 +43,7 @@ class InboxItem:
     id: InboxId
     conversation: ConversationId
     author: bytes
-    """The author's handle: the same for the same person, otherwise meaningless."""
+    """The author's handle."""
     envelope: bytes
     received_at: datetime
     attempts: int
@@ -60,11 +60,11 @@ class KnownMessage:
     root: InboxId
     """Its first revision."""
     names: frozenset[int]
-    """The sender's timestamps of all its revisions, by which Signal names them."""
+    """The timestamps that name all its revisions."""
     is_open: bool
-    """Whether it still waits or is being answered."""
+    """Whether it waits or is being answered."""
     turn: TurnId | None
-    """The turn that answers or answered it; None if it was not claimed yet, or is no question."""
+    """The turn that answers or answered it; None: it was not claimed yet, or is no question."""
     turn_state: TurnState | None
 
 
@@ -80,9 +80,9 @@ class Claim:
     is_new: bool
     """Whether this claim begins the turn, so that its journal must be empty."""
     replaces: TurnId | None = None
-    """The turn that this one repeats after an edit, and whose answer it edits; None: it repeats none."""
+    """The turn that this one repeats after an edit, and whose answer it edits."""
     put_off: tuple[TurnId, ...] = ()
-    """Other turns of the conversation that wait for a person's word and whose messages have not disappeared."""
+    """Other turns of the conversation that wait for a person's word."""
     deaths: int = 0
     """How many processes died while it ran."""
 
@@ -107,7 +107,7 @@ class StoredMessage:
     """Set for the role `tool`: the call that it answers."""
     message: bytes
     expires_at: datetime | None = None
-    """When its turn disappears; None: it stays. Ignored when written, as the turn has it already."""
+    """When its turn disappears. Ignored when written."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -143,7 +143,7 @@ class Waiting:
     oldest_at: datetime | None
     """None if there are no open items."""
     dead: int
-    """How many items were given up and are still kept as such."""
+    """How many items were given up."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

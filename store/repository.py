@@ -17,7 +17,6 @@ _log = logging.getLogger(__name__)
 
 R = TypeVar("R")
 
-
 _MAX_INTEGER = 2**63 - 1
 """The largest whole number of a column. Source: https://sqlite.org/datatype3.html (2026-11)."""
 
@@ -76,7 +75,8 @@ class Repository:
         try:
             return self._connection.execute(statement, values)
         except OverflowError:
-            return self._connection.execute(statement, tuple(map(_fitting, values)))
+            fitting = [min(max(one, -_MAX_INTEGER), _MAX_INTEGER) if isinstance(one, int) else one for one in values]
+            return self._connection.execute(statement, fitting)
 
     def put_row(self, table: str, **row: object) -> None:
         """Inserts a row in place of the one with its key. Nothing may refer to rows of that table."""
@@ -125,10 +125,8 @@ class Repository:
         key: str = "origin",
         discards: bool = False,
     ) -> tuple[R, ...]:
-        """Like `records`, with columns that are sealed and bound to the table, their name and the row's `key`.
-
-        A sealed column that is null leaves its field at the default. Damaged rows stop no answer: they are left out,
-        and deleted if `discards` is set.
+        """Like `records`, with columns that are sealed for the table, their name and the row's `key`; a null leaves its
+        field at the default. Damaged rows are left out, and deleted if `discards` is set.
         """
         query = f"SELECT conversation_id, {key}, {columns} FROM {table} WHERE {condition}"  # noqa: S608  (literals only)
         cursor, readers = self.execute(query, values), _readers(kind)
@@ -175,10 +173,6 @@ class Repository:
     def notify(self, *names: str) -> None:
         """Wakes what waits for these names once the transaction is committed."""
         self.context.notified.update(names)
-
-
-def _fitting(value: object) -> object:
-    return min(max(value, -_MAX_INTEGER), _MAX_INTEGER) if isinstance(value, int) else value
 
 
 def millis(at: datetime) -> int:

@@ -148,8 +148,6 @@ class Sender:
     def _begin(self, repos: Repositories) -> tuple[tuple[OutboxItem, ...], float | None]:
         """Begins what is due, within a transaction; also returns the seconds until something else is, or None."""
         now = self._clock.now()
-        if not repos.outbox.has_open():
-            return (), None
         # While the stream is closed no receipt can arrive.
         unheard = self._grace if self._grace and not self._transport.stream.is_open else None
         items = repos.outbox.begin(now=now, limit=MAX_SENDING - len(self._sending), unheard=unheard)
@@ -170,8 +168,7 @@ class Sender:
 
         def record(repos: Repositories) -> None:
             outcome(repos)
-            if repos.outbox.has_open():
-                repos.outbox.notify("outbox")  # for what it unblocks
+            repos.outbox.notify("outbox")  # for what it unblocks
 
         while True:  # an unrecorded send would count as unknown
             try:
