@@ -365,7 +365,7 @@ def _command_groups(
     context, has_model = shared.command_context, models.has_model(settings)
     return (
         ConversationCommands(context, shared.approvals),
-        ExportCommands(context, timezone=zone),
+        ExportCommands(context),
         UsageCommands(context, timezone=zone, limits=settings.budget),
         PreferenceCommands(context, models=settings.llm.models_to_choose, tools=tools, sources=sources),
         AttestationCommands(context),

@@ -6,11 +6,9 @@ from pathlib import Path
 from bot.clock import SetClock
 from bot.errors import Overloaded
 from bot.events import ChatId, PersonId
-from bot.features.export import Export, KeptTurn, gather_export
+from bot.features.export import gather_export
 from bot.features.predictions import prediction_tools
-from bot.i18n.language import use_language
-from bot.messages import UserMessage
-from store import ConversationId, Store
+from store import Store
 from tests.bot.chat.test_edits import on_disk
 from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import ask
@@ -26,14 +24,14 @@ async def test_export_shows_what_is_kept_and_in_a_group_only_what_was_said_there
         await aldis.deliver(message("direct words"))
         await aldis.deliver(message("Aldis, group words", group=GROUP))
         await aldis.process(message("other's words", author=BOB))
-        direct = await ask(aldis, "/export")
-        assert "direct words" in direct
-        assert "group words" in direct
-        assert "other's words" not in direct
-        group = await ask(aldis, "/export", group=GROUP)
-        assert "group words" in group
-        assert "direct words" not in group
-        assert "I've kept nothing" in await ask(aldis, "/export", author=CAROL)
+        await ask(aldis, "/export")
+        direct, _ = (shown.data for shown in aldis.transport.sent[-1].files)
+        assert (b"direct words" in direct, b"group words" in direct, b"other's words" in direct) == (True, True, False)
+        heard = await ask(aldis, "/export", group=GROUP)
+        assert heard == "I've kept 1 question and its answer, encrypted. The newest come first in the file."
+        [group] = (shown.data for shown in aldis.transport.sent[-1].files)
+        assert (b"group words" in group, b"direct words" in group) == (True, False)
+        assert await ask(aldis, "/export", author=CAROL) == "I've kept nothing of what you asked."
 
 
 async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock: SetClock) -> None:
@@ -47,37 +45,32 @@ async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock:
         await ask(aldis, "/remind tomorrow 9:00 water the tulips")
         aldis.model.script += [Overloaded("busy", provider="p")]
         await ask(aldis, "Will it rain?")
-        shown = await ask(aldis, "/export")
-        assert "Be a pirate." in shown
-        assert "water the tulips" in shown
-        assert "You predicted, 80 % likely by 31 Dec 2026: it rains" in shown
-        assert "You asked, and I couldn't answer" in shown
-        assert "Will it rain?" in shown
-        assert "tulips" not in await ask(aldis, "/export", author=BOB)
-        direct = ChatId(ALICE.chat)
-        found = await gather_export(store, PersonId(ALICE.uuid), direct, now=clock.now())
-        kept = json.loads(found.as_json())
+        await ask(aldis, "/export")
+        kept = json.loads(aldis.transport.sent[-1].files[1].data)
         assert kept["settings"]["persona"]["text"] == "Be a pirate."
-        assert kept["reminders"] == [{"at": "2026-11-22T09:00:00+09:00", "text": "water the tulips"}]
+        assert kept["reminders"] == [{"at": "2026-11-22T00:00:00+00:00", "text": "water the tulips"}]
+        [predicted] = kept["predictions"]
+        assert (predicted["statement"], predicted["verdict"]) == ("it rains", None)
+        assert kept["unanswered"].endswith("Will it rain?")
+        await ask(aldis, "/export", author=BOB)
+        assert b"tulips" not in aldis.transport.sent[-1].files[-1].data
 
 
-async def test_a_long_export_is_a_file(store: Store, clock: SetClock, path: Path) -> None:
-    """All of it, calls of tools and their results included, once it is more than one message; and then it is gone."""
+async def test_an_export_is_a_text_and_a_file_for_programs(store: Store, clock: SetClock, path: Path) -> None:
+    """All of it, calls of tools and their results included; and then it is gone."""
     async with app_harness(store, clock, tools=(Echo(),)) as aldis:
         aldis.model.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
         await ask(aldis, "How is the tulip?")
-        await ask(aldis, "/export")
-        assert aldis.transport.sent[-1].files == ()
-        for number in range(5):
-            await ask(aldis, f"question {number}: " + "word " * 200)
+        for number in (3, 4):
+            await ask(aldis, f"question {number}: word word")
         shown = await ask(aldis, "/export")
-        assert shown.startswith("I've kept 6 questions and their answers, encrypted. The text is for reading")
+        assert shown.startswith("I've kept 3 questions and their answers, encrypted. The text is for reading")
         text, data = aldis.transport.sent[-1].files
         assert (text.name, text.content_type) == ("export.txt", "text/plain; charset=utf-8")
         assert text.data.index(b"question 4: word word") < text.data.index(b"question 3: word word")
         assert (data.name, data.content_type) == ("export.json", "application/json")
         turns = json.loads(data.data)["turns"]
-        assert len(turns) == 6
+        assert len(turns) == 3
         assert [message["role"] for message in turns[0]["messages"]] == ["user", "assistant", "tool", "assistant"]
         await aldis.quiet()
         assert await aldis.count("SELECT count(*) FROM outbox WHERE reply IS NOT NULL") == 0
@@ -116,11 +109,3 @@ async def test_files_hold_the_newest_that_fit(store: Store, clock: SetClock) -> 
         assert json.loads(whole.as_json())["turns"][0]["messages"][0]["media"] != []
         assert b"What is this?" in text.data
         assert (await ask(aldis, "/export")).endswith("The newest 20 are in the files; the person who runs me has all.")
-
-
-def test_the_times_above_questions_are_in_the_language_of_the_person() -> None:
-    """As everywhere in the chat; what the person wrote stays."""
-    asked = UserMessage(text="[Sat 2026-11-21 22:40 Europe/Berlin · Alice] Hi\n[x] y")
-    kept = KeptTurn(conversation=ConversationId(1), expires_at=None, said=(asked,))
-    with use_language("de"):
-        assert "[Sa., 21. Nov. 2026, 22:40 · Alice] Hi\n[x] y" in Export(turns=(kept,)).words()
