@@ -118,17 +118,14 @@ class Feeds(Repository):
         self.execute("INSERT INTO article_words (article_words) VALUES ('optimize')")
         self.execute("DELETE FROM feeds WHERE id = ?", (feed,))
 
-    def due(self, now: datetime) -> Feed | None:
-        """Returns the feed that has been due longest; None if none is due."""
-        return next(iter(self._feeds("WHERE due_at <= ? ORDER BY due_at, id LIMIT 1", (millis(now),))), None)
+    def due(self, now: datetime, *, until: datetime) -> Feed | None:
+        """Returns the feed that has been due longest, or is due after `until`, when a clock was ahead; None: none."""
+        condition = "WHERE due_at <= ? OR due_at > ? OR due_at IS NULL ORDER BY due_at, id LIMIT 1"
+        return next(iter(self._feeds(condition, (millis(now), millis(until)))), None)
 
     def next_due_at(self) -> datetime | None:
         """Returns when the next feed is due; None if none ever is."""
         return moment_if(self.value("SELECT min(due_at) FROM feeds"))
-
-    def pull_in(self, *, until: datetime) -> None:
-        """Makes every feed due at `until` at the latest."""
-        self.execute("UPDATE feeds SET due_at = ?1 WHERE due_at > ?1 OR due_at IS NULL", (millis(until),))
 
     def note(self, feed: Feed) -> bool:
         """Keeps the state of a feed; returns whether the feed still exists."""

@@ -102,14 +102,6 @@ class Ledger(Repository):
             )
         return row
 
-    def estimated_calls(self, conversation: ConversationId, *, since: datetime) -> int:
-        """Counts the calls of a conversation whose usage is an estimate, because the provider reported none."""
-        return self.value(
-            "SELECT count(*) FROM ledger WHERE conversation_id = ? AND at >= ? AND kind = 'model' "
-            "AND (outcome = 'estimated' OR (outcome NOT IN ('ok', 'empty', 'Lost') AND CAST(cost_usd AS REAL) > 0))",
-            (conversation, millis(since)),
-        )
-
     def usage(self, *, since: datetime) -> tuple[SpentUsage, ...]:
         """Returns the usage since then, one entry per day (UTC), person, kind and name, in order of days."""
         rows = self.rows(

@@ -91,7 +91,6 @@ _NO_FEED, _UNREACHABLE = "no_feed", "unreachable"
 """What can be the trouble with a feed."""
 _MIN_NAP_SECONDS, _MAX_NAP_SECONDS = 0.05, 60.0
 _PAUSE_SECONDS = 30.0
-_SETTLED_FOR = timedelta(days=1)
 
 Days = Annotated[int, Field(ge=1, le=MAX_DAYS, description="How many days back from now, such as 7.")]
 Limit = Annotated[int, Field(ge=1, le=_MAX_RESULTS, description="The most results.")]
@@ -143,14 +142,7 @@ class IntelRecentArguments(Arguments):
     limit: Limit = 10
 
 
-class _NewsTool:
-    """Base class of both tools."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-
-class IntelSearch(_NewsTool):
+class IntelSearch:
     """Searches the articles of the feeds of your choice."""
 
     spec = ToolSpec(
@@ -166,6 +158,9 @@ class IntelSearch(_NewsTool):
         intent=lambda given: Intent("search_feeds", {"query": given.query}),
         label="feeds",
     )
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
     async def run(self, arguments: IntelSearchArguments, context: ToolContext) -> Result:
         """Returns matching articles; an empty list and a message if there are none.
@@ -188,7 +183,7 @@ class IntelSearch(_NewsTool):
         return Result(data=data | {"results": list(map(_row, found))})
 
 
-class IntelRecent(_NewsTool):
+class IntelRecent:
     """Lists the latest articles of these feeds."""
 
     spec = ToolSpec(
@@ -203,6 +198,9 @@ class IntelRecent(_NewsTool):
         intent=lambda _given: Intent("feeds"),
         label="feeds",
     )
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
     async def run(self, arguments: IntelRecentArguments, context: ToolContext) -> Result:
         """Returns the newest articles; an empty list and a message if there are none."""
@@ -396,7 +394,8 @@ class FeedPoller:
         self._news = news
         self._every = timedelta(minutes=news.poll_minutes)
         self._kept = timedelta(days=news.kept_days)
-        self._settled_at: datetime | None = None
+        self._is_settled = False
+        """Whether the feeds of the settings are among the others."""
 
     async def run(self) -> None:
         """Reads what is due, again and again; ends only by cancellation."""
@@ -416,11 +415,16 @@ class FeedPoller:
         Raises:
             StoreError: what was read could not be kept; try again later.
         """
-        now = self._clock.now()
-        if self._settled_at is None or abs(now - self._settled_at) > _SETTLED_FOR:  # perhaps the clock was set
-            await self._store.transaction(self._settle)
-            self._settled_at = now
-        while (feed := await self._store.read(lambda repos: repos.feeds.due(self._clock.now()))) is not None:
+        if not self._is_settled:
+            urls = self._news.feeds
+            await self._store.transaction(lambda repos: repos.feeds.settle_set(urls, now=self._clock.now()))
+            self._is_settled = True
+
+        def due(repos: Repositories) -> Feed | None:
+            now = self._clock.now()
+            return repos.feeds.due(now, until=now + self._every)
+
+        while (feed := await self._store.read(due)) is not None:
             await self._attend(feed)
 
         def prune(repos: Repositories) -> int:
@@ -433,12 +437,6 @@ class FeedPoller:
             return _MAX_NAP_SECONDS
         seconds = (next_at - self._clock.now()).total_seconds()
         return min(max(seconds, _MIN_NAP_SECONDS), _MAX_NAP_SECONDS)
-
-    def _settle(self, repos: Repositories) -> None:
-        """Adds the feeds of the settings to the others."""
-        now = self._clock.now()
-        repos.feeds.pull_in(until=now + self._every)
-        repos.feeds.settle_set(self._news.feeds, now=now)
 
     async def _attend(self, feed: Feed) -> None:
         """Reads one feed and keeps its articles; an unexpected failure postpones it like any other."""
@@ -465,9 +463,7 @@ class FeedPoller:
             self._counts.add("feeds_unchanged")
 
     def _articles(self, pieces: Sequence[Piece], now: datetime) -> list[Article]:
-        """The articles recent enough to be kept. None is dated later than now, or it would stay on top of all
-        others.
-        """
+        """The articles recent enough to be kept; one that is dated later than now would stay on top of all others."""
         articles = [
             Article(
                 key=piece.key,

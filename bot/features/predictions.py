@@ -80,15 +80,18 @@ class Prediction:
 
     row: PredictionRow
     forecast: Forecast
-    verdict: Verdict | None
-    """The outcome; None: it is open."""
-    is_overdue: bool
-    """Whether it is open and its due day is over."""
+    status: Verdict | Literal["open", "overdue"]
+    """The outcome; without one it is open, or overdue if its day is over."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has no outcome yet."""
+        return self.row.outcome is None
 
     @property
     def is_scored(self) -> bool:
         """Whether it counts: neither open nor void."""
-        return self.verdict in {"came_true", "did_not"}
+        return self.status in {"came_true", "did_not"}
 
     @property
     def origin(self) -> str:
@@ -107,16 +110,9 @@ def _today(context: ToolContext) -> date:
 
 def _loaded(row: PredictionRow, words: bytes, context: ToolContext) -> Prediction:
     forecast = _forecasts.validate_json(words)
-    verdict = None if row.outcome is None else _verdicts.validate_json(row.outcome)
-    is_overdue = verdict is None and forecast.due < _today(context)
-    return Prediction(row=row, forecast=forecast, verdict=verdict, is_overdue=is_overdue)
-
-
-def _place(one: Prediction) -> tuple[bool, float, int]:
-    """The sort key of a prediction."""
-    if one.row.settled_at is not None:
-        return True, -one.row.settled_at.timestamp(), -one.row.number
-    return False, one.forecast.due.toordinal(), one.row.number
+    if row.outcome is not None:
+        return Prediction(row=row, forecast=forecast, status=_verdicts.validate_json(row.outcome))
+    return Prediction(row=row, forecast=forecast, status="overdue" if forecast.due < _today(context) else "open")
 
 
 class PredictArguments(Arguments):
@@ -161,17 +157,15 @@ class _PredictionTool:
         return _loaded(row, row.words, context)
 
     async def _all(self, context: ToolContext, domain: str | None) -> tuple[Prediction, ...]:
-        """Returns the person's predictions in this conversation, of this domain if there is one.
-
-        Open ones come first, by due day, then resolved ones, the newest first.
+        """Returns the person's predictions in this conversation, of this domain if there is one: open ones first, each
+        kind by due day.
         """
         now = self._clock.now()
         here = await self._store.conversation(context.chat, now=now)
         rows = await self._store.read(lambda repos: repos.predictions.all(here, context.person, now=now))
-        found = [_loaded(row, row.words, context) for row in rows if row.words is not None]
-        return tuple(
-            sorted((one for one in found if domain is None or one.forecast.domain == domain.lower()), key=_place)
-        )
+        every = [_loaded(row, row.words, context) for row in rows if row.words is not None]
+        found = [one for one in every if domain is None or one.forecast.domain == domain.lower()]
+        return tuple(sorted(found, key=lambda one: (not one.is_open, one.forecast.due, one.row.number)))
 
 
 class Predict(_PredictionTool):
@@ -311,7 +305,7 @@ class ListPredictions(_PredictionTool):
     async def run(self, arguments: ListArguments, context: ToolContext) -> Result:
         """Returns the matching predictions, and how many there are of each status."""
         every = await self._all(context, arguments.domain)
-        wanted = [one for one in every if arguments.status in {"all", "open" if one.verdict is None else "resolved"}]
+        wanted = [one for one in every if arguments.status in {"all", "open" if one.is_open else "resolved"}]
         shown = wanted[:_MAX_LISTED]
         data = {"predictions": list(map(_data, shown)), "matching": len(wanted), **_counts(every)}
         return Result(data=data, origins=tuple(one.origin for one in shown))
@@ -358,7 +352,7 @@ def _data(prediction: Prediction) -> Mapping[str, Any]:
         "statement": forecast.statement,
         "probability": forecast.probability,
         "due": f"{forecast.due:%A %Y-%m-%d}",
-        "status": prediction.verdict or ("overdue" if prediction.is_overdue else "open"),
+        "status": prediction.status,
         "made": forecast.made.isoformat(),
         "domain": forecast.domain,
         "disappears": expires_at and f"{expires_at:%Y-%m-%dT%H:%MZ}",  # with a message that it came from
@@ -368,10 +362,10 @@ def _data(prediction: Prediction) -> Mapping[str, Any]:
 
 def _counts(predictions: Sequence[Prediction]) -> Mapping[str, int]:
     return {
-        "overdue": sum(one.is_overdue for one in predictions),
-        "open": sum(one.verdict is None for one in predictions),
+        "overdue": sum(one.status == "overdue" for one in predictions),
+        "open": sum(one.is_open for one in predictions),
         "resolved": sum(one.is_scored for one in predictions),
-        "void": sum(one.verdict == "void" for one in predictions),
+        "void": sum(one.status == "void" for one in predictions),
     }
 
 
@@ -389,7 +383,7 @@ def _scores(settled: Sequence[Prediction]) -> Mapping[str, Any]:
 
 def _score(settled: Sequence[Prediction]) -> Mapping[str, float]:
     """Returns the figures of some predictions, at least one; shares and means are from 0 to 1."""
-    pairs = [(one.forecast.probability, one.verdict == "came_true") for one in settled]
+    pairs = [(one.forecast.probability, one.status == "came_true") for one in settled]
     sums = {
         "accuracy": sum(0.5 if said == 0.5 else (said > 0.5) == came_true for said, came_true in pairs),  # noqa: PLR2004
         "brier_score": sum((said - came_true) ** 2 for said, came_true in pairs),

@@ -82,13 +82,8 @@ class Suspect:
         return f"{plain_name(self.name)} ({self.label})" if self.name else self.label
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TrustResult:
-    """The result of trusting a new safety number."""
-
-    kind: Literal["trusted", "not_suspect", "changed_again"]
-    """Done; no one of that name has a new one; it is not the one that was reported."""
-    suspect: Suspect | None = None
+TrustOutcome = Literal["trusted", "not_suspect", "changed_again"]
+"""Done; no one of that name has a new safety number; it is not the one that was reported."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,7 +93,7 @@ class _Known:
     keys: Mapping[PersonId, Identity] = field(default_factory=dict[PersonId, Identity])
     contacts: Mapping[PersonId, Contact] = field(default_factory=dict[PersonId, Contact])
     members: Mapping[ChatId, frozenset[PersonId]] = field(default_factory=dict[ChatId, frozenset[PersonId]])
-    """The members of each group, fetched only if something is held."""
+    """The members of each group."""
 
     @property
     def untrusted(self) -> frozenset[PersonId]:
@@ -130,6 +125,8 @@ class SafetyNumbers:
         self._accepts = accepts
         self._noticed: dict[PersonId, int] = {}
         """The people who were noticed, and how often the bridge has been asked since."""
+        self._known = _Known()
+        """As of the last look."""
 
     def notice(self, person: PersonId) -> None:
         """Reports that something failed because of this person's safety number: look soon."""
@@ -147,7 +144,7 @@ class SafetyNumbers:
                 suspects = await self.look()
                 if self._noticed:
                     seconds = _SOON_SECONDS
-                elif not suspects and not await self._holds():
+                elif not suspects and not await self._store.read(lambda repos: repos.holds.all()):
                     seconds = None
             except Disconnected as error:
                 _log.info("safety numbers are unknown: %s", error)
@@ -163,9 +160,18 @@ class SafetyNumbers:
             Disconnected: the bridge cannot be asked; look again later.
             StoreError: nothing was done; look again later.
         """
-        return (await self._look())[1]
+        noticed = frozenset(self._noticed)
+        self._known = known = await self._ask()
+        ours = await self._store.read(lambda repos: self._ours(repos, known, noticed))
+        accepted = await self._accept(ours) if self._accepts else frozenset[PersonId]()
+        suspects = await self._store.transaction(lambda repos: self._write(repos, known, ours - accepted, accepted))
+        for person in noticed & frozenset(self._noticed):  # it is known by now, or was asked for often enough
+            self._noticed[person] += 1
+            if person in known.untrusted or self._noticed[person] >= _MAX_LOOKS:
+                del self._noticed[person]
+        return suspects
 
-    async def trust(self, name: str) -> TrustResult:
+    async def trust(self, name: str) -> tuple[TrustOutcome, Suspect | None]:
         """Trusts the new safety number of the person with this label or UUID, if it is still the one that was reported.
 
         Raises:
@@ -174,50 +180,31 @@ class SafetyNumbers:
             StoreError: what was held is still held; a later look releases it.
         """
         before = await self._store.read(lambda repos: repos.people.new_identities())
-        known, suspects = await self._look()
-        suspect = next((one for one in suspects if name.lower() in {one.label, one.person}), None)
+        suspect = next((one for one in await self.look() if name.lower() in {one.label, one.person}), None)
         if suspect is None or self._signal is None:
-            return TrustResult(kind="not_suspect")
+            return "not_suspect", None
         if (suspect.label, suspect.since) not in {(one.label, one.since) for one in before}:
-            return TrustResult(kind="changed_again", suspect=suspect)
+            return "changed_again", suspect
         await self._signal.trust(suspect.person)
 
         def trusted(repos: Repositories) -> None:
             repos.people.trust(suspect.label)
-            self._let_go(repos, known, known.untrusted - {suspect.person}, at_once=True)
+            self._let_go(repos, self._known, self._known.untrusted - {suspect.person}, at_once=True)
 
         await self._store.transaction(trusted)
         self._noticed.pop(suspect.person, None)
         self._counts.add("safety_numbers_trusted")
         _log.warning("the new safety number of %s is trusted; sending what was held", suspect.label)
-        return TrustResult(kind="trusted", suspect=suspect)
-
-    async def _look(self) -> tuple[_Known, tuple[Suspect, ...]]:
-        noticed = frozenset(self._noticed)
-        known = await self._ask()
-        ours = await self._store.read(lambda repos: self._ours(repos, known, noticed))
-        accepted = await self._accept(ours) if self._accepts else frozenset[PersonId]()
-        suspects = await self._store.transaction(lambda repos: self._write(repos, known, ours - accepted, accepted))
-        for person in noticed & frozenset(self._noticed):  # it is known by now, or was asked for often enough
-            self._noticed[person] += 1
-            if person in known.untrusted or self._noticed[person] >= _MAX_LOOKS:
-                del self._noticed[person]
-        return known, suspects
+        return "trusted", suspect
 
     async def _ask(self) -> _Known:
         if self._signal is None:
             return _Known()
-        keys = {one.person: one for one in await self._signal.identities()}
-        groups = await self._signal.groups() if await self._holds() else ()
-        contacts = await self._signal.contacts() if _Known(keys=keys).untrusted else ()
         return _Known(
-            keys=keys,
-            contacts={contact.person: contact for contact in contacts},
-            members={ChatId.group(group.id): group.members for group in groups},
+            keys={one.person: one for one in await self._signal.identities()},
+            contacts={contact.person: contact for contact in await self._signal.contacts()},
+            members={ChatId.group(group.id): group.members for group in await self._signal.groups()},
         )
-
-    async def _holds(self) -> bool:
-        return bool(await self._store.read(lambda repos: repos.holds.all()))
 
     def _ours(self, repos: Repositories, known: _Known, noticed: Collection[PersonId]) -> frozenset[PersonId]:
         """The untrusted people who matter: something is held for them, or they write to Aldis."""
@@ -251,7 +238,9 @@ class SafetyNumbers:
     def _write(
         self, repos: Repositories, known: _Known, people: Collection[PersonId], accepted: frozenset[PersonId]
     ) -> tuple[Suspect, ...]:
-        """Records who is not trusted, tells the admins about new ones, releases what need not be held."""
+        """Records who is not trusted, tells the admins about new ones, but not the suspects, who may be other people by
+        now, and releases what need not be held.
+        """
         account, untrusted = self._account, known.untrusted - accepted
         for person in people:
             repos.people.suspect(person, known.keys[person].key, account=account, now=self._clock.now())
@@ -271,7 +260,10 @@ class SafetyNumbers:
                 is_any_trusted = is_any_trusted or person is not None
                 _log.info("the new safety number of %s is already trusted", row.label)
         for one in suspects:
-            if not repos.people.is_identity_told(one.person, account=account) and self._tell(repos, one, known):
+            text = partial(say, _IDENTITY_CHANGED, name=one.called, label=one.label)
+            if not repos.people.is_identity_told(one.person, account=account) and self._admins.tell(
+                repos, text, known.contacts.values(), besides={one.person}
+            ):
                 repos.people.identity_told(one.person, account=account, now=self._clock.now())
         self._let_go(repos, known, untrusted, at_once=is_any_trusted)
         return tuple(suspects)
@@ -285,11 +277,6 @@ class SafetyNumbers:
         for conversation, held_at in repos.holds.all().items():
             if conversation not in rightly and (at_once or self._clock.now() - held_at >= _MIN_HELD):
                 repos.holds.release(conversation)
-
-    def _tell(self, repos: Repositories, suspect: Suspect, known: _Known) -> bool:
-        """Tells the admins, but not the suspect, who may be another person by now; returns whether there are any."""
-        text = partial(say, _IDENTITY_CHANGED, name=suspect.called, label=suspect.label)
-        return self._admins.tell(repos, text, known.contacts.values(), besides={suspect.person})
 
 
 _BRIDGE_SECONDS = 20.0
@@ -322,9 +309,8 @@ class TrustCommands(CommandGroup):
                 if not name:
                     suspects = await self._identities.look()
                     return lambda _: "\n".join(map(_line, suspects)) or say(NO_SUSPECTS)
-                done = await self._identities.trust(name)
-                called = done.suspect.called if done.suspect else ""
-                return lambda _: say(_REPLIES[done.kind], name=called)
+                outcome, suspect = await self._identities.trust(name)
+                return lambda _: say(_REPLIES[outcome], name=suspect.called if suspect else "")
         except (Disconnected, TimeoutError):
             return command_phrases.BRIDGE_SILENT
         except CallRefused:

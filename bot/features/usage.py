@@ -1,7 +1,6 @@
 """`/usage`: what was spent for the person who asks, and what is left."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from decimal import Decimal
 
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, command
@@ -14,9 +13,6 @@ from bot.settings import BudgetSettings
 from store import Repositories
 
 ABOUT_USAGE = Sentence("ABOUT_USAGE", "shows what has been spent, and what is left.")
-ESTIMATED = Sentence(
-    "ESTIMATED", "Estimated: the cost of {count} answer here.", "Estimated: the cost of {count} answers here."
-)
 UNPRICED = Sentence("UNPRICED", "{calls} calls this month have no known price and aren't included.")
 _SPENT_DAY = Sentence("SPENT_DAY", "{who} today: {amount}")
 _SPENT_MONTH = Sentence("SPENT_MONTH", "{who} this month: {amount}")
@@ -28,20 +24,6 @@ _SPENDERS: Mapping[str, Sentence] = {
     "all": Sentence("SPENT_ALL", "Everyone"),
 }
 """Who has spent something."""
-
-
-def spent_line(scope: str, cost_usd: Decimal, limit_usd: Decimal | None, *, is_day: bool) -> str:
-    """A line of `/usage`: what was spent and, if there is a limit, what is left of it."""
-    if limit_usd is None:
-        amount = money(cost_usd) if cost_usd else say(_NOTHING_SPENT)
-    else:
-        left = money(max(limit_usd - cost_usd, Decimal(0)))
-        amount = say(_SPENT_OF, cost=money(cost_usd), limit=dollars(limit_usd), left=left)
-    return say(_SPENT_DAY if is_day else _SPENT_MONTH, who=say(_SPENDERS[scope]), amount=amount)
-
-
-_LOOKED_BACK = timedelta(days=30)
-"""The period of the figures about this conversation alone."""
 
 
 class UsageCommands(CommandGroup):
@@ -66,11 +48,13 @@ class UsageCommands(CommandGroup):
             unknown = sum(total.unknown_costs for total in shown if total.period == "month")
             lines: list[str] = []
             for total in shown:
-                limit = limit_usd(self._limits, total.scope, total.period)
-                lines.append(spent_line(total.scope, total.cost_usd, limit, is_day=total.period == "day"))
-            since = self._context.clock.now() - _LOOKED_BACK
-            estimated = repos.ledger.estimated_calls(call.conversation, since=since)
-            lines += [say(ESTIMATED, count=estimated)] if estimated else []
+                limit, cost = limit_usd(self._limits, total.scope, total.period), total.cost_usd
+                amount = money(cost) if cost else say(_NOTHING_SPENT)
+                if limit is not None:
+                    left = money(max(limit - cost, Decimal(0)))
+                    amount = say(_SPENT_OF, cost=money(cost), limit=dollars(limit), left=left)
+                sentence = _SPENT_DAY if total.period == "day" else _SPENT_MONTH
+                lines.append(say(sentence, who=say(_SPENDERS[total.scope]), amount=amount))
             return "\n".join([*lines, say(UNPRICED, calls=unknown)] if unknown else lines)
 
         return reply

@@ -100,8 +100,8 @@ async def _solve(ask: Ask) -> str:
 
 async def _trust(ask: Ask) -> str:
     running, label = ask.running(), ask.entry("label")[:40]
-    verdict = await running.identities.trust(label)
-    if verdict.kind != "trusted":
+    outcome, _ = await running.identities.trust(label)
+    if outcome != "trusted":
         raise NotDone("That number is no longer the newest one. Look at it again.")
     ask.write_down("safety_number.trusted", label)
     return "The new number is trusted. What was waiting is on its way."

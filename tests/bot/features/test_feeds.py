@@ -140,14 +140,12 @@ async def test_a_feed_that_was_given_up_by_an_earlier_version_is_read_again(stor
 
 
 async def test_a_clock_that_was_ahead_for_a_while_keeps_no_feed_from_being_read(store: Store, room: Newsroom) -> None:
-    """It is read within a day of the right time."""
+    """It is read again by the right time."""
     feed_poller = room.feed_poller(store, "/feed")
-    for seconds in (400 * 24 * HOUR, -400 * 24 * HOUR):
+    for seconds in (400 * 24 * HOUR, -400 * 24 * HOUR, 0):
         room.clock.step(seconds)
         room.clock.follow(room.clock.new_step())
         await feed_poller.attend_all()
-    room.clock.move(24 * HOUR)
-    await feed_poller.attend_all()
     assert len(room.site.requests) == 2
 
 

@@ -1,13 +1,10 @@
 """What was spent and what is left, as each may know it."""
 
-from dataclasses import replace
 from decimal import Decimal
 
 from bot.clock import SetClock
-from bot.models.base import Attempt
 from bot.settings import BudgetSettings
 from store import Store
-from tests.bot.chat.turn_helpers import says
 from tests.bot.commands.test_commands import ask
 from tests.bot.loops.app_harness import app_harness
 from tests.servers.envelopes import BOB, GROUP, message
@@ -24,24 +21,6 @@ async def test_usage_tells_each_what_is_theirs(store: Store, clock: SetClock) ->
         all_of_it = await ask(aldis, "/usage", group=GROUP, author=BOB)
         for line in ("You today: nothing yet", "This group today: US$0.01", "Everyone this month: US$0.02"):
             assert line in all_of_it
-
-
-async def test_usage_tells_what_counts_by_an_estimate(store: Store, clock: SetClock) -> None:
-    """So many answers of this conversation: those whose server does not count, and those that broke off."""
-    async with app_harness(store, clock) as aldis:
-        answer = says("Hello.")
-        failed = Attempt(provider="p", model="m", error="Unavailable", cost_usd=Decimal("0.25"))
-        free = replace(failed, cost_usd=Decimal(0))
-        for completion, words in (
-            (replace(answer, attempts=(free,)), ""),
-            (replace(answer, is_estimated=True), "\nEstimated: the cost of 1 answer here."),
-            (replace(answer, attempts=(failed,)), "\nEstimated: the cost of 2 answers here."),
-        ):
-            aldis.model.script = [completion]
-            await aldis.process(message("Hello?"))
-            heard = await ask(aldis, "/usage")
-            assert (words in heard, "Estimated" in heard) == (True, bool(words))
-        assert "Estimated" not in await ask(aldis, "/usage", author=BOB)
 
 
 async def test_usage_tells_what_is_left(store: Store, clock: SetClock) -> None:

@@ -224,7 +224,7 @@ async def _forget(stage: Stage) -> None:
     """
     await stage.asks(ALICE, "When do I sow beans?", say("In **May**."))
     for text in ("/export", "/forget", "yes", "/export"):
-        await stage.asks(ALICE, text, words={r"\w{3}, \d+ \w{3,4} \d{4}, \d\d:\d\d": "‹day and time›"})
+        await stage.asks(ALICE, text)
 
 
 @story("Languages")
