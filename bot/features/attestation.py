@@ -17,9 +17,7 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import httpx
 
@@ -73,10 +71,14 @@ async def evidence(socket: Path, word: str) -> CommandReply:
         Disconnected: the agent does not answer, or answers with anything but a quote.
     """
     source = await asyncio.to_thread(source_digest)
-    made_for = report_data(source, word)
+    made_for = report_data(source, word).hex()
+    agent = httpx.AsyncHTTPTransport(uds=str(socket))
     try:
-        async with asyncio.timeout(_QUOTE_SECONDS):
-            found = await _quote(socket, made_for)
+        async with (
+            asyncio.timeout(_QUOTE_SECONDS),
+            httpx.AsyncClient(transport=agent, base_url="http://dstack", timeout=_QUOTE_SECONDS) as client,
+        ):
+            found = (await client.post("/GetQuote", json={"report_data": made_for})).raise_for_status().json()
         measured = {name: found[name] for name in ("quote", "event_log", "vm_config")}
     except TimeoutError as error:
         raise Disconnected("the guest agent does not answer in time") from error
@@ -84,18 +86,10 @@ async def evidence(socket: Path, word: str) -> CommandReply:
         raise Disconnected(f"the guest agent does not answer: {type(error).__name__}") from error
     except (ValueError, KeyError, TypeError) as error:
         raise Disconnected("the guest agent answers with something else than a quote") from error
-    shown = {"format": FORMAT, "word": word, "source": source, "report_data": made_for.hex(), **measured}
+    shown = {"format": FORMAT, "word": word, "source": source, "report_data": made_for, **measured}
     data = json.dumps(shown, indent=1, ensure_ascii=False).encode()
     text = f"{say(_QUOTED, word=word, source=source)}\n{say(_TO_BE_CHECKED)}"
     return CommandReply(text=text, files=(File(name=FILE_NAME, content_type="application/json", data=data),))
-
-
-async def _quote(socket: Path, made_for: bytes) -> Mapping[str, Any]:
-    async with httpx.AsyncClient(
-        transport=httpx.AsyncHTTPTransport(uds=str(socket)), base_url="http://dstack", timeout=_QUOTE_SECONDS
-    ) as client:
-        response = await client.post("/GetQuote", json={"report_data": made_for.hex()})
-    return response.raise_for_status().json()
 
 
 def report_data(source: str, word: str) -> bytes:

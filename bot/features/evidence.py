@@ -23,7 +23,7 @@ from bot.messages import UserMessage
 from bot.models.base import Completion, Provider, Request, Stop, ToolOffer
 from bot.money.budgets import Budget, UsedUp
 from bot.money.ledger import Bill, Payer, completion_entries
-from store import ConversationId, LedgerEntry, Repositories, Store, TurnId
+from store import LedgerEntry, Store, TurnId
 from tools import Arguments, Disabled, Hit, Judgement, Stance, Tone, ToolContext, Unavailable
 
 MAX_REPORTS = 24
@@ -84,7 +84,7 @@ class ReportJudge:
         if not reports:
             return ()
         read = reports[:MAX_REPORTS]
-        payer, request = await self._question(_sheet(claim, read), len(read), context)
+        payer, request = await self._question(claim, read, context)
         row = question_row(request, self._budget)
         reserved = await self._store.transaction(lambda repos: self._budget.reserve(repos, payer, row))
         if isinstance(reserved, UsedUp):
@@ -102,17 +102,14 @@ class ReportJudge:
         await settle(completion_entries(completion))
         return _judgements(completion, len(read))
 
-    async def _question(self, text: str, count: int, context: ToolContext) -> tuple[Payer, Request]:
-        """Returns for whom the model is asked, and what."""
-        chat = ChatId(context.chat)
-
-        def chosen(repos: Repositories) -> tuple[ConversationId | None, str | None]:
-            conversation = repos.conversations.at(chat)
-            if conversation is None:
-                return None, None
-            return conversation, chat_settings.settings_of(repos, conversation, self._clock.now()).model
-
-        conversation, model = await self._store.read(chosen)
+    async def _question(self, claim: str, reports: Sequence[Hit], context: ToolContext) -> tuple[Payer, Request]:
+        """Returns for whom the model is asked, and what: the claim and every report on a line, as JSON."""
+        chat, now, most = ChatId(context.chat), self._clock.now(), MAX_EXCERPT_CHARACTERS
+        conversation = await self._store.conversation(chat, now=now)
+        model = (await self._store.read(lambda repos: chat_settings.settings_of(repos, conversation, now))).model
+        rows: list[Mapping[str, object]] = [{"claim": claim}]
+        for number, one in enumerate(reports, 1):
+            rows.append({"report": number, "title": one.title[:most], "text": one.snippet[:most]})
         payer = Payer(
             conversation=conversation,
             turn=TurnId(context.turn),
@@ -121,27 +118,16 @@ class ReportJudge:
         )
         request = Request(
             system=_SYSTEM,
-            messages=(UserMessage(text=text),),
+            messages=(UserMessage(text="\n".join(json.dumps(row, ensure_ascii=False) for row in rows)),),
             tools=(_OFFER,),
             may_call_tools=True,
-            max_output_tokens=_OUTPUT_TOKENS + _OUTPUT_TOKENS_PER_REPORT * count,
+            max_output_tokens=_OUTPUT_TOKENS + _OUTPUT_TOKENS_PER_REPORT * len(reports),
             timeout_seconds=_TIMEOUT_SECONDS,
             model=model,
-            conversation=f"c{conversation or 0}-judge",
+            conversation=f"c{conversation}-judge",
             is_one_off=True,
         )
         return payer, request
-
-
-def _sheet(claim: str, reports: Sequence[Hit]) -> str:
-    """Returns the text for the model: the claim and every report on a line, as JSON."""
-    most = MAX_EXCERPT_CHARACTERS
-    rows: list[Mapping[str, object]] = [{"claim": claim}]
-    rows += [
-        {"report": number, "title": one.title[:most], "text": one.snippet[:most]}
-        for number, one in enumerate(reports, 1)
-    ]
-    return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
 
 
 def _judgements(completion: Completion, count: int) -> tuple[Judgement, ...]:
@@ -157,8 +143,7 @@ def _judgements(completion: Completion, count: int) -> tuple[Judgement, ...]:
         read = _Answer.model_validate(given[0] if len(calls) == len(given) == 1 else None).judgements
     except ValidationError as error:
         raise Unavailable("the model that reads the reports did not answer in the form that was asked for") from error
-    if sorted(judged.report for judged in read) != list(range(1, count + 1)):
+    in_order = sorted(read, key=lambda judged: judged.report)
+    if [judged.report for judged in in_order] != list(range(1, count + 1)):
         raise Unavailable("the model that reads the reports left some out")
-    return tuple(
-        Judgement(stance=judged.stance, tone=judged.tone) for judged in sorted(read, key=lambda judged: judged.report)
-    )
+    return tuple(Judgement(stance=judged.stance, tone=judged.tone) for judged in in_order)
