@@ -17,7 +17,7 @@ from bot.cli.main import main
 from store import Store, database
 
 _when, _number, _name = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-_run, _committed, _steps = Store._run, database._commit, count(1)
+_transaction, _committed, _steps = Store.transaction, database._commit, count(1)
 
 
 def _die(name: str) -> None:
@@ -26,17 +26,16 @@ def _die(name: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _named(self: Store, work: Callable[[Any], Any], _: Any) -> Any:
+async def _named(self: Store, work: Callable[[Any], Any]) -> Any:
     """Mark the unit of work, if it is of the step's name."""
     name = getattr(work, "func", work).__qualname__.partition(".<locals>")[0]
-    if _name not in {"", name}:
-        return _run(self, work, _)
 
     def marked(repos: Any) -> Any:
-        _marked.append(name)
+        if _name in {"", name}:
+            _marked.append(name)
         return work(repos)
 
-    return _run(self, marked, _)
+    return await _transaction(self, marked)
 
 
 _marked: list[str] = []
@@ -66,6 +65,6 @@ def _watched(work: Callable[[Any], Any], dies: list[str]) -> Callable[[Any], Any
     return watched
 
 
-Store._run = _named
+Store.transaction = _named
 database._commit = _dying
 main(sys.argv[4:])
