@@ -1,12 +1,9 @@
-"""What a check is given, and what it found: a level, a sentence, and what the operator can do about it.
-
-A check is a function that returns findings; the same list stands on the pages, in the terminal and on the health page.
-"""
+"""What a check is given, and what it found: a level, a sentence, and what the operator can do about it."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 from bot.chat.notices import Notice
 from bot.events import Account
@@ -22,7 +19,7 @@ Level = Literal["ok", "hint", "warning", "problem"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Deps:
-    """How the parts are made that only `bot.app` names, so that the doctor can look at them."""
+    """How the parts are made that only `bot.app` names."""
 
     linking: Callable[[Bridge], Linking]
     transport: Callable[[Bridge, Account], SignalTransport]
@@ -43,9 +40,8 @@ class Finding:
     area: str
     """What was looked at: a word such as `clock` or `models`, the name of a setting, or empty."""
     words: str
-    """What was found there."""
     advice: str = ""
-    """What the operator can do; empty where there is nothing to do."""
+    """What the operator can do; may be empty."""
     notice: Notice | None = None
     """What the admins read in Signal, once, until a finding with the same notice is ok; None: nothing."""
 
@@ -55,14 +51,8 @@ class Finding:
         return f"{self.area}: {self.words}" if self.area else self.words
 
 
-ok = partial(Finding, "ok")
-"""All is well there; the advice is what could be done besides."""
-hint = partial(Finding, "hint")
-"""Something is not there and could be."""
-warning = partial(Finding, "warning")
-"""The operator should read it."""
-problem = partial(Finding, "problem")
-"""Aldis does not work as it is meant to."""
+ok, hint, warning, problem = (partial(Finding, level) for level in get_args(Level))
+"""All is well there; something is not there and could be; the operator should read it; Aldis does not work as meant."""
 
 
 def format_findings(findings: Iterable[Finding], *, is_verbose: bool = True) -> str:

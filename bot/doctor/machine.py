@@ -1,5 +1,5 @@
 """The machine, the store and the pages: the clock, what holds cells, the database with its key, the room that is left,
-who reaches the pages and what guards them.
+and what guards the pages where others reach them.
 """
 
 import base64
@@ -21,32 +21,28 @@ from bot.settings import Settings
 from store import StoreError, StoreInUse, open_store
 
 _LITTLE_ROOM_BYTES, _NO_ROOM_BYTES = 500_000_000, 50_000_000
-IN_USE = "is in use by a running Aldis"
-"""How what is said of a store ends that another process has open."""
 _MIN_SECRET_BYTES = 16
 _WRITTEN = datetime(2026, 11, 1, tzinfo=UTC)
 """No clock that is right shows an earlier time."""
 
 
 async def check_machine(settings: Settings, deps: Deps, clock: Clock) -> list[Finding]:
-    """Returns what is to be said of the clock, the cells for strangers' files, the disk and the pages."""
+    """Returns what is to be said of the clock, the cells for strangers' files, and the disk."""
     found = [ok("clock", f"{clock.now():%Y-%m-%d %H:%M} UTC, people's time zone is {settings.locale.timezone}")]
     if clock.now() < _WRITTEN:
-        how = "set the machine's clock; Signal needs it to be right"
-        found = [problem("clock", "it is off by months or years", how)]
+        found = [problem("clock", "it is off by months or years", "set the machine's clock; Signal needs it")]
     try:
         found.append(check_cell_level(await deps.sandbox().level()))
     except FileRefused:
         what = "the process that opens strangers' files and pages does not start"
         found.append(problem("cells", what, "its output is above; is there memory, and room for more processes?"))
-    return [*found, check_disk(free_bytes_of(settings)), *check_pages(settings, is_contained=deps.is_contained)]
+    return [*found, check_disk(free_bytes_of(settings))]
 
 
 def words_of_level(level: Level) -> str:
-    """Returns the layers in force: `Landlock 7 and seccomp`."""
+    """Returns the layers in force: `Landlock 7, seccomp`."""
     landlock = f"Landlock {level.landlock}" if level.landlock else "no Landlock"
-    joint = "and" if bool(level.landlock) == level.seccomp else "but"
-    return f"{landlock} {joint} {'' if level.seccomp else 'no '}seccomp"
+    return f"{landlock}, {'' if level.seccomp else 'no '}seccomp"
 
 
 def check_cell_level(level: Level) -> Finding:
@@ -61,9 +57,8 @@ def check_cell_level(level: Level) -> Finding:
 
 async def check_store(settings: Settings) -> list[Finding]:
     """Returns whether the store opens, or can be made."""
-    given, path = settings.store, settings.store.path
-    files = [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-keys")]
-    if not any(file.exists() for file in files):
+    path = settings.store.path
+    if not any(path.with_name(path.name + suffix).exists() for suffix in ("", "-keys")):
         there = _nearest_place(path)
         try:
             tempfile.TemporaryFile(dir=there).close()
@@ -72,14 +67,13 @@ async def check_store(settings: Settings) -> list[Finding]:
             return [problem("store", what, f"make that user the folder's owner, or set STORE__PATH (it is {path})")]
         return [ok("store", f"{path} will be created at the first start")]
     try:
-        async with open_store(path, realm="signal", key=given.master_key):
+        async with open_store(path, realm="signal", key=settings.store.master_key):
             pass
     except StoreInUse:
-        return [ok("store", f"{path} {IN_USE}")]
+        return [ok("store", f"{path} is in use by a running Aldis")]
     except StoreError as error:
         return [problem("store", spell_commands(str(error)), "fix this before the next start")]
-    megabytes = sum(file.stat().st_size for file in files if file.exists()) / 1_000_000
-    return [ok("store", f"{path} opens with its key, is intact, and takes {megabytes:.1f} MB")]
+    return [ok("store", f"{path} opens with its key, and is intact")]
 
 
 def check_disk(free_bytes: int) -> Finding:
@@ -101,31 +95,25 @@ def _nearest_place(path: Path) -> Path:
     return next(place for place in path.absolute().parents if place.exists())
 
 
-def check_pages(settings: Settings, *, is_contained: bool) -> list[Finding]:
-    """Returns whether others than this machine reach the pages without encryption."""
-    is_encrypted = str(settings.web.admin_url or "").startswith("https:")
-    if is_encrypted or not (settings.web.admin_port and is_published(settings, is_contained=is_contained)):
-        return []
-    what = "other machines reach them without https, so what is typed there can be read on the way"
-    return [warning("pages", what, "put a proxy with https in front, and set WEB__ADMIN_URL to its address")]
-
-
 def secret_of(settings: Settings, *, is_contained: bool = False) -> bytes | None:
     """What the codes of the pages are made of; None where only this machine reaches them and no secret is set.
 
     Raises:
         ConfigError: others reach them and there is no secret, or it is too short or not base32.
     """
-    secret = settings.web.admin_totp
-    if secret is None:
-        if is_published(settings, is_contained=is_contained):
-            name = "WEB__ADMIN_URL" if settings.web.admin_url else "WEB__ADMIN_HOST"
-            raise ConfigError(
-                f"WEB__ADMIN_TOTP: must be set, because {name} publishes the pages: 32 letters in base32, which "
-                "you give to an authenticator app, too; `head -c 20 /dev/urandom | base32` makes some"
-            )
-        return None
-    letters = secret.get_secret_value().upper().replace(" ", "").rstrip("=")
+    web = settings.web
+    if web.admin_totp is None:
+        host = f"[{web.admin_host}]" if ":" in web.admin_host else web.admin_host
+        # A container listens on 0.0.0.0, and is reached as it is published.
+        is_here = is_contained if is_every_address(web.admin_host) else is_loopback(f"http://{host}")
+        if is_here and (web.admin_url is None or is_loopback(web.admin_url)):
+            return None
+        name = "WEB__ADMIN_URL" if web.admin_url else "WEB__ADMIN_HOST"
+        raise ConfigError(
+            f"WEB__ADMIN_TOTP: must be set, because {name} publishes the pages: 32 letters in base32, which "
+            "you give to an authenticator app, too; `head -c 20 /dev/urandom | base32` makes some"
+        )
+    letters = web.admin_totp.get_secret_value().upper().replace(" ", "").rstrip("=")
     try:
         found = base64.b32decode(letters + "=" * (-len(letters) % 8))
     except ValueError as error:
@@ -133,18 +121,6 @@ def secret_of(settings: Settings, *, is_contained: bool = False) -> bytes | None
     if len(found) < _MIN_SECRET_BYTES:
         raise ConfigError("WEB__ADMIN_TOTP: must be longer; 32 letters are good")
     return found
-
-
-def is_published(settings: Settings, *, is_contained: bool = False) -> bool:
-    """Whether browsers of other machines are to reach the pages: by an address of their own, or one of the network.
-
-    0.0.0.0 is every address of the network, but for a container: it listens on that, and is reached as it is published.
-    """
-    web = settings.web
-    if web.admin_url is not None and not is_loopback(web.admin_url):
-        return True
-    host = f"[{web.admin_host}]" if ":" in web.admin_host else web.admin_host
-    return not (is_contained if is_every_address(web.admin_host) else is_loopback(f"http://{host}"))
 
 
 def is_contained() -> bool:

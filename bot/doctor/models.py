@@ -1,13 +1,10 @@
-"""What answers: the models, who listens to voice notes and speaks, who draws. Servers with the API of
-OpenAI or Anthropic are looked at for nothing, by their lists of models; a model is asked only where that is wanted.
+"""What answers: the models, who listens to voice notes and speaks, who draws. Servers are looked at for nothing, by
+their lists of models; a model is asked only where that is wanted. No key is shown.
 
     address + /models --> a list                  --> key and names are right, or "did you mean"
                       |-> 401, 403                --> the key is refused
                       |-> nothing of that kind    --> does the address end with /v1?
                       '-> no answer               --> unreachable; in a container loopback is the container itself
-
-What one of its models can do is asked in the same way: Anthropic tells it at /v1/models/NAME, OpenAI itself tells names
-alone, all others what their list says, and llama.cpp, LM Studio and Ollama more. No key is shown.
 
 Source: platform.claude.com, "List Models" and "Get a Model"; OpenAI's API reference, "Models" (2026-11-22).
 """
@@ -60,7 +57,6 @@ class CheckedServer:
     area: str
     """What it serves: `models`, `audio`, `images` or `search`."""
     name: str
-    """What a finding calls it."""
     prefix: str
     """How the names of its settings begin: `LLM__OPENAI__`, with `BASE_URL` and `API_KEY` behind it."""
     base_url: str
@@ -80,12 +76,11 @@ class CheckedServer:
 
     def variable(self, field: str) -> str:
         """Returns the name of one of its settings, with the well-known one that is read in its place."""
-        name = self.prefix + field
-        return f"{name} or {ALSO[name]}" if name in ALSO else name
+        return " or ".join(name for name in (self.prefix + field, ALSO.get(self.prefix + field)) if name)
 
-    def url_of(self, model: str) -> str:
-        """Returns where it says what it knows of a model."""
-        return f"{self.models_url.partition('?')[0]}/{quote(model, safe='')}"
+    async def ask_about(self, http: Http, model: str) -> object:
+        """Returns what it says of one of its models; None if it says nothing."""
+        return _body(await self.ask(http, f"{self.models_url.partition('?')[0]}/{quote(model, safe='')}"))
 
     async def ask(self, http: Http, url: str, **more: Any) -> JsonAnswer | ToolError:
         """Returns its answer, or why there is none; `more` are `headers`, its usual ones if left out, or a `body`."""
@@ -159,10 +154,8 @@ async def _look_for(
     """Whether a server that lists these models has this one, which a variable names."""
     notice = Notice(kind="model", subject=model)
     is_known = model in known or f"{model}:latest" in known
-    if not is_known:  # it may be an alias
-        alias = _body(await server.ask(http, server.url_of(model)))
-        is_known = isinstance(alias, dict) and "id" in alias
-    if is_known:
+    alias = None if is_known else await server.ask_about(http, model)
+    if is_known or (isinstance(alias, dict) and "id" in alias):
         return ok(server.area, f"{server.name} has the model {model}", notice=notice)
     near = difflib.get_close_matches(model, known, n=1, cutoff=_LIKENESS)
     meant, how = f"; did you mean {near[0]}?" if near else "", f"correct {variable}"
@@ -174,7 +167,7 @@ async def _look_for(
 async def ask_capabilities(server: CheckedServer, model: str, http: Http) -> tuple[str, Capabilities]:
     """Returns the name of the model and what the server says of it; `model` empty means the first of its list."""
     if server.is_anthropic:
-        return model, capabilities.of_anthropic(_body(await server.ask(http, server.url_of(model))))
+        return model, capabilities.of_anthropic(await server.ask_about(http, model))
     if server.is_vendor:
         return model, NOTHING
     listed = _by_name(_body(await server.ask(http, server.models_url)))
@@ -207,7 +200,7 @@ def why_silent(error: ToolError) -> str:
     """Returns why nothing came from a server; what is rare is quoted."""
     if isinstance(error, Unreachable):
         return f"no connection ({str(error).rpartition(': ')[2].removesuffix('.')})"
-    return "not in time" if isinstance(error, TimedOut) else str(error)
+    return "not in time" if isinstance(error, TimedOut) else str(error).rstrip(".")
 
 
 def is_loopback(address: str) -> bool:
@@ -236,7 +229,7 @@ async def fetch_json(url: str) -> Json:
         async with Http("Aldis") as http:
             answer = await http.get_json(url, service="the server", timeout_seconds=TIMEOUT_SECONDS, retries=False)
     except ToolError as error:
-        raise Disconnected(why_silent(error).rstrip(".")) from error
+        raise Disconnected(why_silent(error)) from error
     if not isinstance(answer.body, dict):
         raise Disconnected("what answers there is something else")
     return cast("Json", answer.body)
@@ -279,23 +272,17 @@ async def _check_vendor(vendor: str, models: Mapping[str, str], settings: Settin
     """What is to be said of a server and of its models, each named by a variable; without any its first one is used."""
     server, http = checked_server(vendor, settings), deps.tool_deps.http
     found, _ = await look_at(server, models, deps)
-    if all(finding.level == "ok" for finding in found):
-        for model, known in await asyncio.gather(*(ask_capabilities(server, one, http) for one in models or [""])):
-            found += _check_model(vendor, model, known)
-    return found
-
-
-def _check_model(vendor: str, model: str, known: Capabilities) -> list[Finding]:
-    """What its server says of a model that the operator should know."""
-    found: list[Finding] = []
-    if known.window_tokens and known.window_tokens < _SMALL_WINDOW:
-        what = f"{vendor} gives {model} a window of only {known.window_tokens:,} tokens, so it soon forgets"
-        how = f"give it {_SMALL_WINDOW * 2:,} or more in the settings of the server, such as "
-        found.append(warning("models", what, f"{how}OLLAMA_CONTEXT_LENGTH, or -c with llama.cpp"))
-    if known.is_deprecated:
-        when = f"on {known.retires_on}" if known.retires_on else "soon (no day is given yet)"
-        how = f"set LLM__{vendor.upper()}__MODEL (or LLM__CHOICES) to another model before"
-        found.append(warning("models", f"{vendor}: {model} is deprecated; it stops answering {when}", how))
+    if any(finding.level != "ok" for finding in found):
+        return found
+    for model, known in await asyncio.gather(*(ask_capabilities(server, one, http) for one in models or [""])):
+        if known.window_tokens and known.window_tokens < _SMALL_WINDOW:
+            what = f"{vendor} gives {model} a window of only {known.window_tokens:,} tokens, so it soon forgets"
+            how = f"give it {_SMALL_WINDOW * 2:,} or more in the settings of the server, such as "
+            found.append(warning("models", what, f"{how}OLLAMA_CONTEXT_LENGTH, or -c with llama.cpp"))
+        if known.is_deprecated:
+            when = f"on {known.retires_on}" if known.retires_on else "soon (no day is given yet)"
+            how = f"set LLM__{vendor.upper()}__MODEL (or LLM__CHOICES) to another model before"
+            found.append(warning("models", f"{vendor}: {model} is deprecated; it stops answering {when}", how))
     return found
 
 
@@ -327,20 +314,19 @@ async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
 
 async def ask_models(settings: Settings, deps: Deps) -> list[Finding]:
     """Returns whether the first model of each provider answers and calls a tool, which costs a little."""
-    asked = (_check_answer(name, deps) for name in settings.llm.providers_in_order if name != "offline")
-    return await asyncio.gather(*asked)
 
+    async def check(name: ProviderName) -> Finding:
+        try:
+            answer = await ask(deps.provider(name), "Are you there? Call the tool ping.", (_PING,))
+        except ProviderError as error:
+            return problem("models", f"{name} does not answer: {type(error).__name__}: {error}")
+        what = f"{name} answered as {answer.model}"
+        if name == "openai" and not (answer.message and answer.message.calls):
+            return warning("models", f"{what}, but called no tool", _PARSERS)
+        cost = "at an unknown cost" if answer.cost_usd is None else f"for {answer.cost_usd} USD"
+        return ok("models", f"{what} in {answer.latency_seconds:.1f} s, {cost}")
 
-async def _check_answer(name: ProviderName, deps: Deps) -> Finding:
-    try:
-        answer = await ask(deps.provider(name), "Are you there? Call the tool ping.", (_PING,))
-    except ProviderError as error:
-        return problem("models", f"{name} does not answer: {type(error).__name__}: {error}")
-    what = f"{name} answered as {answer.model}"
-    if name == "openai" and not (answer.message and answer.message.calls):
-        return warning("models", f"{what}, but called no tool", _PARSERS)
-    cost = "at an unknown cost" if answer.cost_usd is None else f"for {answer.cost_usd} USD"
-    return ok("models", f"{what} in {answer.latency_seconds:.1f} s, {cost}")
+    return await asyncio.gather(*(check(name) for name in settings.llm.providers_in_order if name != "offline"))
 
 
 async def ask(provider: Provider, text: str, tools: Sequence[ToolOffer]) -> Completion:
@@ -376,17 +362,16 @@ class ModelTroubles:
         group = f"LLM__{name.upper()}"
         how = f"look at {group}__MODEL and {group}__BASE_URL"
         if isinstance(error, BadKey):
-            what, notice = f"{name} refuses the key or the account ({error})", Notice(kind="key", subject=name)
+            what, notice = "refuses the key or the account", Notice(kind="key", subject=name)
             how = f"look at {group}__API_KEY, and at the account's credit"
         elif isinstance(error, NoSuchModel):
-            what, notice = f"{name} does not have the model {model} ({error})", Notice(kind="model", subject=model)
+            what, notice = f"does not have the model {model}", Notice(kind="model", subject=model)
         elif isinstance(error, Rejected) and error.is_setup:
-            notice = Notice(kind="refusal", subject=model)
-            what = f"{name} refuses every request to the model {model} ({error})"
+            what, notice = f"refuses every request to the model {model}", Notice(kind="refusal", subject=model)
             how += "; TOOLS__ENABLED=false shows whether a tool is the cause"
         else:
             return
-        self._note(name, model, (problem("models", what, how, notice),))
+        self._note(name, model, (problem("models", f"{name} {what} ({error})", how, notice),))
 
     def on_answer(self, completion: Completion) -> None:
         """Notes that a model has answered, also under the name (an alias, a dated one) with which it failed before."""

@@ -1,5 +1,4 @@
-"""The tools as an operator sees them: which are on, and what the others lack; whether search
-services take their keys, where that can be tried for nothing.
+"""The tools as an operator sees them: which are on, and what the others lack; whether search services take their keys.
 
 Source: api-dashboard.search.brave.com, docs.tavily.com "Usage", serpapi.com/account-api, searx/webapp.py (2026-11-22).
 With Perplexity and X nothing is free. Tools are made for it and never called.
@@ -40,17 +39,16 @@ State = Literal["on", "off", "not offered"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolGroup:
-    """Tools that are set together."""
+    """Tools that are set together, by `TOOLS__<NAME>__<FIELD>`."""
 
     name: str
-    """The group of their settings, `TOOLS__<NAME>__<FIELD>`, in small letters."""
     state: State
     tools: tuple[Tool, ...]
     """In the order in which models see them; empty where they cannot be made as things are set."""
     seen_by: tuple[str, ...] | None
     """Who outside this machine sees what is asked; None: they do not tell."""
     advice: str
-    """What would switch them on, or what they need; empty where nothing is to be set."""
+    """What would switch them on, or what they need; may be empty."""
 
 
 def inventory(settings: Settings, around: ToolDeps) -> Iterator[ToolGroup]:
@@ -80,13 +78,10 @@ def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
         yield hint("tools", "all are switched off", "TOOLS__ENABLED=true switches them on")
         return
     for group in inventory(settings, around):
-        if group.state == "on" and not group.tools:
-            what = f"{group.name} is on; its servers are asked only while Aldis runs"
-            yield hint("tools", what, "/tools in Signal names those that are down")
-            continue
         is_wanted = group.state == "not offered" and settings.tools.options_by_name[group.name].model_fields_set
-        level = ok if group.state == "on" else warning if is_wanted else hint
-        yield level("tools", f"{group.name} is {group.state}", group.advice)
+        level = ok if group.state == "on" and group.tools else warning if is_wanted else hint
+        how = group.advice or ("" if group.tools else "/tools in Signal names the servers that are down")
+        yield level("tools", f"{group.name} is {group.state}", how)
         options = settings.tools.options_by_name.get(group.name)
         for file in options.absent_files() if options and group.state == "on" else ():
             how = f"correct its address in TOOLS__{group.name.upper()}__DATABASES, or put it there"
@@ -123,8 +118,8 @@ async def _try(service: str, options: SearchOptions, deps: Deps) -> Finding | No
         return problem("search", f"{service} does not answer in JSON", "add `json` to `search.formats` in its settings")
     elif status in _ANSWERS:
         return ok("search", f"{service} answers", notice=server.of_key)
-    how = f"is {server.prefix}BASE_URL its address?"
-    what = f"{service} answers with something else" + (f" (status {status})" if status else "")
-    otherwise = problem("search", what, how)
     is_without_key = is_searxng and status == HTTPStatus.UNAUTHORIZED  # it has none that could be set
-    return otherwise if is_without_key else server.refusal(answer, is_contained=deps.is_contained) or otherwise
+    if not is_without_key and (refusal := server.refusal(answer, is_contained=deps.is_contained)):
+        return refusal
+    what = f"{service} answers with something else" + (f" (status {status})" if status else "")
+    return problem("search", what, f"is {server.prefix}BASE_URL its address?")

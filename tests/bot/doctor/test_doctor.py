@@ -17,7 +17,7 @@ from bot.app.tools import idle_features
 from bot.clock import Clock, SetClock
 from bot.doctor import checkup
 from bot.doctor.findings import Finding, exit_status, format_findings
-from bot.doctor.machine import check_cell_level, check_disk, check_pages, check_store, secret_of
+from bot.doctor.machine import check_cell_level, check_disk, check_store, secret_of
 from bot.errors import ConfigError
 from bot.media.confinement import Level
 from bot.settings import load_settings
@@ -147,7 +147,6 @@ async def test_a_store_that_opens_or_not(practice: Practice) -> None:
         practice.given = {"WEB__PORT": "9"}
         found = await practice.examine()
         assert about(found, "in use by a running Aldis").level == "ok"
-        assert about(found, "no health page answers").level == "warning"
     found = await practice.examine()
     assert about(found, "store:", "opens with its key").level == "ok"
     assert about(found, "not running, or not here").level == "ok"
@@ -326,7 +325,6 @@ REFUSED: tuple[tuple[dict[str, str], str], ...] = (
     ({"WEB__ADMIN_TOTP": "not!base32"}, "base32"),
     ({"WEB__ADMIN_TOTP": SECRET[:16]}, "must be longer"),
 )
-OPEN = ({"WEB__ADMIN_HOST": "192.168.1.5"}, {"WEB__ADMIN_HOST": "::"}, {"WEB__ADMIN_URL": "http://aldis.example.org"})
 TAKEN: tuple[dict[str, str], ...] = (
     {},
     {"WEB__ADMIN_HOST": "::1"},
@@ -338,7 +336,7 @@ TAKEN: tuple[dict[str, str], ...] = (
 
 
 def test_who_reaches_the_pages() -> None:
-    """Others without a second factor are refused at the start, without https warned of; this machine alone is well.
+    """Others without a second factor are refused at the start; this machine alone is well.
 
     A container listens on every address, and compose publishes it to the machine alone.
     """
@@ -347,12 +345,7 @@ def test_who_reaches_the_pages() -> None:
         with pytest.raises(ConfigError, match=words):
             app.check_settings(load_settings({**port, **given}, None))
     for given in TAKEN:
-        app.check_settings(settings := load_settings({**port, **given}, None))
-        assert check_pages(settings, is_contained=False) == []
-    for given in OPEN:
-        app.check_settings(settings := load_settings({**port, **given, "WEB__ADMIN_TOTP": SECRET}, None))
-        [found] = check_pages(settings, is_contained=False)
-        assert (found.level, "without https" in found.what) == ("warning", True)
+        app.check_settings(load_settings({**port, **given}, None))
     for host in ("0.0.0.0", "::", "::0", "0:0:0:0:0:0:0:0"):
         everywhere = load_settings({"WEB__ADMIN_HOST": host}, None)
         assert secret_of(everywhere, is_contained=True) is None
