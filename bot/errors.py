@@ -8,15 +8,11 @@ from decimal import Decimal
 from typing import Literal
 
 
-class AldisError(Exception):
-    """The root of all errors that Aldis raises on purpose."""
-
-
-class ConfigError(AldisError):
+class ConfigError(Exception):
     """The operator: a setting is wrong or missing. One line per setting names the variable and the remedy."""
 
 
-class ProviderError(AldisError):
+class ProviderError(Exception):
     """A model did not answer. `retry_after_seconds` is None if unknown.
 
     `attempts` are the failed tries that led here, this one included, as `bot.models.base.Attempt`s for the ledger; only
@@ -77,7 +73,7 @@ class NoSuchModel(Rejected):
     """The operator: no such model, or nothing at this address (404)."""
 
 
-class TransportError(AldisError):
+class TransportError(Exception):
     """Signal did not take something."""
 
     def __init__(self, message: str, *, retry_after_seconds: float | None = None) -> None:

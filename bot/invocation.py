@@ -39,16 +39,16 @@ def spell_commands(text: str) -> str:
 
 
 def _command() -> str:
-    program = Path(sys.argv[0] if sys.argv else "")
+    """What is typed before the verb: the program's bare name if a shell finds it by that, else its path, relative if
+    below this folder.
+    """
+    program, more = Path(sys.argv[0] if sys.argv else ""), ""
     if program.parts[-2:] == _MODULE:
-        return f"{_as_typed(Path(sys.executable), 'python')} -m bot"
-    return _as_typed(program, NAME) if program.stem == NAME else NAME
-
-
-def _as_typed(program: Path, name: str) -> str:
-    """The bare name if a shell finds this program by it, else its path, relative if below this folder."""
-    path, here = program.absolute(), Path.cwd()
+        program, more = Path(sys.executable), " -m bot"
+    elif program.stem != NAME:
+        return NAME
+    name, path, here = "python" if more else NAME, program.absolute(), Path.cwd()
     if path == Path(shutil.which(name) or "").absolute():
-        return name
+        return name + more
     shown = str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
-    return shlex.quote(shown if "/" in shown else f"./{shown}")  # a shell looks for no bare name in its folder
+    return shlex.quote(shown if "/" in shown else f"./{shown}") + more  # a shell looks for no bare name in its folder

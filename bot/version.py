@@ -32,11 +32,10 @@ def current_version() -> str:
 
 @cache
 def build() -> Mapping[str, str]:
-    """What this Aldis was built from: `version`, `revision` (may be empty), `source`, `image`, `python`.
+    """What this Aldis was built from: `version`, `revision`, `source`, `image`, `python`.
 
-    The revision is that of the working copy an image was built from. The source is a digest of every file of the three
-    packages: the same in a working copy, a wheel and an image made from it. The image is a digest of everything in an
-    image except the system; empty outside of one.
+    The revision is that of the working copy an image was built from, the image a digest of everything in one but the
+    system; both are empty outside of one.
     """
     image = ""
     with suppress(OSError, ValueError):
@@ -58,14 +57,9 @@ def describe_build(built: Mapping[str, str]) -> str:
 
 @cache
 def source_digest() -> str:
-    """The SHA-256 of the names and contents of all files of the three packages, in hexadecimal."""
-    files = {
-        path.relative_to(_ROOT).as_posix(): path
-        for name in _PACKAGES
-        for path in (_ROOT / name).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
+    """The SHA-256 of all files of the three packages: the same in a working copy, a wheel and an image made of it."""
     digest = hashlib.sha256()
-    for name in sorted(files):
-        digest.update(f"{name}\0{hashlib.sha256(files[name].read_bytes()).hexdigest()}\n".encode())
+    files = [path for name in _PACKAGES for path in (_ROOT / name).rglob("*") if path.is_file()]
+    for name in sorted(path.relative_to(_ROOT).as_posix() for path in files if "__pycache__" not in path.parts):
+        digest.update(f"{name}\0{hashlib.sha256((_ROOT / name).read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()

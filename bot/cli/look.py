@@ -28,7 +28,6 @@ from bot.invocation import command_line, spell_commands
 from bot.settings import Settings
 from bot.signal.directory import UNNAMED
 from bot.web.admin.account import show_codes
-from bot.web.admin.world import Wait
 
 _HOW = """\
 In Signal on your phone: Settings, Linked devices, Link new device; scan this code. If it cannot be scanned, make a QR
@@ -84,14 +83,7 @@ def link(given: Settings, _: argparse.Namespace) -> int:
 
 
 async def _linked(given: Settings) -> str | None:
-    said = set[str]()
-
-    def on_wait(what: Wait) -> None:
-        if what.words not in said:
-            said.add(what.words)
-            print(f"{what.words[:1].upper()}{what.words[1:]} (Ctrl-C gives up)", file=sys.stderr)
-
-    async with transports.linking_ready(given, on_wait) as (linking, accounts):
+    async with transports.linking_ready(given, transports.log_waits()) as (linking, accounts):
         if accounts:
             names = ", ".join(account.name or "one without a phone number" for account in accounts)
             print(f"The bridge already has an account: {names}.", file=sys.stderr)

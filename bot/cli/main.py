@@ -104,11 +104,12 @@ def _run(options: argparse.Namespace) -> int:
     # Until the verb sets its own level: a bug is logged without its message, which may contain settings.
     logs.set_up("ERROR", "text")
     zoneinfo.reset_tzpath(to=())  # the package tzdata; machines have older zones, or none
+    run = function_of(options.verb)
     if options.verb in {"settings", "completion"}:  # all others get the settings, which must be right for them
-        return function_of(options.verb)(options)
+        return run(options)
     from bot.settings import load_settings
 
-    return function_of(options.verb)(load_settings(), options)
+    return run(load_settings(), options)
 
 
 def report_failures(run: Callable[[], int]) -> int:
@@ -168,7 +169,7 @@ def _add_arguments(verbs: Mapping[str, argparse.ArgumentParser]) -> None:
     verbs["captcha"].add_argument("link", metavar="LINK", nargs="+", help="the link of “Open Signal”, in quotes")
     verbs["backup"].add_argument("folder", help="where the copy goes; created if missing")
     verbs["export"].add_argument("person", metavar="PERSON", help="their name in Signal, phone number, label or UUID")
-    verbs["restore"].add_argument("file", nargs="?", help="the backup's .db file")
+    verbs["restore"].add_argument("file", help="the backup's .db file")
 
 
 def print_completion(_: argparse.Namespace) -> int:

@@ -38,8 +38,6 @@ after the backup are gone, because Signal delivers nothing twice: people who sti
 
 def back_up(given: Settings, options: argparse.Namespace) -> int:
     """`backup FOLDER`: copies the store, even while Aldis runs."""
-    if not options.folder.strip():
-        raise ConfigError("backup: name the folder, as in `aldis backup backups`")
     folder = Path(options.folder).absolute()
 
     async def copied(store: Store) -> Mapping[str, Any]:
@@ -53,13 +51,9 @@ def back_up(given: Settings, options: argparse.Namespace) -> int:
 
 def restore_backup(given: Settings, options: argparse.Namespace) -> int:
     """`restore FILE`: replaces the store with a copy; the previous store is kept beside it."""
-    path = given.store.path
-    if options.file is None:
-        copies = sorted(path.absolute().parent.joinpath("backups").rglob("aldis-*.db"), key=lambda copy: copy.name)
-        newest = f"; the newest in {copies[-1].parent} is {copies[-1].name}" if copies else ""
-        raise ConfigError(f"restore: name the backup's file, which ends in .db{newest}")
     former = replace_store(given, Path(options.file).absolute())
-    print(f"Restored {path}." + (f" What was there before is at {former}." if former else ""), file=sys.stderr)
+    before = f" What was there before is at {former}." if former else ""
+    print(f"Restored {given.store.path}.{before}", file=sys.stderr)
     print(_CLOSED, file=sys.stderr)
     return 0
 
@@ -122,36 +116,31 @@ def captcha(given: Settings, options: argparse.Namespace) -> int:
 
 
 def check(given: Settings, _: argparse.Namespace) -> int:
-    """`upgrade-check`: status 0 if this version opens a copy of the store.
-
-    Raises:
-        ConfigError, StoreError: there is nothing to try it on, or it cannot be migrated.
-    """
+    """`upgrade-check`: status 0 if this version opens a copy of the store."""
     logs.set_up("ERROR", given.log.format)
     path = given.store.path.absolute()
     _must_exist(path)
     folder = path.parent / "backups"
     backup, running = asyncio.run(_back_up(path, folder))
     ours = f"Aldis {describe_build(build())}"
-    print(
-        f"version  Aldis {describe_build(running)} -> {ours}" if running else f"version  {ours}, while none is running"
-    )
+    print(f"version  {f'Aldis {describe_build(running)} -> {ours}' if running else f'{ours}, while none is running'}")
     print(f"backup   {backup} and the same with -keys: keep it, and the master key, for the way back")
     with tempfile.TemporaryDirectory(prefix=".upgrade-check-", dir=folder) as place:
         copy = given.store.model_copy(update={"path": Path(place) / path.name})
         if given.store.key_path.exists():
             shutil.copyfile(given.store.key_path, copy.key_path)
-        asyncio.run(_try_out(given.model_copy(update={"store": copy}), backup))
+        tried = given.model_copy(update={"store": copy})
+        replace_store(tried, backup)
+        asyncio.run(_migrate(tried))
         old, new = schema_of(backup), schema_of(copy.path)
     print(f"schema   {old}" + (f" -> {new}" if new != old else ", as it is"))
     print("This version works on it. Nothing that is in use was changed.")
     return 0
 
 
-async def _try_out(given: Settings, backup: Path) -> None:
-    replace_store(given, backup)
+async def _migrate(given: Settings) -> None:
     async with app.opened_store(given, "signal"):
-        pass  # it is migrated
+        pass
 
 
 async def _back_up(path: Path, folder: Path) -> tuple[Path, Mapping[str, Any]]:

@@ -24,7 +24,7 @@ async def test_the_code_is_shown_and_scanned(bridge: type[SignalServer], tmp_pat
     async with bridge(accounts=[]) as server:
         await server.stop()
         async with started("link", settings={"SIGNAL__URL": server.url}, folder=tmp_path) as console:
-            await console.err.until("Waiting for Signal: ")
+            await console.err.until("waiting for Signal: ")
             await server.start()
             await console.err.until("Linked devices")
             code = io.StringIO()
@@ -34,7 +34,7 @@ async def test_the_code_is_shown_and_scanned(bridge: type[SignalServer], tmp_pat
             await server.scan(ACCOUNT)
             ended = await console.ended()
     assert (ended.status, ended.stdout) == (0, shown)
-    assert ended.stderr.count("Waiting for Signal: ") == 1
+    assert ended.stderr.count("waiting for Signal: ") == 1
     assert re.search(rf"Linked as a device of {re.escape(ACCOUNT)}\. Start Aldis with: \S+ -m bot run\n", ended.stderr)
 
 

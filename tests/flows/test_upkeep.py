@@ -64,8 +64,6 @@ async def test_without_a_running_aldis_the_verbs_do_it_themselves(world: World) 
     assert not any(json.loads(stranger.stdout).values())
     assert "Nothing is kept about this person" in stranger.stderr
     assert (await world.verb("export", ALICE.uuid)).stderr == ""
-    refused = await world.verb("backup", "")
-    assert (refused.status, "name the folder" in refused.stderr, len(refused.stderr.splitlines())) == (2, True, 1)
     for wrong in ("copies", "/", "copies/aldis-20261121T120000Z.db-keys"):
         refused = await world.verb("restore", wrong)
         assert (refused.status, "is no backup: name the file that ends in .db" in refused.stderr) == (2, True)
