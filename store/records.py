@@ -31,7 +31,7 @@ class Arrival:
     urgent: bool = False
     """Whether it is handled at once, even while a turn of its conversation runs."""
     expires_at: datetime | None = None
-    """When the message disappears; None: it stays. The same for all that is made from it."""
+    """When the message and what is made from it disappear; None: they stay."""
     refusal: str | None = None
     """Why it will be refused with a sentence, as one word; None: it will be answered."""
 
@@ -93,7 +93,7 @@ class Claim:
 
     @property
     def expires_at(self) -> datetime | None:
-        """When the first message disappears, and everything made from the messages with it; None: they stay."""
+        """When the first message disappears."""
         return min((item.expires_at for item in self.items if item.expires_at is not None), default=None)
 
 
@@ -107,7 +107,6 @@ class StoredMessage:
     """Set for the role `tool`: the call that it answers."""
     message: bytes
     expires_at: datetime | None = None
-    """When its turn disappears. Ignored when written."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

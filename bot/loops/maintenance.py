@@ -131,16 +131,13 @@ class Maintenance:
         now, is_sure = self._clock.now(), not self._clock.doubt()
         while is_sure and self._retention and await self._revisions.retain(now - self._retention) > 0:
             _log.info("turns older than the retention period were destroyed")
-
         old = now - _REMEMBERED
-        while is_sure and await self._store.transaction(
-            lambda repos: repos.inbox.prune(before=old) + repos.outbox.prune(before=old)
-        ):
-            pass
 
         def transact(repos: Repositories) -> int:
             repos.last_time.keep(self._clock.snapshot())
             if is_sure:
+                repos.inbox.prune(before=old)
+                repos.outbox.prune(before=old)
                 repos.people.prune(before=old)
                 repos.forgetting.prune(before=old)
             if is_sure and (held := repos.holds.give_up_items(before=now - _HELD, now=now)):

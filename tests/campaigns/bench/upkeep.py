@@ -117,8 +117,10 @@ async def _prune(store: Store) -> None:
     """What maintenance does with names that are too old to come again: all of them at once here."""
     before = NOON + _KEPT
 
-    def prune(repos: Repositories) -> int:
-        return repos.inbox.prune(before=before) + repos.outbox.prune(before=before)
+    def prune(repos: Repositories) -> bool:
+        repos.inbox.prune(before=before)
+        repos.outbox.prune(before=before)
+        return repos.inbox.exists("SELECT 1 FROM inbox WHERE state = 'done' UNION ALL SELECT 1 FROM outbox")
 
     while await store.transaction(prune):
         pass
