@@ -280,7 +280,7 @@ class Inbox(Repository):
         )
 
     def hand_back(self, turn: TurnId, *, counts: bool, put_off_until: datetime | None = None) -> None:
-        """Lets the turn's messages wait again, after a failed attempt (`counts`) or for a word until `put_off_until`."""
+        """Lets the turn's messages wait again, after a failed try (`counts`) or for a word until `put_off_until`."""
         self.execute(
             "UPDATE inbox SET state = 'waiting', claimed_until = NULL, put_off_until = ?, attempts = attempts - ? "
             "WHERE turn_id = ? AND state IN ('waiting', 'claimed') AND state = 'claimed'",
