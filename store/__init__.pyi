@@ -2,7 +2,6 @@ from .attempts import Confirmation as Confirmation
 from .backup import NOT_INCLUDED as NOT_INCLUDED
 from .backup import copy_closed as copy_closed
 from .backup import restore as restore
-from .backup import schema_of as schema_of
 from .database import master_key_path as master_key_path
 from .erasure import Erasure as Erasure
 from .errors import Damaged as Damaged

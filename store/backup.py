@@ -77,18 +77,6 @@ def _opened(path: Path, *, mode: str = "rw") -> Generator[sqlite3.Connection]:
         yield connection
 
 
-def copies_in(folder: Path) -> dict[Path, datetime]:
-    """Returns the copies in a folder, each with the time that its name gives."""
-    copies = {path: path.stem.split("-")[1] for path in sorted(folder.glob("aldis-*.db"))}
-    return {path: datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) for path, stamp in copies.items()}
-
-
-def delete_copy(copy: Path) -> None:
-    """Deletes both files of a copy."""
-    for suffix in _FILES:
-        beside(copy, suffix).unlink(missing_ok=True)
-
-
 def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
     """Copies a store that no process has open into the folder, without migrating it."""
     lock = lock_file(path)
@@ -99,12 +87,6 @@ def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
         raise translate_error(error) from error
     finally:
         os.close(lock)
-
-
-def schema_of(copy: Path) -> int:
-    """Returns the number of a copy's schema."""
-    with _opened(copy, mode="ro") as connection:
-        return version_of(connection)
 
 
 def restore(copy: Path, path: Path, *, now: datetime, key: bytes | None = None) -> Path | None:

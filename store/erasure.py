@@ -57,12 +57,10 @@ UPDATE inbox SET state = CASE state WHEN 'dead' THEN 'dead' ELSE 'done' END, env
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Erasure:
-    """How much is destroyed."""
+    """How much is destroyed: answered questions, reminders still to come, facts, predictions."""
 
     turns: int = 0
-    """Answered questions, with their answers."""
     reminders: int = 0
-    """Reminders still to come, including planned questions."""
     facts: int = 0
     predictions: int = 0
 
@@ -145,19 +143,15 @@ class Forgetting(Repository):
 
     def turns_before(self, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
         """Returns a batch of turns that still have words and ended before `at`, oldest first; empty at the end."""
-        kept = (
-            "SELECT conversation_id, id FROM turns WHERE state IN ('kept', 'failed') AND ended_at < ? "
-            "ORDER BY ended_at LIMIT ?"
-        )
-        return tuple(self.rows(kept, (millis(at), AT_ONCE)))
+        return self._batch("state IN ('kept', 'failed') AND ended_at < ? ORDER BY ended_at", at)
 
     def turns_expired(self, now: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
         """Returns a batch of expired turns that are not running, in order of expiry; empty at the end."""
-        expired = (
-            "SELECT conversation_id, id FROM turns WHERE expires_at IS NOT NULL AND expires_at <= ? "
-            "AND state <> 'running' ORDER BY expires_at LIMIT ?"
-        )
-        return tuple(self.rows(expired, (millis(now), AT_ONCE)))
+        return self._batch("expires_at IS NOT NULL AND expires_at <= ? AND state <> 'running' ORDER BY expires_at", now)
+
+    def _batch(self, condition: str, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
+        batch = f"SELECT conversation_id, id FROM turns WHERE {condition} LIMIT ?"  # noqa: S608  (literals only)
+        return tuple(self.rows(batch, (millis(at), AT_ONCE)))
 
     def prepare(self, address: str) -> None:
         """Creates the next key of the conversation at this address, if there is a conversation."""
@@ -185,8 +179,22 @@ class Forgetting(Repository):
         if old is None:
             return
         later = self._later(old, before)
-        new = self._next_generation(old, handle, now)
-        self._move_inbox(old, new, before)
+        self.execute("UPDATE conversations SET handle = randomblob(16) WHERE id = ?", (old,))
+        new: ConversationId = self.value(
+            "INSERT INTO conversations (realm, handle, created_at, served_at, key_generation) "
+            "SELECT realm, ?, ?, served_at, key_generation + 1 FROM conversations WHERE id = ? RETURNING id",
+            (handle, millis(now), old),
+        )
+        self.keyring.refresh(new)
+        # Sealing fails without a key: better now than with the first message, which could then not be read.
+        self.keyring.seal(new, "", b"")
+        self.execute(
+            "UPDATE inbox SET conversation_id = ?1, envelope = NULL, turn_id = NULL, claimed_until = NULL, "
+            "attempts = attempts - (state = 'claimed' AND id >= ?3), "
+            "state = CASE WHEN state = 'dead' OR (state <> 'done' AND id >= ?3) THEN 'dead' ELSE 'done' END "
+            "WHERE conversation_id = ?2",
+            (new, old, before),
+        )
         for item, (place, envelope) in later.items():
             self.execute(
                 "UPDATE inbox SET state = 'waiting', envelope = ? WHERE id = ?",
@@ -194,11 +202,9 @@ class Forgetting(Repository):
             )
         self._move_outbox(old, new, now)
         self.execute("UPDATE ledger SET conversation_id = ?, turn_id = NULL WHERE conversation_id = ?", (new, old))
-        self.execute("DELETE FROM grants WHERE conversation_id = ?", (old,))
         self.execute("DELETE FROM conversations WHERE id = ?", (old,))
         self.keyring.refresh(old)
-        for wakeup in ("inbox", "urgent", "outbox"):
-            self.notify(wakeup)
+        self.notify("inbox", "urgent", "outbox")
 
     def preview(self, person: str | None, *, whole: ConversationId | None, within: ConversationId | None) -> Erasure:
         """Returns what would be deleted: `whole`, and what the person said `within` a conversation (None: anywhere)."""
@@ -260,38 +266,8 @@ class Forgetting(Repository):
                 later[item] = (place, self.keyring.open(conversation, place, envelope))
         return later
 
-    def _next_generation(self, old: ConversationId, handle: bytes, now: datetime) -> ConversationId:
-        """Gives the conversation's handle to its next generation, and the old one a random handle."""
-        self.execute("UPDATE conversations SET handle = randomblob(16) WHERE id = ?", (old,))
-        successor = ConversationId(
-            self.value(
-                "INSERT INTO conversations (realm, handle, created_at, served_at, key_generation) "
-                "SELECT realm, ?, ?, served_at, key_generation + 1 FROM conversations WHERE id = ? RETURNING id",
-                (handle, millis(now), old),
-            )
-        )
-        self.keyring.refresh(successor)
-        # Sealing fails without a key: better now than with the first message, which could then not be read.
-        self.keyring.seal(successor, "", b"")
-        return successor
-
-    def _move_inbox(self, old: ConversationId, new: ConversationId, before: InboxId) -> None:
-        """Moves the names of all messages; drops their words and claims."""
-        self.execute(
-            "UPDATE inbox SET conversation_id = ?1, envelope = NULL, turn_id = NULL, claimed_until = NULL, "
-            "attempts = attempts - (state = 'claimed' AND id >= ?3), "
-            "state = CASE WHEN state = 'dead' OR (state <> 'done' AND id >= ?3) THEN 'dead' ELSE 'done' END "
-            "WHERE conversation_id = ?2",
-            (new, old, before),
-        )
-
     def _move_outbox(self, old: ConversationId, new: ConversationId, now: datetime) -> None:
         """Moves the names of everything that was or may have been sent, with the rows of their turns."""
-        self.execute(
-            "UPDATE outbox SET state = 'dead', settled_at = max(due_at, ?) "
-            "WHERE conversation_id = ? AND state IN ('waiting', 'unknown')",
-            (millis(now), old),
-        )
         for table in ("journal", "askers", "unanswered"):
             turns = "SELECT id FROM turns WHERE conversation_id = ?"
             self.execute(f"DELETE FROM {table} WHERE turn_id IN ({turns})", (old,))  # noqa: S608  (our own names)
@@ -302,9 +278,9 @@ class Forgetting(Repository):
             (new, old, millis(now)),
         )
         self.execute(
-            "UPDATE outbox SET conversation_id = ?, reply = NULL WHERE conversation_id = ? "
-            "AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id)",
-            (new, old),
+            "UPDATE outbox SET conversation_id = ?1, reply = NULL, "
+            "settled_at = iif(state IN ('waiting', 'unknown'), max(due_at, ?3), settled_at), "
+            "state = iif(state IN ('waiting', 'unknown'), 'dead', state) "
+            "WHERE conversation_id = ?2 AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id)",
+            (new, old, millis(now)),
         )
-        self.execute("DELETE FROM outbox WHERE conversation_id = ?", (old,))
-        self.execute("DELETE FROM history WHERE conversation_id = ?", (old,))

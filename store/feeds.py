@@ -181,18 +181,15 @@ class Feeds(Repository):
         )
 
     def prune(self, *, before: datetime, limit: int) -> int:
-        """Deletes articles older than `before` and those beyond `limit`, some hundreds at a time; returns how many.
+        """Deletes articles older than `before` and the oldest beyond `limit`, some hundreds at once; returns how many.
 
-        The oldest of those feeds go first that have most, so that one that tells the same again and again under new ids
-        pushes out only its own. Articles that are still in their feed stay: they would come back as new.
+        Articles that are still in their feed stay: they would come back as new.
         """
-        spare = self.value("SELECT max(0, ? - count(*)) FROM articles WHERE is_listed", (limit,))
         return self.execute(
-            "DELETE FROM articles WHERE id IN (SELECT id FROM (SELECT id, published_at, row_number() OVER (ORDER BY "
-            "depth, published_at DESC, id DESC) AS place FROM (SELECT id, published_at, row_number() OVER (PARTITION "
-            "BY feed_id ORDER BY published_at DESC, id DESC) AS depth FROM articles WHERE NOT is_listed)) "
-            "WHERE published_at < ?1 OR place > ?2 ORDER BY id LIMIT ?3)",
-            (millis(before), spare, _MAX_PRUNED),
+            "DELETE FROM articles WHERE id IN (SELECT id FROM (SELECT id, is_listed, published_at, row_number() OVER "
+            "(ORDER BY is_listed DESC, published_at DESC, id DESC) AS place FROM articles) "
+            "WHERE NOT is_listed AND (published_at < ? OR place > ?) LIMIT ?)",
+            (millis(before), limit, _MAX_PRUNED),
         ).rowcount
 
     def _feeds(self, condition: str, values: Sequence[object] = ()) -> tuple[Feed, ...]:

@@ -15,27 +15,62 @@ with its key and deleted with it. The call that asked for one may be repeated af
 outlives the words for a while.
 """
 
-import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Generic, TypeVar
 
-from store.errors import Damaged
 from store.records import ConversationId, TurnId
 from store.repository import Repository, millis, moment, moment_if
 
-_log = logging.getLogger(__name__)
+M = TypeVar("M")
 
 
-class _Memories(Repository):
-    """What people asked for in a turn: numbered, and gone with the turn's messages."""
+class _Memories(Repository, Generic[M]):
+    """What people asked for in a turn: numbered, sealed, and gone with the turn's messages."""
 
-    def _next_number(self, table: str, condition: str, *values: object) -> int:
-        counted = f"SELECT coalesce(max(number), 0) + 1 FROM {table} WHERE {condition}"  # noqa: S608  (literals only)
-        return self.value(counted, values)
+    kind: type[M]
+    table: str
+    columns: str
+    sealed: tuple[str, ...]
+
+    def of_origin(self, origin: str | None) -> M | None:
+        """Returns what this call or message had kept, in whatever state; None: nothing."""
+        return next(iter(self._read("origin = ?", (origin,))), None)
+
+    def _put(
+        self,
+        conversation: ConversationId,
+        origin: str,
+        turn: TurnId | None,
+        sealed: Mapping[str, bytes | None],
+        numbered: tuple[str, tuple[object, ...]],
+        **row: object,
+    ) -> M:
+        """Keeps one as long as its turn, or returns the one of the same origin. `numbered`: those beside it."""
+        condition, values = numbered
+        self.insert(
+            self.table,
+            unless="origin",
+            conversation_id=conversation,
+            origin=origin,
+            turn_id=turn,
+            number=self.value(f"SELECT coalesce(max(number), 0) + 1 FROM {self.table} WHERE {condition}", values),  # noqa: S608
+            **{name: self.seal(conversation, f"{self.table}.{name}|{origin}", value) for name, value in sealed.items()},
+            **{"expires_at": self._end_of(turn)} | row,
+        )
+        [kept] = self._read("origin = ?", (origin,))
+        return kept
 
     def _end_of(self, turn: TurnId | None) -> int | None:
         """Returns when the turn's messages disappear; None: they stay."""
         return self.value("SELECT expires_at FROM turns WHERE id = ?", (turn,))
+
+    def _read(self, condition: str, values: tuple[object, ...], *, discards: bool = False) -> tuple[M, ...]:
+        """Returns the rows. Damaged ones are skipped, and deleted if `discards` is set."""
+        return self.open_records(
+            self.kind, self.table, self.columns, condition, values, sealed=self.sealed, discards=discards
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,8 +87,10 @@ class Fact:
     """Where it comes from; None: unknown."""
 
 
-class Facts(_Memories):
+class Facts(_Memories[Fact]):
     """Facts about people."""
+
+    kind, table, columns, sealed = Fact, "facts", "number, fact, expires_at, labels", ("fact", "labels")
 
     def put(
         self,
@@ -66,24 +103,9 @@ class Facts(_Memories):
         labels: bytes | None = None,
     ) -> Fact:
         """Keeps a fact as long as its turn, or returns the one that the same origin kept before."""
-        self.insert(
-            "facts",
-            unless="origin",
-            conversation_id=conversation,
-            origin=origin,
-            turn_id=turn,
-            number=self._next_number("facts", "conversation_id = ? AND fact IS NOT NULL", conversation),
-            fact=self.seal(conversation, f"facts.fact|{origin}", fact),
-            kept_at=millis(now),
-            expires_at=self._end_of(turn),
-            labels=self.seal(conversation, f"facts.labels|{origin}", labels),
-        )
-        [kept] = self._read("origin = ?", (origin,))
-        return kept
-
-    def of_origin(self, origin: str) -> Fact | None:
-        """Returns what this call kept; None: nothing."""
-        return next(iter(self._read("origin = ?", (origin,))), None)
+        numbered = "conversation_id = ? AND fact IS NOT NULL", (conversation,)
+        words = {"fact": fact, "labels": labels}
+        return self._put(conversation, origin, turn, words, numbered, kept_at=millis(now))
 
     def all(self, conversation: ConversationId, *, now: datetime) -> tuple[Fact, ...]:
         """Returns the facts of this conversation, the oldest first."""
@@ -99,10 +121,6 @@ class Facts(_Memories):
             "AND number = coalesce(?2, number)",
             (conversation, number),
         ).rowcount
-
-    def _read(self, condition: str, values: tuple[object, ...]) -> tuple[Fact, ...]:
-        columns = "number, fact, expires_at, labels"
-        return self.open_records(Fact, "facts", columns, condition, values, sealed=("fact", "labels"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -127,8 +145,17 @@ class Reminder:
     """Whether it came for the last time."""
 
 
-class Reminders(_Memories):
+_HERE = "EXISTS (SELECT 1 FROM conversations WHERE conversations.id = conversation_id AND realm = ?)"
+
+
+class Reminders(_Memories[Reminder]):
     """Reminders, and the time zones of people."""
+
+    kind, table, sealed = Reminder, "reminders", ("plan", "words")
+    columns = (
+        "id, conversation_id AS conversation, origin, number, plan, words, due_at, expires_at, "
+        "settled_at IS NOT NULL AS is_over"
+    )
 
     def put(
         self,
@@ -146,27 +173,13 @@ class Reminders(_Memories):
 
         Its words expire at `expires_at` or else with `turn`.
         """
-        handle, planned = self.keyring.handle(person), "conversation_id = ? AND person = ? AND settled_at IS NULL"
-        self.insert(
-            "reminders",
-            unless="origin",
-            conversation_id=conversation,
-            person=handle,
-            origin=origin,
-            turn_id=turn,
-            number=self._next_number("reminders", planned, conversation, handle),
-            plan=self.seal(conversation, f"reminders.plan|{origin}", plan),
-            words=self.seal(conversation, f"reminders.words|{origin}", words),
-            due_at=millis(due_at),
-            expires_at=self._end_of(turn) if expires_at is None else millis(expires_at),
-        )
+        handle, texts = self.keyring.handle(person), {"plan": plan, "words": words}
+        numbered = "conversation_id = ? AND person = ? AND settled_at IS NULL", (conversation, handle)
+        end = self._end_of(turn) if expires_at is None else millis(expires_at)
         self.notify("reminders")
-        [kept] = self._read("origin = ?", (origin,))
-        return kept
-
-    def of_origin(self, origin: str) -> Reminder | None:
-        """Returns what this call or message planned; None: nothing."""
-        return next(iter(self._read("origin = ?", (origin,))), None)
+        return self._put(
+            conversation, origin, turn, texts, numbered, person=handle, due_at=millis(due_at), expires_at=end
+        )
 
     def of_turn(self, turn: TurnId, person: str) -> tuple[Reminder, ...]:
         """Returns the person's reminders that this turn of ours has planned or sent, as long as they have words."""
@@ -194,31 +207,22 @@ class Reminders(_Memories):
 
     def due(self, now: datetime, *, limit: int) -> tuple[Reminder, ...]:
         """Returns reminders that are due now, the longest overdue first, at most `limit`."""
-        return self._read(
-            "settled_at IS NULL AND due_at <= ? AND EXISTS (SELECT 1 FROM conversations "
-            "WHERE conversations.id = conversation_id AND realm = ?) ORDER BY due_at, id LIMIT ?",
-            (millis(now), self.realm, limit),
-            discards=True,
-        )
+        condition = f"settled_at IS NULL AND due_at <= ? AND {_HERE} ORDER BY due_at, id LIMIT ?"
+        return self._read(condition, (millis(now), self.realm, limit), discards=True)
 
     def overdue(self, at: datetime) -> tuple[Reminder, ...]:
         """Returns the reminders of both realms that were due by `at`, the longest overdue first."""
         return self._read("settled_at IS NULL AND due_at <= ? ORDER BY due_at, id", (millis(at),), discards=True)
 
-    def due_times(self) -> tuple[tuple[int, datetime], ...]:
-        """Returns the number and next time of at most 200 reminders of all people, the nearest first, without words."""
-        rows = self.rows("SELECT number, due_at FROM reminders WHERE settled_at IS NULL ORDER BY due_at, id LIMIT 200")
-        return tuple((number, moment(due_at)) for number, due_at in rows)
+    def next_times(self, limit: int) -> tuple[datetime, ...]:
+        """Returns when the next reminders of all people are due, at most `limit`, the nearest first."""
+        times = "SELECT due_at FROM reminders WHERE settled_at IS NULL ORDER BY due_at LIMIT ?"
+        return tuple(map(moment, self.column(times, (limit,))))
 
     def next_due_at(self) -> datetime | None:
-        """Returns when the next reminder is due; None if nothing is planned."""
-        return moment_if(
-            self.value(
-                "SELECT min(due_at) FROM reminders WHERE settled_at IS NULL AND EXISTS (SELECT 1 FROM conversations "
-                "WHERE conversations.id = conversation_id AND realm = ?)",
-                (self.realm,),
-            )
-        )
+        """Returns when the next reminder of the realm is due; None if nothing is planned."""
+        next_at = f"SELECT min(due_at) FROM reminders WHERE settled_at IS NULL AND {_HERE}"  # noqa: S608  (literals only)
+        return moment_if(self.value(next_at, (self.realm,)))
 
     def again(self, reminder: int, due_at: datetime) -> None:
         """Sets the next time of a repeating reminder that has just come."""
@@ -256,28 +260,14 @@ class Reminders(_Memories):
     def zone(self, direct: str) -> str | None:
         """Returns the time zone of the person with the direct chat at this address; None if it is unknown."""
         rows = self.rows(
-            "SELECT zones.conversation_id, zone FROM zones JOIN conversations ON conversations.id = "
-            "zones.conversation_id WHERE handle = ?",
+            "SELECT conversation_id, zone FROM zones JOIN conversations ON id = conversation_id WHERE handle = ?",
             (self.chat_handle(direct),),
         )
-        try:
-            return next((self.keyring.open(place, "zones.zone", zone).decode() for place, zone in rows), None)
-        except Damaged as error:
-            _log.error("a time zone was lost and has to be set again: %s", error)
-            return None
+        return next((self.keyring.open(place, "zones.zone", zone).decode() for place, zone in rows), None)
 
     def keep_zone(self, direct: ConversationId, zone: str) -> None:
         """Keeps the time zone of the person with this direct conversation."""
         self.put_row("zones", conversation_id=direct, zone=self.keyring.seal(direct, "zones.zone", zone.encode()))
-
-    def _read(self, condition: str, values: tuple[object, ...], *, discards: bool = False) -> tuple[Reminder, ...]:
-        """Returns the reminders of these rows. Damaged ones are skipped, and deleted if `discards` is set."""
-        columns = (
-            "id, conversation_id AS conversation, origin, number, plan, words, due_at, expires_at, "
-            "settled_at IS NOT NULL AS is_over"
-        )
-        sealed = ("plan", "words")
-        return self.open_records(Reminder, "reminders", columns, condition, values, sealed=sealed, discards=discards)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -296,31 +286,18 @@ class PredictionRow:
     """When it disappears with a message it came from; None: it stays."""
 
 
-class Predictions(_Memories):
+class Predictions(_Memories[PredictionRow]):
     """Predictions of people."""
+
+    kind, table, sealed = PredictionRow, "predictions", ("words", "outcome")
+    columns = "number, words, outcome, settled_at, expires_at"
 
     def put(
         self, conversation: ConversationId, person: str, origin: str, words: bytes, *, due_at: datetime, turn: TurnId
     ) -> PredictionRow:
         """Keeps a prediction as long as its turn, or returns the one that the same origin recorded before."""
-        self.insert(
-            "predictions",
-            unless="origin",
-            conversation_id=conversation,
-            person=self.keyring.handle(person),
-            origin=origin,
-            turn_id=turn,
-            number=self._next_number("predictions", "conversation_id = ?", conversation),
-            words=self.seal(conversation, f"predictions.words|{origin}", words),
-            due_at=millis(due_at),
-            expires_at=self._end_of(turn),
-        )
-        [kept] = self._read("origin = ?", (origin,))
-        return kept
-
-    def of_origin(self, origin: str | None) -> PredictionRow | None:
-        """Returns what this call recorded; None: nothing."""
-        return next(iter(self._read("origin = ?", (origin,))), None)
+        handle, numbered = self.keyring.handle(person), ("conversation_id = ?", (conversation,))
+        return self._put(conversation, origin, turn, {"words": words}, numbered, person=handle, due_at=millis(due_at))
 
     def count(self, person: str) -> int:
         """Counts the person's predictions in all conversations."""
@@ -369,10 +346,9 @@ class Predictions(_Memories):
         )
         return struck
 
-    def retain(self, before: datetime) -> int:
-        """Deletes predictions settled before `before`, or still open and due before it; returns how many."""
-        outdated = "DELETE FROM predictions WHERE coalesce(settled_at, due_at) < ?"
-        return self.execute(outdated, (millis(before),)).rowcount
+    def retain(self, before: datetime) -> None:
+        """Deletes predictions settled before `before`, or still open and due before it."""
+        self.execute("DELETE FROM predictions WHERE coalesce(settled_at, due_at) < ?", (millis(before),))
 
     def _origin(self, conversation: ConversationId, person: str, number: int, now: datetime) -> str | None:
         """Returns the call that recorded the person's prediction of this number; None if it is gone."""
@@ -381,7 +357,3 @@ class Predictions(_Memories):
             "AND words IS NOT NULL AND coalesce(expires_at > ?, TRUE)",
             (conversation, self.keyring.handle(person), number, millis(now)),
         )
-
-    def _read(self, condition: str, values: tuple[object, ...]) -> tuple[PredictionRow, ...]:
-        columns = "number, words, outcome, settled_at, expires_at"
-        return self.open_records(PredictionRow, "predictions", columns, condition, values, sealed=("words", "outcome"))

@@ -16,15 +16,14 @@ from store.repository import Repository, account_place, millis, moment
 _Table = Literal["people", "pins", "identities"]
 
 _NO_IDENTITY = (None, 0, 0, 0, None)
-"""The values of a person whose safety number has not changed: its key, since when, is it open, compared, reported."""
+"""The row of a person whose safety number has not changed: the key, when noticed, is it open, unused, when reported."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Approval:
-    """A person who was let in."""
+    """A person who was let in, by the label that lists and commands have, as the store knows no names."""
 
     label: str
-    """Eight hexadecimal digits for the person in lists and commands, as the store knows no names."""
     at: datetime
     by: str
     """The label of the admin who let them in."""
@@ -32,11 +31,10 @@ class Approval:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewIdentity:
-    """A person whose safety number has changed and is not trusted yet."""
+    """A person whose safety number has changed, and is not trusted, since then."""
 
     label: str
     since: datetime
-    """When the change was noticed."""
 
 
 class People(Repository):
@@ -48,13 +46,9 @@ class People(Repository):
         if not self._row("people", guest):
             self._put("people", guest, millis(now), self._guest(account, by).hex())
 
-    def deny(self, person: str, *, account: str) -> bool:
-        """Revokes access; returns whether they had it. `person` is the person or the label of an `Approval`."""
-        found = self.execute(
-            "DELETE FROM people WHERE handle = ? OR lower(substr(hex(handle), 1, 8)) = ?",
-            (self._guest(account, person), person.lower()),
-        )
-        return found.rowcount > 0
+    def deny(self, label: str) -> bool:
+        """Revokes access by the label of an `Approval`; returns whether there was one."""
+        return self.execute("DELETE FROM people WHERE hex(substr(handle, 1, 4)) = upper(?)", (label,)).rowcount > 0
 
     def is_allowed(self, person: str, *, account: str) -> bool:
         """Whether the person was let in for this account."""
@@ -66,7 +60,7 @@ class People(Repository):
         return tuple(Approval(label=_label(person), at=moment(at), by=by[:8]) for at, person, by in rows)
 
     def label(self, person: str, *, account: str) -> str:
-        """Returns the label of this person in lists and commands."""
+        """Returns the label of this person in lists and commands: eight hexadecimal digits."""
         return _label(self._guest(account, person))
 
     def pin(self, number: str, person: str, *, now: datetime, is_confirmed: bool = False) -> bool:
@@ -87,10 +81,10 @@ class People(Repository):
     def suspect(self, person: str, key: str, *, account: str, now: datetime) -> None:
         """Records that the person has a new, untrusted key. If that is recorded already, its time stays."""
         guest, newest = self._guest(account, person), self.keyring.handle(key).hex()
-        former, noticed_at, is_open, was_compared, told_at = self._row("identities", guest) or _NO_IDENTITY
+        former, noticed_at, is_open, _, told_at = self._row("identities", guest) or _NO_IDENTITY
         is_same = former == newest
         at = noticed_at if is_same and is_open else millis(now)
-        self._put("identities", guest, newest, at, 1, was_compared, told_at if is_same else None)
+        self._put("identities", guest, newest, at, 1, 0, told_at if is_same else None)
 
     def new_identities(self) -> tuple[NewIdentity, ...]:
         """Returns people whose safety number is new and not trusted or whose row is forged, the longest known first."""
@@ -110,8 +104,7 @@ class People(Repository):
         """Trusts the key of the person with this label."""
         for handle, row in self._rows("identities"):
             if _label(handle) == label and row:
-                key, noticed_at, _, was_compared, told_at = row
-                self._put("identities", handle, key, noticed_at, 0, was_compared, told_at)
+                self._put("identities", handle, *row[:2], 0, *row[3:])
             elif _label(handle) == label:
                 self.execute("DELETE FROM identities WHERE handle = ?", (handle,))
 
@@ -177,11 +170,10 @@ class Accounts(Repository):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Grant:
-    """A tool that a person has allowed."""
+    """A tool that a person has allowed, in the shape that it had at that time."""
 
     tool: str
     shape: str
-    """The shape of the tool at that time."""
     at: datetime
 
 
@@ -214,7 +206,7 @@ class Grants(Repository):
 
 
 class Holds(Repository):
-    """Held conversations, whose items wait in the outbox until a new safety number is trusted or they are too old."""
+    """Held conversations, whose items wait in the outbox until a new safety number is trusted."""
 
     def add(self, conversation: ConversationId, *, now: datetime) -> None:
         """Holds the conversation."""
@@ -229,17 +221,6 @@ class Holds(Repository):
         """Releases a held conversation, so that its items are sent."""
         self.execute("DELETE FROM holds WHERE conversation_id = ?", (conversation,))
         self.notify("outbox")
-
-    def give_up_items(self, *, before: datetime, now: datetime) -> int:
-        """Gives up held items of turns from before `before`; returns how many. People hear it with the next message."""
-        return self.execute(
-            "UPDATE outbox SET state = 'dead', reply = NULL, settled_at = ?1, "
-            "unsent = CASE WHEN position >= 0 AND NOT removes THEN 'owed' END "
-            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting' "
-            "AND conversation_id IN (SELECT conversation_id FROM holds) "
-            "AND turn_id IN (SELECT id FROM turns WHERE started_at < ?2)",
-            (millis(now), millis(before)),
-        ).rowcount
 
 
 class Notices(Repository):
@@ -267,36 +248,33 @@ class Notices(Repository):
 
 
 class Members(Repository):
-    """The members of groups, as the bridge last listed them.
+    """The members of groups, as the bridge last listed them; chats and people are given by the addresses of chats.
 
     A receipt only proves what its author could receive, and a reminder does not come to a group that its person has
     left. Former members are kept for a while, as they received what went out before.
     """
 
     def keep(self, group: str, people: Collection[str], *, listed_at: datetime) -> bool:
-        """Keeps the members of the group at this address, given by the addresses of their direct chats.
+        """Keeps the members of the group, as of `listed_at`, before the bridge was asked.
 
-        `listed_at` is a time before the bridge was asked. Returns False, and keeps nothing, if the group has no
-        conversation or the list is empty.
+        Returns False, and keeps nothing, if the group has no conversation or the list is empty.
         """
         conversation = self.value("SELECT id FROM conversations WHERE handle = ?", (self.chat_handle(group),))
         if conversation is None or not people:
             return False
-        at = millis(listed_at)
+        at, members = millis(listed_at), [(conversation, self.chat_handle(person)) for person in people]
         self.execute(
             "INSERT INTO rosters (conversation_id, listed_at) VALUES (?, ?) "
             "ON CONFLICT DO UPDATE SET listed_at = excluded.listed_at",
             (conversation, at),
         )
-        there = "SELECT person FROM members WHERE conversation_id = ? AND left_at IS NULL"
-        before, now = set(self.column(there, (conversation,))), set(map(self.chat_handle, people))
+        there = self.column("SELECT person FROM members WHERE conversation_id = ? AND left_at IS NULL", (conversation,))
         self.execute_many(
             "UPDATE members SET left_at = ? WHERE conversation_id = ? AND person = ?",
-            [(at, conversation, person) for person in before - now],
+            [(at, conversation, person) for person in set(there).difference(person for _, person in members)],
         )
-        new = [(conversation, person) for person in now - before]
         self.insert_all(
-            "INSERT INTO members (conversation_id, person) VALUES", new, "ON CONFLICT DO UPDATE SET left_at = NULL"
+            "INSERT INTO members (conversation_id, person) VALUES", members, "ON CONFLICT DO UPDATE SET left_at = NULL"
         )
         return True
 

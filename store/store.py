@@ -170,12 +170,14 @@ class Store:
         """Copies the store unless the folder has a copy from after 3 at night; deletes those older than `kept`."""
         night = now.astimezone(ZoneInfo(timezone)).replace(hour=3, minute=0, second=0, microsecond=0)
         night -= timedelta(days=night > now)
-        copies = backup.copies_in(folder)
+        found = folder.glob("aldis-*Z.db")  # noqa: ASYNC240  (a short list)
+        copies = {path: datetime.strptime(path.stem, "aldis-%Y%m%dT%H%M%S%z") for path in found}
         if all(made_at < night for made_at in copies.values()):
             await self.backup(folder, now=now)
         for copy, made_at in copies.items():
             if made_at < now - kept:
-                backup.delete_copy(copy)
+                copy.unlink()
+                beside(copy, "-keys").unlink(missing_ok=True)
 
     async def backup(self, folder: Path, *, now: datetime) -> Path:
         """Copies the store into the folder while it is in use, without the master key; returns the path of the copy."""

@@ -29,7 +29,7 @@ from bot.invocation import command_line
 from bot.settings import Settings
 from bot.version import build, describe_build
 from bot.web.control import ask_running, uuid_of
-from store import NOT_INCLUDED, Store, copy_closed, open_store, restore, schema_of
+from store import NOT_INCLUDED, Store, copy_closed, open_store, restore
 
 _CLOSED = """\
 What was open in it may have been answered, sent and said since, so the next start closes it. Messages that arrived
@@ -132,8 +132,6 @@ def check(given: Settings, _: argparse.Namespace) -> int:
         tried = given.model_copy(update={"store": copy})
         replace_store(tried, backup)
         asyncio.run(_migrate(tried))
-        old, new = schema_of(backup), schema_of(copy.path)
-    print(f"schema   {old}" + (f" -> {new}" if new != old else ", as it is"))
     print("This version works on it. Nothing that is in use was changed.")
     return 0
 

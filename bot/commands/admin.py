@@ -209,7 +209,7 @@ class AdminCommands(CommandGroup):
             if label in strangers:
                 self._pairing.refuse(strangers[label])
             name = plain_name(names.entry(label))
-            if repos.people.deny(label, account=self._audience.transport.account):
+            if repos.people.deny(label):
                 return say(phrases.SHUT_OUT, name=name)
             return say(phrases.STAYS_OUT, name=quotation(name))
 

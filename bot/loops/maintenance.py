@@ -31,10 +31,6 @@ month is unlinked, so nothing older arrives. Source: signal-cli-rest-api, issue 
 _GROUPS_EVERY_SECONDS = 600.0
 """Between two looks at the groups if none seems to have changed: the message that says so may have been lost."""
 
-_HELD = timedelta(days=14)
-"""How long an answer waits for a new safety number to be trusted: as long as signal-cli keeps such people's messages.
-Source: signal-cli 0.14.6, `ReceiveHelper.retryFailedReceivedMessage` (2026-11-22)."""
-
 
 class Maintenance:
     """The clean-up loop."""
@@ -140,8 +136,6 @@ class Maintenance:
                 repos.outbox.prune(before=old)
                 repos.people.prune(before=old)
                 repos.forgetting.prune(before=old)
-            if is_sure and (held := repos.holds.give_up_items(before=now - _HELD, now=now)):
-                _log.error("%d answers were held too long for a safety number that no one trusted", held)
             return repos.inbox.requeue(now=self._clock.now())
 
         count = await self._store.transaction(transact)

@@ -86,15 +86,9 @@ def test_a_number_that_goes_to_another_account_opens_no_door(repos: Repositories
     assert not put(repos, ID, 1)
 
 
-def test_a_damaged_name_or_zone_stops_no_one(repos: Repositories) -> None:
-    """The account goes by its id, the person by the usual zone; both can be set again."""
+def test_a_damaged_name_stops_no_one(repos: Repositories) -> None:
+    """The account goes by its id."""
     meet(repos, ID, NUMBER)
-    direct = place(repos, "direct:anna")
-    repos.reminders.keep_zone(direct, "Europe/Berlin")
     repos.accounts.execute("UPDATE accounts SET name = zeroblob(40)")
-    repos.accounts.execute("UPDATE zones SET zone = zeroblob(40)")
     repos.accounts.context.account_names.clear()
     assert put(repos, ID, 1)
-    assert repos.reminders.zone("direct:anna") is None
-    repos.reminders.keep_zone(direct, "Europe/Lisbon")
-    assert repos.reminders.zone("direct:anna") == "Europe/Lisbon"

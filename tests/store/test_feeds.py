@@ -123,18 +123,6 @@ class TestKeeping:
             assert found(repos, "40") == []
             assert_index_is_whole(repos)
 
-    def test_a_feed_with_new_ids_each_time_pushes_out_no_other(self, repos: Repositories) -> None:
-        """Whatever it is asked, it tells all its articles anew, and dates them now."""
-        restless, quiet = added(repos), added(repos, "https://quiet.example/feed")
-        for number in range(3):
-            repos.feeds.keep(quiet.id, [article(f"Quiet {number}", days=number + 1)])
-        for number in range(20):
-            repos.feeds.keep(restless.id, [article(f"Restless {number}", days=-number / 1000)])
-        assert repos.feeds.prune(before=LONG_AGO, limit=7) == 16
-        newest = [f"Restless {number}" for number in (19, 18, 17, 16)]
-        assert recent(repos) == [*newest, "Quiet 0", "Quiet 1", "Quiet 2"]
-        assert_index_is_whole(repos)
-
 
 class TestSearching:
     def test_the_best_and_newest_come_first(self, repos: Repositories) -> None:

@@ -362,15 +362,6 @@ class TestHolds:
         assert repos.holds.context.notified == {"outbox"}
         assert words(begin(repos)) == [b"one"]
 
-    def test_what_is_held_for_too_long_is_dead(self, repos: Repositories) -> None:
-        """By the age of its turn; what is not held is none of it."""
-        for chat in ("direct:a", "direct:b"):
-            say(repos, chat, b"one")
-        self.hold(repos, "direct:a")
-        assert repos.holds.give_up_items(before=at(1), now=NOON) == 1
-        assert kinds(repos) == ["dead", "waiting"]
-        assert repos.outbox.value("SELECT count(*) FROM outbox WHERE reply IS NULL") == 1
-
 
 class TestStatuses:
     def put(self, repos: Repositories, chat: str, status: bytes, turn: TurnId | None = None) -> TurnId:

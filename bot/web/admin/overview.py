@@ -76,7 +76,7 @@ async def _today(ask: Ask, running: RunningParts) -> dict[str, object]:
         lambda repos: (
             repos.turns.count_since(midnight),
             repos.ledger.usage(since=midnight),
-            repos.reminders.due_times(),
+            repos.reminders.next_times(_MAX_REMINDERS),
         )
     )
     backups = (settings.store.path.absolute().parent / "backups").rglob("aldis-*.db")
@@ -85,7 +85,7 @@ async def _today(ask: Ask, running: RunningParts) -> dict[str, object]:
         "people": len({one.person for one in used if one.person is not None}),
         "cost_usd": sum((one.cost_usd for one in used), Decimal(0)),
         "model": settings.llm.model_of(settings.llm.providers_in_order[0]),
-        "reminders": [due_at for _, due_at in reminders[:_MAX_REMINDERS]],
+        "reminders": reminders,
         "backed_up_at": max((datetime.fromtimestamp(one.stat().st_mtime, UTC) for one in backups), default=None),
         "running_for": duration((now - (ask.world.began_at or now)).total_seconds()),
     }

@@ -122,8 +122,7 @@ def _listed(to: str, settings: Settings, *, add: str = "", remove: str = "") -> 
 
 async def _deny(ask: Ask) -> str:
     running, label = ask.running(), ask.entry("label")[:40]
-    account = running.transport.account
-    await running.store.transaction(lambda repos: repos.people.deny(label, account=account))
+    await running.store.transaction(lambda repos: repos.people.deny(label))
     ask.write_down("person.shut_out", label)
     return "Removed. They are no longer answered."
 

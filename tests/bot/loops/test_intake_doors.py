@@ -87,7 +87,7 @@ async def test_who_was_let_in_may_write_directly_until_put_out(store: Store, clo
     await store.transaction(lambda repos: repos.people.allow("bob", account=ACCOUNT, by="alice", now=NOON))
     await door.take(envelope("hi", 1, author="bob"), envelope("Aldis, hi", 2, author="bob", chat="group:H"))
     assert await door.count() == 1
-    await store.transaction(lambda repos: repos.people.deny("bob", account=ACCOUNT))
+    await store.transaction(lambda repos: repos.people.deny(repos.people.label("bob", account=ACCOUNT)))
     await door.take(envelope("hi", 3, author="bob"))
     assert await door.count() == 1
     assert len(door.transport.sent) == 1  # a stranger again, who gets a code
