@@ -130,9 +130,5 @@ class NotScanned(Disconnected):
     """The operator: the code for linking was not scanned in time."""
 
 
-class LinkRefused(TransportError):
-    """The account cannot be linked; the message is as that of `CallRefused`, and may contain the account's number."""
-
-
 class Unfetchable(TransportError):
     """The file that came with a message is gone or too large."""

@@ -104,12 +104,7 @@ _UNLIMITED = LimitsSettings(messages_per_minute=10_000, conversation_messages_pe
 
 
 def check_settings(settings: Settings) -> None:
-    """Refuses at once what would otherwise be refused only once the bridge and the store are there.
-
-    Raises:
-        ConfigError: a budget that cannot count, an unknown tool to approve, or pages for others without a code; a line
-            for each.
-    """
+    """Raises ConfigError, a line each, for what would else be refused only once the bridge and the store are there."""
     checks: list[Callable[[], object]] = [partial(models.budgets, settings)]
     around = alone(Http(user_agent()), Fetcher(user_agent()), idle_features())
     checks.append(lambda: check_approve(settings, own_tools(settings, around)))
@@ -140,12 +135,7 @@ async def build_service(
     pairing: Pairing | None = None,
     callers: Callers | None = None,
 ) -> AsyncGenerator[Service]:
-    """Aldis over this transport, with the store of `realm` open; everything is closed at the end.
-
-    Raises:
-        StoreError: the store cannot be opened, see its kinds.
-        ConfigError: a setting is wrong.
-    """
+    """Aldis over this transport, with the store of `realm` open, or a StoreError or ConfigError; closed at the end."""
     set_language(settings.locale.language)
     importing = import_sdks(settings)
     async with AsyncExitStack() as stack:
@@ -481,11 +471,7 @@ def widen() -> None:
 
 @asynccontextmanager
 async def opened_store(settings: Settings, realm: str) -> AsyncGenerator[Store]:
-    """The store; what is open in one that was restored is closed, which the log says.
-
-    Raises:
-        StoreError: it cannot be opened.
-    """
+    """The store, or a StoreError; what is open in one that was restored is closed, which the log says."""
     given = settings.store
     async with open_store(given.path, realm=realm, key=given.master_key, reserve_bytes=_RESERVE_BYTES) as store:
         await store.transaction(lambda repos: close_copy(repos, Clock().now()))
@@ -507,11 +493,7 @@ async def _prepare(sandbox: Sandbox) -> None:
 
 
 async def resumed_clock(store: Store, clock: Clock | None = None) -> Clock:
-    """The machine's clock, which knows the time that the last process with this store had.
-
-    Raises:
-        StoreError: the store cannot be read.
-    """
+    """The machine's clock, which knows the time that the last process with this store had."""
     clock = clock or Clock()
     kept = await store.read(lambda repos: repos.last_time.last())
     if kept is not None:

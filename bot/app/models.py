@@ -35,10 +35,7 @@ def provider(
     on_error: Sequence[Callable[[ProviderError], None]] = (),
     on_answer: Sequence[Callable[[Completion], None]] = (),
 ) -> Provider:
-    """The providers in their order, and those of the other models that people can choose.
-
-    The callbacks receive each failed try and each answer.
-    """
+    """The models that people can choose, the first ones in order; the callbacks get each failed try and each answer."""
     first = [settings.llm.model_of(name) for name in settings.llm.providers_in_order]
     made = {choice: vendor(settings, *_split(choice), lessons=lessons) for choice in _in_use(settings)}
     # The one without a model knows all tools; the others get a list of those that are rarely used.
@@ -135,12 +132,7 @@ def prices(settings: Settings) -> Prices:
 
 
 def budgets(settings: Settings) -> BudgetSettings:
-    """The spending limits.
-
-    Raises:
-        ConfigError: something is limited although a model, speech or pictures have no price, so that their costs would
-            use up no budget.
-    """
+    """The spending limits; raises ConfigError if one is set and a model, speech or pictures in use have no price."""
     known, limits = prices(settings), settings.budget
     if not limits_anything(limits, in_group=True):
         return limits

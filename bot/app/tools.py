@@ -20,18 +20,12 @@ from tools.mcp.options import McpOptions, prefix_of
 
 
 def user_agent(contact: str | None = None) -> str:
-    """The name Aldis sends with its requests. `contact` tells services that want it how to reach the operator;
-    strangers' pages do not learn it.
-    """
+    """What Aldis calls itself; services that want it are given `contact`, the operator's, strangers' pages are not."""
     return f"Aldis/{current_version()} ({'; '.join(filter(None, ('self-hosted assistant for Signal', contact)))})"
 
 
 def check_approve(settings: Settings, tools: Sequence[Tool]) -> None:
-    """Checks that `TOOLS__APPROVE` names only tools: a misspelt one would run without an approval.
-
-    Raises:
-        ConfigError: a name is neither an enabled tool's nor begins like those of an MCP server.
-    """
+    """Raises ConfigError if `TOOLS__APPROVE` names no tool: a misspelt one would run without an approval."""
     names = {tool.spec.name for tool in tools}
     prefixes = tuple(prefixes_of(settings).values())
     for name in settings.tools.approve:

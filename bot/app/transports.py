@@ -75,11 +75,7 @@ async def signal_transport(
 
 @asynccontextmanager
 async def linking_ready(settings: Settings, on_wait: OnWait) -> AsyncGenerator[tuple[Linking, tuple[Account, ...]]]:
-    """Links an account once the bridge answers, together with the accounts it already has.
-
-    Raises:
-        ConfigError: what answers there is not a bridge.
-    """
+    """Links an account once the bridge answers, together with those it has; raises ConfigError if that is no bridge."""
     bridge = await _patiently(lambda: bridge_at(settings.signal.url), on_wait)
     async with aclosing(linking_over(settings, bridge)) as link:
         yield link, await _patiently(link.accounts, on_wait)
@@ -121,11 +117,7 @@ async def _patiently(ask: Callable[[], Awaitable[T]], on_wait: OnWait) -> T:
 
 
 def _only(choice: Choice) -> Account | None:
-    """The account that is meant; None if the bridge has none yet.
-
-    Raises:
-        ConfigError: it has several, or others, or one that it cannot name.
-    """
+    """The account that is meant, or None; raises ConfigError if it has several, another, or one without a name."""
     if not choice.all:
         return None
     if len(choice.meant) > 1:

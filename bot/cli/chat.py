@@ -25,10 +25,7 @@ from store import TurnId
 
 
 def chat(given: Settings, options: argparse.Namespace) -> int:
-    """`chat`: answers in the terminal until the person leaves.
-
-    Status 1 if anything failed and no one was there to see it.
-    """
+    """`chat`: answers in the terminal until the person leaves; status 1 if anything failed and no one saw it."""
     once = (options.once or "").lower().split()
     if options.once is not None and not once:
         raise ConfigError("chat: the message is empty")

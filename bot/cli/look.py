@@ -23,7 +23,7 @@ from bot.clock import Clock
 from bot.doctor import checkup
 from bot.doctor.findings import exit_status, format_findings, problem
 from bot.doctor.models import fetch_json
-from bot.errors import ConfigError, Disconnected, LinkRefused
+from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.invocation import command_line, spell_commands
 from bot.settings import Settings
 from bot.signal.directory import UNNAMED
@@ -67,7 +67,7 @@ def link(given: Settings, _: argparse.Namespace) -> int:
     logs.set_up("WARNING", given.log.format)
     try:
         account = asyncio.run(_linked(given))
-    except LinkRefused as refusal:
+    except CallRefused as refusal:
         print(f"aldis: not linked; the bridge says: {refusal}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

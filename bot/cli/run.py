@@ -94,11 +94,7 @@ def restart(given: Settings, _: argparse.Namespace) -> int:
 
 @asynccontextmanager
 async def _serve_pages(given: Settings, restart: Callable[[], Awaitable[None]]) -> AsyncGenerator[World]:
-    """Serves the pages while the block runs, if they are turned on; yields what they know about Aldis.
-
-    Raises:
-        ConfigError: the address cannot be listened on.
-    """
+    """Serves the pages while the block runs, if they are turned on; yields what they know about Aldis."""
     world = World(given, app.doctor_deps, file=SettingsFile(), restart=restart)
     if given.web.admin_port == 0:
         yield world
@@ -114,11 +110,7 @@ async def _serve_pages(given: Settings, restart: Callable[[], Awaitable[None]]) 
 
 
 async def _answer(given: Settings) -> None:
-    """Answers until stopped, each run with the settings of its time; the administration pages outlast the runs.
-
-    Raises:
-        ConfigError, StoreError: it cannot run.
-    """
+    """Answers until stopped, each run with the settings of its time; the administration pages outlast the runs."""
     app.widen()
     shutdown, pairing = Shutdown(), Pairing()
     shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -11,11 +11,7 @@ _USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 def show(_: argparse.Namespace) -> int:
-    """`settings`: prints what is set.
-
-    Raises:
-        ConfigError: a setting is wrong or misspelt.
-    """
+    """`settings`: prints what is set."""
     file = SettingsFile()
     values = file.load(file.read())[1]
     for name, given in values.items():

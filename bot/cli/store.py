@@ -59,11 +59,7 @@ def restore_backup(given: Settings, options: argparse.Namespace) -> int:
 
 
 def replace_store(given: Settings, copy: Path) -> Path | None:
-    """Puts the copy in the place of the store, which is kept beside it; returns where.
-
-    Raises:
-        StoreError: the copy is refused, and the store is as before.
-    """
+    """Puts the copy in the place of the store, kept beside it; returns where. A StoreError leaves all as it is."""
     return restore(copy, given.store.path, now=Clock().now(), key=given.store.master_key)
 
 

@@ -68,11 +68,7 @@ def is_zone(name: str) -> bool:
 
 
 def model_price_of(value: str) -> tuple[str, Decimal, Decimal]:
-    """The model, the dollars per million tokens in, and those per million out: `model=input/output`.
-
-    Raises:
-        ValueError: it is not written like that.
-    """
+    """The model, its dollars for a million tokens in and out; raises ValueError unless it is `model=input/output`."""
     found = re.fullmatch(r"(.*\S.*)=\s*(\d+\.?\d*|\.\d+)\s*/\s*(\d+\.?\d*|\.\d+)\s*", value, re.ASCII)
     if found is None:
         raise ValueError("must be a comma-separated list like model=0.25/2: dollars for a million tokens in and out")

@@ -326,7 +326,7 @@ class Linking(Protocol):
 
         Raises:
             NotScanned: the code ran out; start again with a new one.
-            LinkRefused: this account cannot be linked, as one that is linked already.
+            CallRefused: this account cannot be linked, as one that is linked already.
         """
         ...
 

@@ -128,11 +128,7 @@ def uuid_of(text: str) -> PersonId | None:
 
 @asynccontextmanager
 async def answering(app: web.Application, path: Path) -> AsyncGenerator[None]:
-    """Answers on a socket at this path while the block runs; assumes that no other process is entitled to one there.
-
-    Raises:
-        ConfigError: no socket can be created there.
-    """
+    """Answers on a socket at this path while the block runs; raises ConfigError if none can be made there."""
     endpoint = _bound(path)
     try:
         async with serving(app, partial(asyncio.get_running_loop().create_unix_server, sock=endpoint)):

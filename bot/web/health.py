@@ -166,11 +166,7 @@ Shown = Callable[[], HealthPage | str]
 
 @asynccontextmanager
 async def serve(shown: Shown, host: str, port: int) -> AsyncGenerator[None]:
-    """Serves the pages while the block runs; port 0 serves nothing.
-
-    Raises:
-        ConfigError: the address cannot be listened on.
-    """
+    """Serves the pages while the block runs, port 0 none; raises ConfigError if the address cannot be listened on."""
     if port == 0:
         yield
         return

@@ -15,7 +15,7 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Literal
 
-from bot.errors import Disconnected, LinkRefused, NotScanned, SendUnknown, TransportError, Undeliverable
+from bot.errors import CallRefused, Disconnected, NotScanned, SendUnknown, TransportError, Undeliverable
 from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId
 from bot.signal.directory import account_in, stickers_in, with_id
 from bot.signal.files import Folder, data_uri, decode_file
@@ -343,7 +343,7 @@ class SignalCliLinking:
                 raise Disconnected(f"the phone was not linked ({error}); try again") from error
             if _EXPIRED.search(error.words):
                 raise NotScanned("the code was not scanned in time") from error
-            raise LinkRefused(error.line) from error
+            raise CallRefused(error.line) from error
         except TransportError as error:
             raise Disconnected(f"the phone was not linked ({error}); try again") from error
         new = [finished] if finished.name else [one for one in await self.accounts() if one.name and one not in before]

@@ -17,7 +17,7 @@ from typing import Literal
 
 from bot.doctor.machine import is_contained
 from bot.doctor.models import without_password
-from bot.errors import ConfigError, Disconnected, LinkRefused, NotScanned
+from bot.errors import CallRefused, ConfigError, Disconnected, NotScanned
 from bot.events import Account
 from bot.signal.bridges import bridge_at
 from bot.signal.protocol import BRIDGE_NAMES, MAX_LINK_CODES, Linking
@@ -72,7 +72,7 @@ async def show_codes(
     None if none was scanned.
 
     Raises:
-        LinkRefused: the bridge does not link it.
+        CallRefused: the bridge does not link it.
         ConfigError: something else than a bridge answers.
     """
     number = 0
@@ -92,11 +92,7 @@ async def show_codes(
 
 @asynccontextmanager
 async def _linking(world: World) -> AsyncGenerator[Linking]:
-    """Yields the way to link an account by the bridge at `SIGNAL__URL`.
-
-    Raises:
-        Disconnected, ConfigError: nothing answers there, or something else.
-    """
+    """Yields the way to link an account by the bridge at `SIGNAL__URL`; raises Disconnected or ConfigError if none."""
     linking = world.deps(world.settings).linking(await bridge_at(world.settings.signal.url))
     try:
         yield linking
@@ -162,7 +158,7 @@ class AccountPage:
             name = await show_codes(partial(_linking, self._world), on_code=on_code, on_trouble=on_trouble)
             if name is not None:
                 self._state = LinkState(kind="linked", words=name)
-        except (LinkRefused, ConfigError) as error:
+        except (CallRefused, ConfigError) as error:
             self._state = LinkState(kind="refused", words=str(error))
 
 

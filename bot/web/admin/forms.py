@@ -74,11 +74,7 @@ class Ask:
         return ", ".join(map(str, found)) if isinstance(found, tuple) else found
 
     def running(self) -> RunningParts:
-        """Returns the running Aldis.
-
-        Raises:
-            NotDone: none runs.
-        """
+        """Returns the running Aldis; raises NotDone if none runs."""
         if self.world.running is None:
             raise NotDone(f"Aldis does not run yet: {self.world.waits.words}.")
         return self.world.running
@@ -89,11 +85,7 @@ class Ask:
         _log.info("%s by session %s from %s%s", what, self.session.name, where, f": {about}" if about else "")
 
     async def save(self, changes: Changes, done: str = SAVED) -> str:
-        """Writes settings into the file, restarts Aldis with them, and returns what the page says.
-
-        Raises:
-            NotDone: as `keep`; or they are kept, and Aldis does not run again.
-        """
+        """Keeps settings, and returns what the page says; raises as `keep`, and NotDone if Aldis does not run again."""
         was_running = self.world.running is not None
         await self.keep(changes)
         if was_running and self.world.running is None:

@@ -85,11 +85,7 @@ class Site:
 
     @asynccontextmanager
     async def serving(self) -> AsyncGenerator[None]:
-        """Serves the pages while the block runs; at its end, ends what runs in the background.
-
-        Raises:
-            ConfigError: the address cannot be listened on, or no socket can be created beside the store.
-        """
+        """Serves the pages while the block runs; raises ConfigError if address or socket cannot be listened on."""
         store_path, place = self.world.settings.store.path, self._place
         store_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         address = on_address(place.host, place.port, "WEB__ADMIN_PORT")

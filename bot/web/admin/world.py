@@ -125,12 +125,7 @@ class World:
         self._changed = asyncio.Event()
 
     async def restore(self, copy: Path) -> None:
-        """Restarts Aldis with this copy in the place of its store.
-
-        Raises:
-            StoreError: the copy is refused; the store is as before.
-            ConfigError: the settings are refused, so Aldis does not restart.
-        """
+        """Restarts Aldis with this copy for a store; after a StoreError or ConfigError nothing has changed."""
         async with self.keeping:
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self.restoring = copy, done

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot.errors import (
+    CallRefused,
     ConfigError,
     Disconnected,
-    LinkRefused,
     NetworkFailed,
     NotSent,
     SendUnknown,
@@ -119,7 +119,7 @@ async def test_linking_that_does_not_succeed(server: signal_cli.SignalCli) -> No
     finishing = asyncio.ensure_future(linking.finish_link(await linking.start_link()))
     await server.scan(ACCOUNT)
     already = r'The user \+\d+ already exists Delete "account.d/\d+" before trying again\.'
-    with pytest.raises(LinkRefused, match=already):
+    with pytest.raises(CallRefused, match=already):
         await finishing
     server.link_seconds = 0.01
     with pytest.raises(Disconnected, match="not scanned in time"):
