@@ -333,7 +333,7 @@ def _watching(shared: Services, ask: Callable[[], Awaitable[Sequence[Finding]]] 
         return found
 
     notices = Notices(shared.store, shared.clock, shared.admins)
-    checkups = Checkups(notices, look=look, ask=asked, contacts=shared.audience.contacts)
+    checkups = Checkups(notices, look=look, ask_servers=asked, contacts=shared.audience.contacts)
     health = HealthPage(
         shared.store,
         watchdog,

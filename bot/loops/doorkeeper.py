@@ -8,7 +8,7 @@ numbers. Left to others: what the list says (`bot.access.access`), storing what 
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Coroutine, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -55,26 +55,23 @@ class Aside:
         await asyncio.gather(*self.tasks, return_exceptions=True)
 
 
+@dataclass
 class Doorkeeper:
     """Knows who may write. `pairing` None: strangers get no answer at all; `name` is what people call Aldis."""
 
-    def __init__(
-        self,
-        transport: Transport,
-        store: Store,
-        clock: Clock,
-        counts: Counts,
-        allowed: AccessList,
-        name: str,
-        pairing: Pairing | None,
-        callers: Callers,
-    ) -> None:
-        self._transport, self._store, self._clock, self._counts = transport, store, clock, counts
-        self.name, self._pairing, self._callers = name, pairing, callers
-        self._rooms: tuple[WaitingRoom, ...] = (callers, *([pairing] if pairing else []))
-        self.access = allowed
-        """The access list, with the members of groups as far as the bridge has given them."""
+    transport: Transport
+    store: Store
+    clock: Clock
+    counts: Counts
+    access: AccessList
+    """With the members of groups as far as the bridge has given them."""
+    name: str
+    pairing: Pairing | None
+    callers: Callers
+
+    def __post_init__(self) -> None:
         self.aside = Aside()
+        self._rooms: tuple[WaitingRoom, ...] = (self.callers, *([self.pairing] if self.pairing else []))
         self._changed_numbers: set[str] = set()
 
     def learn_groups(self, groups: Sequence[Group]) -> None:
@@ -84,8 +81,8 @@ class Doorkeeper:
 
     async def learn_members(self) -> None:
         """Learns the members before anything is admitted: one must not be taken for a stranger."""
-        if self.access.needs_members and not self.access.members and isinstance(self._transport, Groups):
-            self.learn_groups(await self._transport.groups())
+        if self.access.needs_members and not self.access.members and isinstance(self.transport, Groups):
+            self.learn_groups(await self.transport.groups())
 
     async def recognize(self, *envelopes: Envelope) -> list[tuple[Envelope, bool]]:
         """Returns each with the author's listed number only if it is really theirs, and whether they may write.
@@ -102,11 +99,11 @@ class Doorkeeper:
                     approved.add(author)
 
         if asked and (listed or not all(may_write(one, self.access) for one in asked)):
-            await self._store.read(look_up)
+            await self.store.read(look_up)
         shown = [(one.number, str(one.author)) for one in asked if one.number in listed]
         if claims := [(number, author) for number, author in shown if number and pinned[author] != number]:
             await self._pin(claims)
-            await self._store.read(look_up)
+            await self.store.read(look_up)
         found = list[tuple[Envelope, bool]]()
         for envelope in envelopes:
             if envelope.author in pinned:
@@ -117,8 +114,8 @@ class Doorkeeper:
 
     async def _pin(self, claims: Sequence[tuple[str, str]]) -> None:
         """Pins listed numbers to those who write under them, where they are free or their UUID is listed, too."""
-        sure, now = self.access.persons | self.access.admins, self._clock.now()
-        refused = await self._store.transaction(
+        sure, now = self.access.persons | self.access.admins, self.clock.now()
+        refused = await self.store.transaction(
             lambda repos: {
                 number
                 for number, author in dict.fromkeys(claims)
@@ -127,7 +124,7 @@ class Doorkeeper:
         )
         for number in refused - self._changed_numbers:
             self._changed_numbers.add(number)
-            self._counts.add("numbers_changed")
+            self.counts.add("numbers_changed")
             _log.error(
                 "a phone number on the access list now belongs to another account, which is refused; if that is right, "
                 "put the account's uuid into the list"
@@ -137,13 +134,13 @@ class Doorkeeper:
 
     def turn_away(self, envelope: Envelope) -> None:
         """Perhaps gives a stranger a code, and holds their question until they are let in."""
-        author, now = envelope.author, self._clock.now()
+        author, now = envelope.author, self.clock.now()
         if author is not None and is_direct(envelope):
             if envelope.kind is Kind.MESSAGE:
-                self._callers.note(envelope, now)
+                self.callers.note(envelope, now)
                 self._invite(envelope, author)
             for room in [one for one in self._rooms if author in one.people(now)]:
-                event = self._transport.event(envelope)
+                event = self.transport.event(envelope)
                 if isinstance(event, Deleted):
                     room.take_back(author, event.target)
                 # A command that was not carried out at once is not carried out later.
@@ -152,15 +149,15 @@ class Doorkeeper:
 
     def _invite(self, envelope: Envelope, author: PersonId) -> None:
         """Gives a stranger a code, if strangers get one and it is their turn."""
-        pairing, now = self._pairing, self._clock.now()
+        pairing, now = self.pairing, self.clock.now()
         if pairing is None or not pairing.has_room(author, now):
             return
-        event = self._transport.event(envelope)
+        event = self.transport.event(envelope)
         # A phone also sends frames without a word, which want no answer.
         if not isinstance(event, Incoming) or unanswered_message(route(event, name=self.name)) is None:
             return
         code = pairing.code(author, now) or ""
-        self._counts.add("codes_given")
+        self.counts.add("codes_given")
         # It may never be used; what the stranger wrote is then forgotten with it.
         asyncio.get_running_loop().call_later(GOOD_FOR.total_seconds(), pairing.forget, now + GOOD_FOR)
         with use_language(chat_settings.heard_in([event], ChatSettings()) or current_language()):
@@ -172,7 +169,7 @@ class Doorkeeper:
 
     async def _send_code(self, reply: Reply) -> None:
         try:
-            await self._transport.send(reply)
+            await self.transport.send(reply)
         except TransportError as error:
             _log.info("a stranger's code was not sent: %s", error)
 

@@ -20,7 +20,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.access import chat_settings
@@ -75,31 +75,27 @@ class _Entry:
     refusal: Refusal | None = None
 
 
+@dataclass
 class Intake:
     """The loop of arrivals."""
 
     burst_seconds = 0.05
     """How long what has arrived waits for more of the same burst: all of it is on the disk before work begins."""
 
-    def __init__(
-        self,
-        transport: Transport,
-        store: Store,
-        clock: Clock,
-        counts: Counts,
-        *,
-        door: Doorkeeper,
-        quota: Quota,
-        on_untrusted: Callable[[PersonId], None] = lambda _: None,
-        on_group_change: Callable[[ChatId], None] = lambda _: None,
-    ) -> None:
-        """`quota` is how much is too much. `on_untrusted` is called with a person who wrote with a new key: none of it
-        can be read until the key is trusted. `on_group_change` is called with a group that changed.
-        """
-        self._transport, self._store, self._clock, self._counts = transport, store, clock, counts
-        self._on_group_change, self._on_untrusted = on_group_change, on_untrusted
-        self._unanswered, self._quota = Unanswered(counts), quota
-        self.door, self._aside = door, door.aside
+    transport: Transport
+    store: Store
+    clock: Clock
+    counts: Counts
+    _: KW_ONLY
+    door: Doorkeeper
+    quota: Quota
+    on_untrusted: Callable[[PersonId], None] = lambda _: None
+    """Called with a person who wrote with a new key: none of it can be read until the key is trusted."""
+    on_group_change: Callable[[ChatId], None] = lambda _: None
+    """Called with a group that changed."""
+
+    def __post_init__(self) -> None:
+        self._unanswered, self._aside = Unanswered(self.counts), self.door.aside
         self._outage = RepeatedWarning(_log)
         self._stopping = asyncio.Event()
         self._held: list[Envelope] = []
@@ -115,9 +111,9 @@ class Intake:
         """
         try:
             while not self._stopping.is_set():
-                self._counts.add("streams")
+                self.counts.add("streams")
                 await self._read()
-                await is_set_within(self._stopping, self._transport.stream.pause_seconds)
+                await is_set_within(self._stopping, self.transport.stream.pause_seconds)
             await self._take_held()
         except StoreError as error:
             _log.error("the inbox cannot be written: %s; %d envelopes are lost", error, len(self._held))
@@ -125,7 +121,7 @@ class Intake:
     def stop(self) -> None:
         """Ends the stream for good, in order: what the bridge has fetched is still taken, then `run` returns."""
         self._stopping.set()
-        self._transport.stop_receiving()
+        self.transport.stop_receiving()
 
     async def aclose(self) -> None:
         """Cancels pending read receipts and codes."""
@@ -154,7 +150,7 @@ class Intake:
         """Reads one stream to its end; what arrives within a moment is stored together, before anything else begins."""
         due_at = 0.0
         coming: asyncio.Future[Envelope | None] | None = None
-        async with aclosing(self._transport.envelopes()) as stream:
+        async with aclosing(self.transport.envelopes()) as stream:
             try:
                 while True:
                     coming = coming or asyncio.ensure_future(anext(stream, None))
@@ -164,7 +160,7 @@ class Intake:
                         due_at = due_at if self._held else time.monotonic() + self.burst_seconds
                         coming = None
                         self._held.append(envelope)
-                        is_more_due = self._transport.stream.has_next or time.monotonic() < due_at
+                        is_more_due = self.transport.stream.has_next or time.monotonic() < due_at
                         if is_more_due and len(self._held) < _MAX_TOGETHER:
                             continue
                     await self._take_held()
@@ -190,7 +186,7 @@ class Intake:
         """
         self._held = [*envelopes]
         for envelope in envelopes:
-            self._counts.add(f"envelopes_{envelope.kind}")
+            self.counts.add(f"envelopes_{envelope.kind}")
         try:
             await self._take(*envelopes)
         except StoreError:
@@ -235,7 +231,7 @@ class Intake:
         if self.door.access.note_to_self:
             self._pass_over(envelope, "not_a_note" if envelope.kind in _KEPT else "other_kind")
         elif envelope.kind is Kind.RECEIPT:
-            receipt = self._transport.event(envelope)
+            receipt = self.transport.event(envelope)
             return [self._confirmation(receipt, receipt.targets)] if isinstance(receipt, Receipt) else []
         elif envelope.kind is Kind.UNDECRYPTABLE:
             self._unanswered.note("undecryptable")
@@ -243,17 +239,17 @@ class Intake:
         else:
             self._pass_over(envelope, "other_kind")
             if envelope.chat and envelope.group_revision is not None:
-                self._on_group_change(envelope.chat)
+                self.on_group_change(envelope.chat)
         return []
 
     async def _shown(self, envelope: Envelope) -> Sequence[Confirmation]:
         """What the owner's phone showed in the account's own chat, which went out unless the owner wrote it."""
-        receipt = self._transport.event(envelope)
+        receipt = self.transport.event(envelope)
         if not self.door.access.note_to_self or not isinstance(receipt, Receipt):
             return []
         author = receipt.author
-        own = await self._store.conversation(ChatId.direct(author), now=self._clock.now())
-        shown = await self._store.read(
+        own = await self.store.conversation(ChatId.direct(author), now=self.clock.now())
+        shown = await self.store.read(
             lambda repos: [at for at in receipt.targets if repos.inbox.find(own, author, at) is None]
         )
         return [self._confirmation(receipt, shown)]
@@ -261,12 +257,12 @@ class Intake:
     def _confirmation(self, receipt: Receipt, names: Collection[SentId]) -> Confirmation:
         """The confirmation that the author has received the messages with these names."""
         # Just after the clock was set a name may have been given before that or after.
-        sure = () if self._clock.new_step() else names
-        return Confirmation(address=ChatId.direct(receipt.author), names=sure, came_at=self._clock.now())
+        sure = () if self.clock.new_step() else names
+        return Confirmation(address=ChatId.direct(receipt.author), names=sure, came_at=self.clock.now())
 
     async def _suspect(self, envelope: Envelope) -> None:
         """Reports a person who may write and has a new key."""
-        event, author = self._transport.event(envelope), envelope.author
+        event, author = self.transport.event(envelope), envelope.author
         if not isinstance(event, Undecryptable) or event.reason != _UNTRUSTED_IDENTITY:
             return
         if author is not None and not envelope.from_self:
@@ -276,15 +272,15 @@ class Intake:
 
     async def _report_untrusted(self, envelope: Envelope, author: PersonId) -> None:
         """Reports a new key; signal-cli may learn it only by sending something to it, which does not arrive."""
-        if isinstance(self._transport, Receipts):
-            await self._transport.receipt(envelope)
-        self._on_untrusted(author)
+        if isinstance(self.transport, Receipts):
+            await self.transport.receipt(envelope)
+        self.on_untrusted(author)
 
     async def admit(self, _person: PersonId | None = None) -> None:
         """Stores what people wrote while they waited who may write by now: an admin, or new settings, let them in."""
-        now = self._clock.now()
+        now = self.clock.now()
         async for room, envelope in self.door.let_in(now):
-            if envelope.account != self._transport.account or envelope.author is None:
+            if envelope.account != self.transport.account or envelope.author is None:
                 continue
             try:
                 await self._take_alone(envelope)
@@ -296,12 +292,12 @@ class Intake:
 
     async def _keep(self, envelope: Envelope, entries: list[_Entry]) -> None:
         """Adds a message to the others if there is room for it, to be answered or refused."""
-        now = self._clock.now()
-        if not self._quota.has_room(envelope, now, beside=len(entries)):
+        now = self.clock.now()
+        if not self.quota.has_room(envelope, now, beside=len(entries)):
             # Only what is stored counts, so store the others before deciding whether this is one too many.
             await self._write(entries)
             entries.clear()
-            if not self._quota.has_room(envelope, now):
+            if not self.quota.has_room(envelope, now):
                 await self._refuse(envelope, now, "too_many")
                 return
         entries.append(_Entry(envelope, now))
@@ -310,7 +306,7 @@ class Intake:
         """Commits these, entries in their order, and acts on the result."""
         outcomes, count = await self._commit(entries, receipts) if entries or receipts else ([], 0)
         if count:
-            self._counts.add("sends_proved", count)
+            self.counts.add("sends_proved", count)
             _log.debug("receipts proved %d sends whose outcome was not known yet", count)
         read: dict[PersonId | None, list[Envelope]] = {}
         for entry, (reason, answers_always) in zip(entries, outcomes, strict=True):
@@ -323,10 +319,10 @@ class Intake:
             elif not (entry.refusal or envelope.from_self) and self._wants_answer(envelope, answers_always):
                 read.setdefault(envelope.author, []).append(envelope)
             if entry.refusal is None:
-                self._quota.count(envelope, entry.received_at)
-        if isinstance(self._transport, Receipts):
+                self.quota.count(envelope, entry.received_at)
+        if isinstance(self.transport, Receipts):
             for envelopes in read.values():
-                self._aside.begin(self._transport.receipt(*envelopes), "read-receipt")
+                self._aside.begin(self.transport.receipt(*envelopes), "read-receipt")
 
     async def _commit(
         self, entries: Sequence[_Entry], receipts: Sequence[Confirmation]
@@ -337,16 +333,16 @@ class Intake:
             StoreError: nothing was written.
         """
         while True:
-            now = self._clock.now()
+            now = self.clock.now()
             with suppress(_Unborn):
-                return await self._store.transaction(
+                return await self.store.transaction(
                     lambda repos, now=now: (
                         [self._put(repos, entry) for entry in entries],
                         repos.attempts.prove_all(receipts, now=now),
                     )
                 )
             for chat in sorted({str(entry.envelope.chat) for entry in entries}):
-                await self._store.conversation(chat, now=now)
+                await self.store.conversation(chat, now=now)
 
     def _put(self, repos: Repositories, entry: _Entry) -> tuple[str | None, bool]:
         """Stores one entry; returns why it was not stored, and whether its group wants everything answered.
@@ -362,7 +358,7 @@ class Intake:
             return "echo", False
         # Each kind by itself: a flood of edits or deletions must not keep out the messages of others.
         waiting = repos.inbox.waiting(conversation, urgent=envelope.is_urgent)
-        if entry.refusal is None and waiting >= self._quota.max_waiting(envelope):
+        if entry.refusal is None and waiting >= self.quota.max_waiting(envelope):
             return "queue_full", False
         seconds = envelope.expires_in_seconds
         arrival = Arrival(
@@ -391,7 +387,7 @@ class Intake:
         """
         if repos.attempts.is_ours(conversation, envelope.sent_at):
             return True
-        event = self._transport.event(envelope)
+        event = self.transport.event(envelope)
         message = event.message if isinstance(event, Edited) else event
         words = message.text.strip() if isinstance(message, Incoming) else None
         for item, stored in repos.outbox.doubtful(conversation):
@@ -405,16 +401,16 @@ class Intake:
     async def _refuse(self, envelope: Envelope, now: datetime, refusal: Refusal) -> None:
         """Stores the first refused message of a minute if it wants an answer; drops the others."""
         self._unanswered.note(refusal)
-        if self._quota.may_tell(envelope, now) and self._wants_answer(envelope):
+        if self.quota.may_tell(envelope, now) and self._wants_answer(envelope):
             await self._write([_Entry(envelope, now, refusal)])
-            self._quota.on_refusal(envelope, now)
+            self.quota.on_refusal(envelope, now)
         else:
             self._discard_files(envelope)
 
     def _wants_answer(self, envelope: Envelope, answers_always: bool = False) -> bool:  # noqa: FBT001, FBT002
         """Whether its author expects an answer to it; not if it cannot be read, which the worker reports."""
         try:
-            event = self._transport.event(envelope)
+            event = self.transport.event(envelope)
             return unanswered_message(route(event, name=self.door.name, answers_always=answers_always)) is not None
         except Exception as error:  # noqa: BLE001  (the others that came with it are confirmed)
             _log.error("a message cannot be read: %s", describe_error(error))
@@ -428,7 +424,7 @@ class Intake:
     def _discard_files(self, envelope: Envelope) -> None:
         """Makes the bridge delete the files it fetched for something that is not admitted."""
         for file in files_in(envelope.raw):
-            self._aside.begin(self._transport.discard(file), "discard")
+            self._aside.begin(self.transport.discard(file), "discard")
 
 
 def _taken(coming: asyncio.Future[Envelope | None]) -> Envelope | None:

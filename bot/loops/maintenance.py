@@ -12,6 +12,7 @@ Left to others: the daily work of the queues (`bot.loops.worker`, `bot.loops.sen
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timedelta
 
 from bot.access.access import EVERYBODY, AccessList, accepts
@@ -32,6 +33,7 @@ _GROUPS_EVERY_SECONDS = 600.0
 """Between two looks at the groups if none seems to have changed: the message that says so may have been lost."""
 
 
+@dataclass
 class Maintenance:
     """The clean-up loop."""
 
@@ -39,21 +41,15 @@ class Maintenance:
     expiry_every_seconds = 5.0
     """Signal's shortest timers are a few seconds long; looking for expired items is one index scan."""
 
-    def __init__(
-        self,
-        store: Store,
-        clock: Clock,
-        revisions: Revisions,
-        *,
-        retention: timedelta | None = None,
-        nightly: Callable[[], Awaitable[None]] | None = None,
-    ) -> None:
-        """`nightly` makes last night's copy, if it is missing."""
-        self._store = store
-        self._clock = clock
-        self._revisions = revisions
-        self._retention = retention
-        self._nightly = nightly
+    store: Store
+    clock: Clock
+    revisions: Revisions
+    _: KW_ONLY
+    retention: timedelta | None = None
+    nightly: Callable[[], Awaitable[None]] | None = None
+    """Makes last night's copy, if it is missing."""
+
+    def __post_init__(self) -> None:
         self._hindered = RepeatedWarning(_log)
 
     async def recover(self) -> None:
@@ -61,10 +57,10 @@ class Maintenance:
         await self.expire()
 
         def transact(repos: Repositories) -> int:
-            repos.last_time.keep(self._clock.snapshot())
+            repos.last_time.keep(self.clock.snapshot())
             return repos.inbox.recover()
 
-        count = await self._store.transaction(transact)
+        count = await self.store.transaction(transact)
         if count:
             _log.warning("%d messages were being answered when Aldis stopped; resuming them", count)
 
@@ -81,15 +77,15 @@ class Maintenance:
             StoreError: it failed and is tried again the next time.
         """
         await self._follow_clock()
-        now, count = self._clock.now(), 0
-        if not self._clock.doubt():
-            count = await self._store.erase(lambda repos: repos.forgetting.expire(now))
-            while some := await self._revisions.expire():
+        now, count = self.clock.now(), 0
+        if not self.clock.doubt():
+            count = await self.store.erase(lambda repos: repos.forgetting.expire(now))
+            while some := await self.revisions.expire():
                 count += some
         if count:
             _log.info("%d turns and what came of them have disappeared: their timers ran out", count)
         try:
-            await self._store.transaction(lambda repos: repos.inbox.take_up_overdue(now))
+            await self.store.transaction(lambda repos: repos.inbox.take_up_overdue(now))
         finally:
             if count:
                 await self._checkpoint()
@@ -100,22 +96,22 @@ class Maintenance:
         The deadlines of the queues move by as much in the transaction that stores the new time: a process that ends
         right after it would else move them again. What is written after that is written by the new time.
         """
-        step, now = self._clock.new_step(), self._clock.now()
+        step, now = self.clock.new_step(), self.clock.now()
 
         def follow(repos: Repositories) -> None:
-            self._clock.follow(step)
+            self.clock.follow(step)
             repos.outbox.put_off_all(step, now=now)
             repos.inbox.put_off_all(step)
-            repos.last_time.keep(self._clock.snapshot())
+            repos.last_time.keep(self.clock.snapshot())
 
         try:
             if step:
-                await self._store.transaction(follow)
+                await self.store.transaction(follow)
                 words = f"the machine's clock was set by {step.total_seconds():+.0f} s"
-                _log.warning("%s", self._clock.doubt_in_words() or words)
+                _log.warning("%s", self.clock.doubt_in_words() or words)
         except StoreError as error:
-            if not self._clock.new_step():
-                self._clock.follow(-step)
+            if not self.clock.new_step():
+                self.clock.follow(-step)
             _log.error("the machine's clock was set; this is taken over at the next look: %s", error)
 
     async def tidy(self) -> None:
@@ -124,21 +120,21 @@ class Maintenance:
         Raises:
             StoreError: something could not be written; it is done the next time.
         """
-        now, is_sure = self._clock.now(), not self._clock.doubt()
-        while is_sure and self._retention and await self._revisions.retain(now - self._retention) > 0:
+        now, is_sure = self.clock.now(), not self.clock.doubt()
+        while is_sure and self.retention and await self.revisions.retain(now - self.retention) > 0:
             _log.info("turns older than the retention period were destroyed")
         old = now - _REMEMBERED
 
         def transact(repos: Repositories) -> int:
-            repos.last_time.keep(self._clock.snapshot())
+            repos.last_time.keep(self.clock.snapshot())
             if is_sure:
                 repos.inbox.prune(before=old)
                 repos.outbox.prune(before=old)
                 repos.people.prune(before=old)
                 repos.forgetting.prune(before=old)
-            return repos.inbox.requeue(now=self._clock.now())
+            return repos.inbox.requeue(now=self.clock.now())
 
-        count = await self._store.transaction(transact)
+        count = await self.store.transaction(transact)
         if count:
             _log.warning("%d messages were left behind by their turn; resuming them", count)
         await self._checkpoint()
@@ -146,12 +142,12 @@ class Maintenance:
     async def _checkpoint(self) -> None:
         """Empties the write-ahead log; says now and then that another program keeps it from that."""
         try:
-            await self._store.checkpoint()
+            await self.store.checkpoint()
             self._hindered.end()
         except StoreInUse as error:
             self._hindered.tell(str(error))
-        if self._nightly is not None and not self._clock.doubt():
-            await self._nightly()
+        if self.nightly is not None and not self.clock.doubt():
+            await self.nightly()
 
     async def _again_and_again(self, work: Callable[[], Awaitable[None]], every_seconds: float) -> None:
         while True:
@@ -162,34 +158,36 @@ class Maintenance:
                 _log.error("maintenance failed: %s", describe_error(error))
 
 
+@dataclass
 class Membership:
     """The loop that asks the bridge for groups, now and then, and when something depends on it.
 
-    Who is in a group decides who may write (`on_groups`), and which receipts can prove a send to it: until the bridge
-    answers, receipts of people who may be strangers prove none. An account that was added to a group without a shared
-    profile is only invited, and nothing of that group arrives until it accepts; it does where the operator's list lets
-    people write.
+    Who is in a group decides who may write (`on_groups`), and which receipts can prove a send to it. An account that
+    was added to a group without a shared profile is only invited, and nothing of that group arrives until it accepts;
+    it does where the operator's list lets people write.
     """
 
     pause_seconds = 5.0
     """Between two looks, however many changes there are."""
 
-    def __init__(self, transport: Transport, store: Store, clock: Clock, allowed: AccessList) -> None:
-        self._bridge = transport if isinstance(transport, Groups) else None
-        self._store = store
-        self._clock = clock
-        self._allowed = allowed
-        self.on_groups: Callable[[Sequence[Group]], None] = lambda _: None
-        """Called with the groups of the account whenever the bridge has given them."""
+    transport: Transport
+    store: Store
+    clock: Clock
+    allowed: AccessList
+    on_groups: Callable[[Sequence[Group]], None] = lambda _: None
+    """Called with the groups of the account whenever the bridge has given them."""
+
+    def __post_init__(self) -> None:
+        self._bridge = self.transport if isinstance(self.transport, Groups) else None
 
     def notice(self, chat: ChatId) -> None:
         """Notes that a group changed: Aldis may have been invited to it."""
-        if not self._allowed.groups.isdisjoint({chat.id, EVERYBODY}):
-            self._store.wakeups["members"].set()
+        if not self.allowed.groups.isdisjoint({chat.id, EVERYBODY}):
+            self.store.wakeups["members"].set()
 
     async def run(self) -> None:
         """Looks regularly; ends only by cancellation, or at once where there are no groups."""
-        wakeup, failures = self._store.wakeups["members"], 0
+        wakeup, failures = self.store.wakeups["members"], 0
         while self._bridge is not None:
             wakeup.clear()
             try:
@@ -209,7 +207,7 @@ class Membership:
             TransportError, ConfigError: the bridge does not answer.
             StoreError: it could not be stored.
         """
-        bridge, allowed = self._bridge, self._allowed
+        bridge, allowed = self._bridge, self.allowed
         if bridge is None:
             return
         invitations = await bridge.invitations() if allowed.groups and not allowed.note_to_self else ()
@@ -220,17 +218,17 @@ class Membership:
                     _log.info("accepted an invitation to a group of ACCESS__GROUPS")
                 except CallRefused as error:
                     _log.warning("an invitation to a group of ACCESS__GROUPS could not be accepted: %s", error)
-        asked_at = self._clock.now()
+        asked_at = self.clock.now()
         groups = await bridge.groups()
         self.on_groups(groups)
         for group in groups:
             if group.is_complete:
-                await self._store.transaction(lambda repos, group=group: self._keep(repos, group, asked_at))
+                await self.store.transaction(lambda repos, group=group: self._keep(repos, group, asked_at))
         # What was planned in a group that Aldis has left neither comes nor costs.
         if left := [ChatId.group(group) for group in await bridge.former_groups()]:
-            await self._store.transaction(lambda repos: repos.members.leave(left, listed_at=asked_at))
+            await self.store.transaction(lambda repos: repos.members.leave(left, listed_at=asked_at))
 
     def _keep(self, repos: Repositories, group: Group, asked_at: datetime) -> None:
         people = [ChatId.direct(person) for person in group.members]
         if repos.members.keep(ChatId.group(group.id), people, listed_at=asked_at):
-            repos.attempts.reconcile(now=self._clock.now())
+            repos.attempts.reconcile(now=self.clock.now())

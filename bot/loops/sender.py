@@ -19,7 +19,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from bot.chat.outgoing import add_message
@@ -71,30 +71,24 @@ Outcome = Callable[[Repositories], None]
 """Records what became of a send, within a transaction."""
 
 
+@dataclass
 class Sender:
-    """The loop of departures. `language` tells what Aldis speaks in a conversation, for its own few sentences."""
+    """The loop of departures."""
 
-    def __init__(
-        self,
-        transport: Transport,
-        store: Store,
-        clock: Clock,
-        counts: Counts,
-        *,
-        grace_seconds: float,
-        language: Callable[[Repositories, ConversationId], Language] = lambda _repos, _conversation: "en",
-        on_untrusted: Callable[[PersonId], None] = lambda _: None,
-    ) -> None:
-        """`grace_seconds` is how long an unknown send waits for its proof; without one it is sent again, a few times.
-        `on_untrusted` is called with a person whom a group message missed because of their safety number.
-        """
-        self._transport = transport
-        self._store = store
-        self._clock = clock
-        self._counts = counts
-        self._grace = timedelta(seconds=grace_seconds if isinstance(transport, Receipts) else 0)
-        self._language = language
-        self._on_untrusted = on_untrusted
+    transport: Transport
+    store: Store
+    clock: Clock
+    counts: Counts
+    _: KW_ONLY
+    grace_seconds: float
+    """How long an unknown send waits for its proof; without one it is sent again, a few times."""
+    language: Callable[[Repositories, ConversationId], Language] = lambda _repos, _conversation: "en"
+    """What Aldis speaks in a conversation, for its own few sentences."""
+    on_untrusted: Callable[[PersonId], None] = lambda _: None
+    """Called with a person whom a group message missed because of their safety number."""
+
+    def __post_init__(self) -> None:
+        self._grace = timedelta(seconds=self.grace_seconds if isinstance(self.transport, Receipts) else 0)
         self._sending: set[asyncio.Task[None]] = set()
         self._is_outage = False
         """Whether Signal could not be reached, and nothing went out since: a failure then says nothing of a message."""
@@ -104,17 +98,17 @@ class Sender:
 
     async def recover(self) -> None:
         """Runs at start: marks sends interrupted by a crash as unknown."""
-        now, grace = self._clock.now(), self._grace
-        count = await self._store.transaction(
+        now, grace = self.clock.now(), self._grace
+        count = await self.store.transaction(
             lambda repos: repos.outbox.mark_all_unknown(now=now, grace=grace, status_grace=STATUS_GRACE)
         )
         if count:
-            self._counts.add("sends_unknown", count)
+            self.counts.add("sends_unknown", count)
             _log.warning("%d sends were interrupted; waiting for receipts that prove they went out", count)
 
     async def run(self) -> None:
         """Sends until `drain` is called and nothing is due, or the task is cancelled."""
-        wakeup = self._store.wakeups["outbox"]
+        wakeup = self.store.wakeups["outbox"]
         async with asyncio.TaskGroup() as group:
             while True:
                 wakeup.clear()
@@ -130,7 +124,7 @@ class Sender:
     def drain(self) -> None:
         """Sends what is due now, after which `run` returns. What is due later is sent after the next start."""
         self._is_closing = True
-        self._store.wakeups["outbox"].set()
+        self.store.wakeups["outbox"].set()
 
     # What is due
 
@@ -138,7 +132,7 @@ class Sender:
         """Begins what is due, if there is room; returns when to look again, as `_begin`."""
         if len(self._sending) >= MAX_SENDING:
             return None
-        items, seconds = await self._store.transaction(self._begin)
+        items, seconds = await self.store.transaction(self._begin)
         for item in items:
             task = group.create_task(self._deliver(item), name=f"send-{item.id}")
             self._sending.add(task)
@@ -147,9 +141,9 @@ class Sender:
 
     def _begin(self, repos: Repositories) -> tuple[tuple[OutboxItem, ...], float | None]:
         """Begins what is due, within a transaction; also returns the seconds until something else is, or None."""
-        now = self._clock.now()
+        now = self.clock.now()
         # While the stream is closed no receipt can arrive.
-        unheard = self._grace if self._grace and not self._transport.stream.is_open else None
+        unheard = self._grace if self._grace and not self.transport.stream.is_open else None
         items = repos.outbox.begin(now=now, limit=MAX_SENDING - len(self._sending), unheard=unheard)
         for item in items:
             if item.was_unknown:
@@ -172,7 +166,7 @@ class Sender:
 
         while True:  # an unrecorded send would count as unknown
             try:
-                await self._store.transaction(record)
+                await self.store.transaction(record)
                 break
             except StoreError as error:
                 self._unwritten.tell(f"the outcome of a send cannot be written: {error}", logging.ERROR)
@@ -180,7 +174,7 @@ class Sender:
         was_full = len(self._sending) >= MAX_SENDING
         self._sending -= {asyncio.current_task()}
         if self._is_closing or was_full:
-            self._store.wakeups["outbox"].set()
+            self.store.wakeups["outbox"].set()
 
     async def _attempt(self, item: OutboxItem) -> Outcome:
         """Sends an item; returns what must be recorded."""
@@ -195,8 +189,8 @@ class Sender:
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
             outcome = self._on_failure(item, outgoing, SendUnknown(describe_error(error)))
         # To people whom it has missed in a group it is not sent again: the others would read it twice.
-        while isinstance(self._transport, Receipts) and self._transport.missed:
-            self._on_untrusted(self._transport.missed.popleft())
+        while isinstance(self.transport, Receipts) and self.transport.missed:
+            self.on_untrusted(self.transport.missed.popleft())
         return outcome
 
     async def _send(self, item: OutboxItem, outgoing: Outgoing) -> tuple[SentId, SentMessage | None]:
@@ -205,8 +199,8 @@ class Sender:
         An edit that is refused is sent as a new message, and one that is refused without what stands around its words.
         """
         if not isinstance(outgoing, Reply):
-            return await self._transport.remove(outgoing), None
-        edits = None if outgoing.files else editable(item, self._clock.now())
+            return await self.transport.remove(outgoing), None
+        edits = None if outgoing.files else editable(item, self.clock.now())
         plain = replace(outgoing, content=Styled(text=outgoing.content.text), quote=None, mentions=())
         forms: list[tuple[Reply, SentMessage | None]] = [(outgoing, None)]
         if edits is not None:
@@ -216,7 +210,7 @@ class Sender:
         while True:
             form, edited = forms.pop(0)
             try:
-                return await self._transport.send(form), edited
+                return await self.transport.send(form), edited
             except Undeliverable as error:
                 if error.reason != "refused" or not forms:
                     raise
@@ -244,7 +238,7 @@ class Sender:
         if not error.is_final and item.attempts + 1 < _MAX_UPLOADS:
             return self._postpone(item, error)
         _log.error("the files or the long text of reply %d cannot be sent: %s", item.id, error)
-        self._counts.add("files_refused")
+        self.counts.add("files_refused")
 
         def record(repos: Repositories) -> None:
             first, *others = [replace(reply, files=(), is_voice_note=False)]
@@ -253,8 +247,8 @@ class Sender:
                 parts = split(reply.content, max_parts=_MAX_PARTS, cut_mark=cut_mark)
                 first, *others = [replace(first, content=one, mentions=(), last=one is parts[-1]) for one in parts]
             if not first.content.text:
-                repos.outbox.give_up(item.id, now=self._clock.now())
-            elif not repos.outbox.rewrite(item.id, dump_value(first), now=self._clock.now()):
+                repos.outbox.give_up(item.id, now=self.clock.now())
+            elif not repos.outbox.rewrite(item.id, dump_value(first), now=self.clock.now()):
                 return  # it was taken back
             self._add(repos, item, *(replace(one, quote=None) for one in others))
             if reply.files:
@@ -266,11 +260,11 @@ class Sender:
 
     def _mark_sent(self, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None) -> Outcome:
         """It went out; a status that must not stay beside it is removed next."""
-        self._counts.add("replies_sent")
+        self.counts.add("replies_sent")
         self._is_outage = False
 
         def record(repos: Repositories) -> None:
-            now = self._clock.now()
+            now = self.clock.now()
             targets = [sent_at] if repos.outbox.mark_sent(item.id, sent_at, now=now, edited=edits) else []
             if isinstance(outgoing, Reply) and edits is None:
                 status = item.status or (editable(item, now) if outgoing.files else None)
@@ -291,18 +285,18 @@ class Sender:
         _log.warning("reply %d was not sent (%s); retrying in %.0f s", item.id, error, pause.total_seconds())
 
         def record(repos: Repositories) -> None:
-            now = self._clock.now()
+            now = self.clock.now()
             repos.outbox.postpone(item.id, due_at=now + pause, now=now, is_in_doubt=is_in_doubt)
 
         return record
 
     def _hold(self, item: OutboxItem, error: Untrusted) -> Outcome:
         """It waits with its conversation until a new safety number is trusted."""
-        self._counts.add("sends_held")
+        self.counts.add("sends_held")
         _log.warning("reply %d is held: %s", item.id, error)
 
         def record(repos: Repositories) -> None:
-            now = self._clock.now()
+            now = self.clock.now()
             repos.outbox.postpone(item.id, due_at=now, now=now)
             if (conversation := repos.outbox.conversation_of(item.id)) is not None:
                 repos.holds.add(conversation, now=now)
@@ -311,7 +305,7 @@ class Sender:
 
     def _mark_unknown(self, item: OutboxItem, outgoing: Outgoing, reason: str, *, is_network: bool = False) -> Outcome:
         """It may have gone out; `is_network`: the bridge believes that Signal could not be reached."""
-        self._counts.add("sends_unknown")
+        self.counts.add("sends_unknown")
         is_over = item.doubts >= (_MAX_OUTAGE_RESENDS if is_network and self._is_outage else MAX_RESENDS)
         self._is_outage = self._is_outage or is_network
         what_next = "giving up" if is_over else "waiting for a receipt"
@@ -321,7 +315,7 @@ class Sender:
 
         def record(repos: Repositories) -> None:
             # Read within the transaction: the next one may follow a step of the clock, and move what is written here.
-            now = self._clock.now()
+            now = self.clock.now()
             if is_over:
                 self._tell_of_unsent(repos, item, outgoing, at_once=False)
                 repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
@@ -332,12 +326,12 @@ class Sender:
 
     def _give_up(self, item: OutboxItem, outgoing: Outgoing | None, words: str, reason: str) -> Outcome:
         """It will never go out; `outgoing` is its content, None if unreadable."""
-        self._counts.add(f"undeliverable_{reason}")
+        self.counts.add(f"undeliverable_{reason}")
         _log.error("reply %d is undeliverable: %s", item.id, words)
 
         def record(repos: Repositories) -> None:
             self._tell_of_unsent(repos, item, outgoing, at_once=reason in _ABOUT_THE_MESSAGE)
-            repos.outbox.give_up(item.id, now=self._clock.now())
+            repos.outbox.give_up(item.id, now=self.clock.now())
 
         return record
 
@@ -369,7 +363,7 @@ class Sender:
         conversation = repos.outbox.conversation_of(item.id)
         if conversation is None:
             return ""
-        with use_language(self._language(repos, conversation)):
+        with use_language(self.language(repos, conversation)):
             return say(sentence)
 
     def _add(self, repos: Repositories, item: OutboxItem, *messages: Outgoing) -> None:
@@ -377,7 +371,7 @@ class Sender:
         conversation = repos.outbox.conversation_of(item.id) if messages else None
         if conversation is not None:
             for message in messages:
-                add_message(repos, conversation, item.turn, message, self._clock.now())
+                add_message(repos, conversation, item.turn, message, self.clock.now())
 
 
 def editable(item: OutboxItem, wall: datetime) -> SentMessage | None:

@@ -15,6 +15,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from bot.chat.captchas import PAGE
 from bot.chat.notices import Notices
@@ -45,15 +46,18 @@ _TROUBLED_SECONDS = 3.0
 _ROUND_SECONDS = 90.0
 
 
+@dataclass
 class Watchdog:
-    """The loop that watches the stream; `problems` returns what it finds. `seconds` is the clock of `heard_at`."""
+    """The loop that watches the stream; `problems` returns what it finds."""
 
     look_seconds = 20.0
     """So that an account that is no longer linked is noticed within half a minute."""
 
-    def __init__(self, transport: Transport, *, seconds: Callable[[], float] = time.monotonic) -> None:
-        self._transport = transport
-        self._seconds = seconds
+    transport: Transport
+    seconds: Callable[[], float] = time.monotonic
+    """The clock of the stream's `heard_at`."""
+
+    def __post_init__(self) -> None:
         self.is_linked: bool | None = None
         """Whether the bridge had the account when last asked; None if it has not said yet."""
         self._deaf_since: float | None = None
@@ -72,16 +76,16 @@ class Watchdog:
 
     async def look(self) -> None:
         """Checks once, and logs which problems began and ended since the last time."""
-        if isinstance(self._transport, Identities):
+        if isinstance(self.transport, Identities):
             try:
-                self.is_linked = await self._transport.is_linked()
+                self.is_linked = await self.transport.is_linked()
                 self._linked_problem = None if self.is_linked else UNLINKED
             except Disconnected:
                 self._linked_problem = UNREACHABLE
         problems = self.problems()
         can_send = self._linked_problem is None and self.is_linked is True
         is_deaf = can_send and not {CLOSED, SILENT}.isdisjoint(problems)
-        self._deaf_since = (self._deaf_since or self._seconds()) if is_deaf else None
+        self._deaf_since = (self._deaf_since or self.seconds()) if is_deaf else None
         for begun in [words for words in problems if words not in self._reported]:
             _log.warning("%s", begun)
         for ended in [words for words in self._reported if words not in problems]:
@@ -101,25 +105,26 @@ class Watchdog:
     @property
     def is_deaf(self) -> bool:
         """Whether nothing people write has been heard for a while although the bridge answers."""
-        return self._deaf_since is not None and self._seconds() - self._deaf_since >= DEAF_SECONDS
+        return self._deaf_since is not None and self.seconds() - self._deaf_since >= DEAF_SECONDS
 
     @property
     def is_open(self) -> bool:
         """Whether a stream of messages is open, as far as known."""
-        return self._transport.stream.is_open
+        return self.transport.stream.is_open
 
     @property
     def heard_seconds_ago(self) -> float | None:
         """The time since the stream's last sign of life; None before the first."""
-        heard_at = self._transport.stream.heard_at
-        return None if heard_at is None else self._seconds() - heard_at
+        heard_at = self.transport.stream.heard_at
+        return None if heard_at is None else self.seconds() - heard_at
 
     @property
     def challenge(self) -> str | None:
         """The token of the captcha that Signal wants solved; None if it wants none."""
-        return self._transport.challenge if isinstance(self._transport, Receipts) else None
+        return self.transport.challenge if isinstance(self.transport, Receipts) else None
 
 
+@dataclass
 class Checkups:
     """The loop that checks what the doctor can check for free; `findings` is what it has found."""
 
@@ -128,25 +133,18 @@ class Checkups:
     """After a start: people waiting for answers go first, and an Aldis that keeps restarting asks no server."""
     ask_seconds = 6 * 3600.0
 
-    def __init__(
-        self,
-        notices: Notices,
-        *,
-        look: Callable[[], Iterable[Finding]],
-        ask: Callable[[], Awaitable[Sequence[Finding]]],
-        contacts: Callable[[], Awaitable[Sequence[Contact] | None]],
-    ) -> None:
-        """`look` is quick and asks no server, `ask` asks servers; `contacts` returns None if the bridge is silent."""
-        self._notices = notices
-        self._look = look
-        self._ask = ask
-        self._contacts = contacts
-        self._asked: tuple[Finding, ...] = ()
+    notices: Notices
+    look: Callable[[], Iterable[Finding]]
+    """Is quick and asks no server."""
+    ask_servers: Callable[[], Awaitable[Sequence[Finding]]]
+    contacts: Callable[[], Awaitable[Sequence[Contact] | None]]
+    """Returns None if the bridge is silent."""
+    _asked: tuple[Finding, ...] = field(default=(), init=False)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings; the quick checks are made now."""
-        return (*self._asked, *self._look())
+        return (*self._asked, *self.look())
 
     async def run(self) -> None:
         """Checks for ever; ends only by cancellation."""
@@ -160,7 +158,7 @@ class Checkups:
         """Asks the servers once."""
         try:
             async with asyncio.timeout(_ROUND_SECONDS):
-                self._asked = tuple(await self._ask())
+                self._asked = tuple(await self.ask_servers())
         except TimeoutError:
             _log.warning("the check of the servers did not finish within %g seconds", _ROUND_SECONDS)
         except Exception as error:  # noqa: BLE001  (a bug in a check must not end Aldis)
@@ -172,8 +170,8 @@ class Checkups:
         judged = frozenset(finding.notice.name for finding in found if finding.notice is not None)
         standing = [(one.notice.name, one.notice) for one in wanting(found) if one.notice is not None]
         try:
-            contacts = await self._contacts() if standing and self._notices.admins.are_numbers_listed else ()
-            await self._notices.settle(standing, judged, contacts or ())
+            contacts = await self.contacts() if standing and self.notices.admins.are_numbers_listed else ()
+            await self.notices.settle(standing, judged, contacts or ())
         except Exception as error:  # noqa: BLE001  (a bug in telling must not end the loop; it is tried again)
             _log.error("notifying the admins failed: %s", describe_error(error))
 

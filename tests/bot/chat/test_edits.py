@@ -285,7 +285,7 @@ async def test_a_message_that_disappears_before_its_answer_is_told_so(store: Sto
         aldis.model.gates["slow"].set()
         await aldis.quiet()
         assert aldis.transport.sent[-1].content.text == phrases.MESSAGE_EXPIRED.text
-        assert aldis.intake._counts.all()["unanswered_expired"] == 1
+        assert aldis.intake.counts.all()["unanswered_expired"] == 1
         assert all("secret" not in asked for asked in aldis.model.asked)
         assert await aldis.count("SELECT count(*) FROM history") == 2
 

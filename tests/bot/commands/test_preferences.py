@@ -195,7 +195,7 @@ async def test_pause_answers_nothing_but_commands_and_says_so_once(store: Store,
         assert await ask(aldis, "/pause", group=GROUP, author=BOB) == plain(phrases.PAUSED.text)
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
         assert await ask(aldis, "Aldis, one?", group=GROUP) == plain(turn_phrases.IS_PAUSED.text)
-        await aldis.until(lambda: aldis.intake._counts.all().get("unanswered_paused") == 1)
+        await aldis.until(lambda: aldis.intake.counts.all().get("unanswered_paused") == 1)
         await aldis.deliver(message("Aldis, two?", group=GROUP))
         await aldis.process(message("Elsewhere?"))
         assert [reply.content.text for reply in aldis.transport.sent[1:]] == ["re: Elsewhere?"]

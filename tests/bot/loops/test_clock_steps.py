@@ -132,7 +132,7 @@ async def test_nothing_disappears_as_long_as_the_clock_is_in_doubt(
     aldis: Harness, store: Store, clock: SetClock, seconds: float
 ) -> None:
     """Nor does anything grow too old; the health page says why. What is over by the right time goes once it is set."""
-    aldis.maintenance._retention = timedelta(days=1)
+    aldis.maintenance.retention = timedelta(days=1)
     await aldis.process(message("secret", expires_in_seconds=240))
     await set_clock(aldis, seconds)
     await passes(aldis, STOOD - 60)

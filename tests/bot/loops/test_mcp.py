@@ -103,7 +103,7 @@ async def test_aldis_starts_the_servers_with_the_first_question_and_ends_them_wi
     environ = {"TOOLS__MCP__SERVERS": json.dumps({"club": club}), "STORE__PATH": str(tmp_path / "aldis.db")}
     async with app.build_service(load_settings(environ, None), FakeTransport(), realm="signal") as aldis:
         assert not where.exists()
-        offers = await aldis.worker._agent.toolbox.offers()
+        offers = await aldis.worker.agent.toolbox.offers()
         assert [offer.name for offer in offers][-4:] == ["club_echo", "club_die", "club_hold", "club_post"]
         pid = int(where.read_text())
     with pytest.raises(ProcessLookupError):

@@ -162,7 +162,7 @@ def looking(store: Store, clock: SetClock, outside: Outside, *, first: float = 0
     checkups = Checkups(
         Notices(store, clock, admins),
         look=lambda: outside.looked,
-        ask=outside.ask,
+        ask_servers=outside.ask,
         contacts=outside.contacts,
     )
     checkups.first_seconds, checkups.ask_seconds, checkups.look_seconds = first, ask, 0.01

@@ -277,7 +277,7 @@ class Stage:
         await self.doubles.signal.deliver(frame)
 
     async def _has_sent_all(self) -> bool:
-        return not await self.aldis.worker._store.read(lambda repos: repos.outbox.backlog().items)
+        return not await self.aldis.worker.store.read(lambda repos: repos.outbox.backlog().items)
 
     def _answered(self, sent: Sent, chat: Person | None, words: Mapping[str, str]) -> Line:
         mentions = (f"{mention.rpartition(':')[0]}:MENTION" for mention in sent.mentions)
