@@ -37,7 +37,7 @@ HOMES = {
         "tools.http",
         "tools.web.addresses",
         "bot.signal.bridges",
-        "bot.signal.rest_api.client",
+        "bot.signal.rest_api.transport",
         "bot.features.attestation",
     ],
     "httpx2": [

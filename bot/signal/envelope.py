@@ -3,7 +3,6 @@
 Both bridges pass on the same frames. Whatever comes, `FrameReader` returns None instead of raising, so that no frame
 (any stranger can send one) ever stops the stream. Two promises are kept here before a frame can be stored: a view-once
 message loses its content, and of what the owner of an account writes on another device only notes to self are read.
-Left to others: what a message carries (`contents`, `files`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonMessageEnvelope` and its neighbours (2026-11-21).
 """
@@ -12,7 +11,7 @@ import json
 import logging
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bot.errors import NotSent, Undeliverable
 from bot.events import (
@@ -26,20 +25,21 @@ from bot.events import (
     Kind,
     NamedPerson,
     PersonId,
+    Quote,
     Reacted,
     Receipt,
     SentId,
     Undecryptable,
     is_stop_word,
 )
-from bot.signal.contents import attachments_in, extras_in, mentions_in, quote_in, with_names
 from bot.signal.directory import Sticker
-from bot.signal.files import repeats_text
+from bot.signal.files import attachment_in, quoted_picture_in, repeats_text
 from bot.signal.json import (
     Json,
     as_object,
     as_whole,
     items_in,
+    line_of,
     name_of,
     object_in,
     parse_frame,
@@ -75,6 +75,16 @@ _KEPT_OF_VIEW_ONCE = (
 )
 """The fields that stay of a view-once message and of its quote; any other, known to signal-cli now or later, may be
 content. Mentions and the quote tell whether a group's message is for Aldis."""
+
+_MENTION_SIGN = "\ufffc"
+"""The placeholder for a native mention; its position and length (1) count UTF-16 code units."""
+
+_SCHEME = re.compile(r"\w+:/+")
+"""What turns a name into an address: the person who is mentioned chose it, and it ends up among another one's words."""
+
+_MAX_ITEMS, _MAX_QUOTED_FILES = 20, 4
+"""For contacts and the options of a poll, and for the files of a quoted message: Signal's apps have ten and one."""
+_MAX_LINE_CHARS = 300
 
 
 class FrameReader:
@@ -172,28 +182,29 @@ class FrameReader:
     def _message(self, envelope: Envelope, author: PersonId, chat: ChatId, source: Json) -> Incoming:
         data, own = _data(source), self.own
         text, quote, sticker = _words(data), object_in(data, "quote"), object_in(data, "sticker")
-        mentions = mentions_in(data, own, self.name)
+        mentions = _mentions_in(data, own, self.name)
         view_once = data.get("viewOnce") is True
-        files = () if view_once else attachments_in(data)
+        listed = [] if view_once else items_in(data, "attachments")
+        files = [file for item in listed if (file := attachment_in(as_object(item))) is not None]
         return Incoming(
             author=author,
             name=name_of(text_in(source, "sourceName"), envelope.number or ""),
             chat=chat,
             sent_at=envelope.sent_at,
-            text=with_names(text, mentions),
+            text=_with_names(text, mentions),
             mentions_me=any(mention.is_me for mention in mentions),
             mentioned=tuple(
                 NamedPerson(name=mention.written.removeprefix("@"), person=mention.person)
                 for mention in mentions
                 if mention.person is not None and not mention.is_me
             ),
-            quote=quote_in(data, own, self.name),
+            quote=_quote_in(data, own, self.name),
             quotes_me=own.is_called(person_in(quote, "authorUuid"), text_in(quote, "authorNumber")),
             attachments=tuple(file for file in files if not repeats_text(file, text)),
             text_files=tuple(file for file in files if repeats_text(file, text)),
             sticker=bool(data.get("sticker")),
             sticker_emoji=self.stickers.get((text_in(sticker, "packId"), whole_in(sticker, "stickerId"))),
-            extras=extras_in(data),
+            extras=_extras_in(data),
             view_once=view_once,
             expires_in_seconds=_timer_seconds(data),
             group_name=name_of(text_in(object_in(data, "groupInfo"), "groupName")),
@@ -362,3 +373,100 @@ def _own_receipt(envelope: Envelope, source: Json, own: Account) -> Receipt | No
 def _timer_seconds(data: Json) -> int:
     """The disappearing-message timer in seconds; Signal keeps it in 32 bits."""
     return min(whole_in(data, "expiresInSeconds") or 0, 2**32 - 1)
+
+
+# What a message carries
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Mention:
+    """A mention in a text, in UTF-16 code units, and how it is spelled out."""
+
+    start: int
+    length: int
+    written: str
+    is_me: bool
+    person: PersonId | None = None
+    """None if the bridge does not say who it is."""
+
+
+def _mentions_in(parent: Json, own: Account, own_name: str) -> list[_Mention]:
+    """The mentions in a message or a quote, the account's own by `own_name`."""
+    found: list[_Mention] = []
+    for item in map(as_object, items_in(parent, "mentions")):
+        person, number, start = person_in(item, "uuid"), text_in(item, "number"), whole_in(item, "start")
+        is_me = own.is_called(person, number)
+        unnamed = f"member-{person[:8] if person else 'unknown'}"
+        name = own_name if is_me else name_of(text_in(item, "name"), number) or unnamed
+        found.append(
+            _Mention(
+                start=-1 if start is None else start,  # which points nowhere
+                length=whole_in(item, "length") or 0,
+                written=f"@{_SCHEME.sub('', name)}",
+                is_me=is_me,
+                person=person,
+            )
+        )
+    return found
+
+
+def _with_names(text: str, mentions: list[_Mention]) -> str:
+    """The text with its placeholders spelled out; Aldis's own mention at the very beginning is left out.
+
+    A mention that does not point to a placeholder, or to the same one again, changes nothing.
+    """
+    units = text.encode("utf-16-le")
+    written, end, addressed, is_blank = "", 0, False, True
+    for mention in sorted(mentions, key=lambda mention: mention.start):
+        start, stop = 2 * mention.start, 2 * (mention.start + mention.length)
+        if start < end or units[start:stop].decode("utf-16-le", "replace") != _MENTION_SIGN:
+            continue
+        before = units[end:start].decode("utf-16-le", "replace")
+        # Looking at all of it again for each of thousands of mentions would block all chats for a second.
+        is_blank = is_blank and not before.strip()
+        leads = mention.is_me and is_blank
+        addressed, is_blank = addressed or leads, is_blank and leads
+        written += before + ("" if leads else mention.written)
+        end = stop
+    written += units[end:].decode("utf-16-le", "replace")
+    return written.lstrip(" \t\r\n,:") if addressed else written
+
+
+def _quote_in(data: Json, own: Account, own_name: str) -> Quote | None:
+    """The quote of a data message."""
+    quote = object_in(data, "quote")
+    sent_at = whole_in(quote, "id")
+    if sent_at is None:
+        return None
+    pictures = [quoted_picture_in(as_object(item)) for item in items_in(quote, "attachments")[:_MAX_QUOTED_FILES]]
+    return Quote(
+        sent_at=SentId(sent_at),
+        author=person_in(quote, "authorUuid"),
+        text=_with_names(text_in(quote, "text"), _mentions_in(quote, own, own_name)),
+        pictures=tuple(picture for picture in pictures if picture is not None),
+        has_unseen_files=None in pictures,
+    )
+
+
+def _extras_in(data: Json) -> tuple[str, ...]:
+    """A line for each contact and poll of a data message, of text that people chose, and so kept short."""
+    lines = [_contact(as_object(item)) for item in items_in(data, "contacts")[:_MAX_ITEMS]]
+    if poll := object_in(data, "pollCreate"):
+        texts = ({"text": item} for item in items_in(poll, "options")[:_MAX_ITEMS])
+        options = (f"{number}. {_short(text, 'text')}" for number, text in enumerate(texts, 1))
+        choice = "several answers allowed" if poll.get("allowMultiple") is True else "one answer"
+        lines.append(f"a poll ({choice}): {_short(poll, 'question')} — {', '.join(options)}")
+    return tuple(filter(None, lines))
+
+
+def _contact(contact: Json) -> str:
+    name = object_in(contact, "name")
+    full = " ".join(filter(None, (_short(name, "given"), _short(name, "family")))) or _short(name, "nickname")
+    items = [(what, as_object(item)) for what in ("phone", "email") for item in items_in(contact, what)]
+    ways = (f"{what} {value}" for what, item in items if (value := _short(item, "value")))
+    known = "; ".join(list(filter(None, (full, _short(contact, "organization"), *ways)))[:_MAX_ITEMS])
+    return line_of(f"a contact: {known}", _MAX_LINE_CHARS) if known else ""
+
+
+def _short(parent: Json, field: str) -> str:
+    return line_of(text_in(parent, field))

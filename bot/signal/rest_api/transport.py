@@ -3,25 +3,42 @@
 This bridge is best effort: it loses what arrives while no websocket is open, and part of a burst; `signal_cli` does
 not. Typing indicators, read receipts and the deletion of files go out by signalbot. Messages do not, because it drops
 the words of a refusal, which decide what happens next; nor does it receive, because a frame that it does not know ends
-its reading. Left to others: what frames mean (`envelope`), what a refusal means (`client`).
+its reading.
+Every request has a connection of its own, and is made only once: whether one on a dead kept-alive connection arrived
+would be unknown.
 
-Source: signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22).
+Source: signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22), also with a signal-cli that was
+killed (2026-11-26).
 """
 
 import asyncio
 import base64
+import json
 import logging
+import math
 import re
 import time
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import suppress
+from http import HTTPStatus
 from typing import Literal
 
 import aiohttp
+import httpx
 import signalbot
 from aiohttp import WSMsgType
 
-from bot.errors import ConfigError, Disconnected, NotScanned, SendUnknown
+from bot.errors import (
+    ConfigError,
+    Disconnected,
+    NetworkFailed,
+    NotScanned,
+    NotSent,
+    NotUploaded,
+    SendUnknown,
+    TransportError,
+    Unfetchable,
+)
 from bot.events import (
     Account,
     Attachment,
@@ -39,20 +56,28 @@ from bot.signal.directory import accounts_in, with_id
 from bot.signal.files import data_uri
 from bot.signal.json import Json, as_object, items_in, parse_frame, person_in, text_in
 from bot.signal.protocol import DEVICE_NAME, Release, StreamState
-from bot.signal.rest_api.client import CONNECT_SECONDS, BridgeRefusal, Client, Method, not_sent
-from bot.signal.send_errors import doing, failure
+from bot.signal.send_errors import RefusedCall, asking, doing, failure, failure_told, rate_limited, token_in
 from bot.signal.signal_bridge import Listed, SignalBridge
+from tools import trusted_certificates
 
 _log = logging.getLogger(__name__)
+
+CONNECT_SECONDS = 1.0
+"""For reaching the bridge: every second in which it is back and Aldis is not loses messages."""
+_MAX_ANSWER_BYTES = 32 * 1024 * 1024
+"""For an answer that is no file: the list of all groups is long, and so is a refusal of files, which repeats them."""
+_REACHED_NONE = "Failed to send message"
+"""All that is left of signal-cli's results if no recipient got it: most often network failures."""
 
 _PAUSE_SECONDS = 0.5
 """The pause between two attempts to reach the bridge: together with `CONNECT_SECONDS` less than the two seconds within
 which Aldis must be back after the bridge."""
-_QUIET_SECONDS = 0.5
-"""After so long without a frame the bridge is asked for a sign of life; a stop ends the stream there."""
+_QUIET_SECONDS, _STOP_SECONDS = 0.5, 3.0
+"""After so long without a frame the bridge is asked for a sign of life; a stop ends the stream there, or at last after
+these seconds."""
 MAX_FRAME_BYTES = 4 * 1024 * 1024
 _MIN_VERSION = (0, 101)
-"""From this version on `/v2/send` returns a result for each recipient."""
+"""The first whose `/v2/send` returns a result for each recipient."""
 _MARKERS = {
     Style.BOLD: "**",
     Style.ITALIC: "*",
@@ -63,16 +88,89 @@ _MARKERS = {
 _SPECIAL = re.compile(r"[*~`|\\]")
 _TIMESTAMP = re.compile(r"[0-9]{1,15}")
 _LINKING_SECONDS = 30.0
-_ACCOUNTS_SECONDS = 5.0
-"""For the list of accounts while linking: the bridge hangs for ever if signal-cli answers at once (`getRaw` in
-`src/client/jsonrpc2.go` waits only after it has written), so it is soon asked again."""
+
+
+_Method = Literal["GET", "POST", "PUT", "DELETE"]
+
+
+class _Refusal(RefusedCall):
+    """The bridge answered with an error: its HTTP status and its body; `words` is mostly signal-cli's own sentence."""
+
+    def __init__(self, status: int, body: bytes) -> None:
+        text = body.decode("utf-8", "replace")
+        self.status = status
+        self.body = parse_frame(text)
+        self.may_pass = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        super().__init__(f"signal-cli-rest-api answered with HTTP {status}", text_in(self.body, "error") or text)
+
+    @property
+    def challenge(self) -> str | None:
+        """The token of the captcha to be solved; None if none is wanted."""
+        return token_in(items_in(self.body, "challenge_tokens"))
+
+
+class _Client:
+    """Makes requests to the bridge at `url`."""
+
+    def __init__(self, url: str, *, connect_seconds: float = CONNECT_SECONDS) -> None:
+        for library in ("httpx", "httpcore"):  # they log every address, and there are numbers in them
+            logging.getLogger(library).setLevel(logging.WARNING)
+        self.url = url.rstrip("/")
+        self._http = httpx.AsyncClient(
+            verify=trusted_certificates() if url.startswith("https:") else False,
+            trust_env=False,
+            timeout=httpx.Timeout(None, connect=connect_seconds),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
+        )
+
+    async def call(
+        self,
+        method: _Method,
+        path: str,
+        body: Json | None = None,
+        *,
+        timeout_seconds: float,
+        max_bytes: int = _MAX_ANSWER_BYTES,
+    ) -> bytes:
+        """Returns the body of a successful answer; one of more than `max_bytes` is not read to its end.
+
+        Raises:
+            NotSent: the bridge was certainly not reached; call again later.
+            SendUnknown: it did not answer, or not in time: the call may have been carried out.
+            _Refusal: it answered with an error.
+            Unfetchable: the answer is too long.
+        """
+        answer = bytearray()
+        try:
+            async with (
+                asyncio.timeout(timeout_seconds),
+                self._http.stream(method, self.url + path, json=body) as response,
+            ):
+                async for chunk in response.aiter_bytes():
+                    answer += chunk
+                    if len(answer) > max_bytes:
+                        raise Unfetchable("signal-cli-rest-api's answer is longer than it may be")
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise NotSent("signal-cli-rest-api cannot be reached") from error
+        except (httpx.HTTPError, TimeoutError) as error:
+            raise SendUnknown(f"signal-cli-rest-api did not answer: {type(error).__name__}") from error
+        if not response.is_success:
+            raise _Refusal(response.status_code, bytes(answer))
+        return bytes(answer)
+
+    async def ask(self, path: str, *, timeout_seconds: float) -> object:
+        """Returns the JSON of an answer to a question; raises `Disconnected` if there is none, so ask again."""
+        with asking("a question to signal-cli-rest-api"):
+            return json.loads(await self.call("GET", path, timeout_seconds=timeout_seconds))
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
 
 
 class RestApi(SignalBridge):
-    """A `SignalTransport` over the bridge at `url` for an account.
+    """A `SignalTransport` over the bridge at `url` for an account; for `name` and `takes_notes` see `SignalBridge`.
 
-    The deadlines: `silence` for a websocket that does not answer pings, `send` for a message or a file, `call` for
-    anything else. For `name` and `takes_notes` see `SignalBridge`.
+    The deadlines: `silence` for a websocket that does not answer pings, `send` for a message or a file, `call` else.
     """
 
     def __init__(
@@ -90,11 +188,12 @@ class RestApi(SignalBridge):
         stream = StreamState(keeps_messages=False, pause_seconds=_PAUSE_SECONDS)
         super().__init__(account, stream, name=name, takes_notes=takes_notes)
         self._name = account.name
-        self._is_stopping = False
+        self._ends_at = math.inf
+        """When the stream ends whatever comes, on `time.monotonic`'s clock: soon after a stop."""
         self._silence_seconds = silence_seconds
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
-        self._client = Client(url, connect_seconds=connect_seconds)
+        self._client = _Client(url, connect_seconds=connect_seconds)
         scheme, _, address = self._client.url.partition("://")
         mode = signalbot.ConnectionMode.HTTPS_ONLY if scheme == "https" else signalbot.ConnectionMode.HTTP_ONLY
         storage = signalbot.InMemoryConfig()
@@ -132,16 +231,13 @@ class RestApi(SignalBridge):
 
     async def _frame(self, websocket: aiohttp.ClientWebSocketResponse[Literal[False]]) -> bytes | None:
         """The next frame; None if the bridge has closed the websocket in order, or nothing more comes after a stop.
-
-        Raises:
-            TimeoutError: the bridge answers no pings.
-            ConnectionError: the websocket broke.
+        Raises `TimeoutError` if the bridge answers no pings, `ConnectionError` if the websocket broke.
         """
-        while True:
+        while time.monotonic() < self._ends_at:
             try:
                 message = await websocket.receive(_QUIET_SECONDS)
             except TimeoutError:
-                if self._is_stopping:
+                if self._ends_at < math.inf:
                     return None
                 if time.monotonic() - (self.stream.heard_at or 0) >= self._silence_seconds:
                     raise
@@ -156,10 +252,11 @@ class RestApi(SignalBridge):
                 await websocket.pong(message.data)
             elif message.type is WSMsgType.TEXT:
                 return message.data
+        return None
 
     def stop_receiving(self) -> None:
         """Ends `envelopes` as soon as nothing more comes; see `Transport.stop_receiving`."""
-        self._is_stopping = True
+        self._ends_at = time.monotonic() + _STOP_SECONDS
 
     # Outgoing
 
@@ -194,7 +291,7 @@ class RestApi(SignalBridge):
         body = {"recipient": self._recipient(removal.chat), "timestamp": removal.target}
         return await self._send("DELETE", f"/v1/remote-delete/{self._name}", body, is_group=removal.chat.is_group)
 
-    async def _send(self, method: Method, path: str, body: Json, *, is_group: bool) -> SentId:
+    async def _send(self, method: _Method, path: str, body: Json, *, is_group: bool) -> SentId:
         """Sends something and returns its id; the answer is a list with one entry, or for a removal the entry alone."""
         answer = await self._post(method, path, body, seconds=self._send_seconds, is_group=is_group)
         listed = parse_frame('{"sent": ' + answer.decode("utf-8", "replace") + "}")
@@ -209,13 +306,13 @@ class RestApi(SignalBridge):
         self.challenge = None
         return SentId(int(found[0]))
 
-    async def _post(self, method: Method, path: str, body: Json, *, seconds: float, is_group: bool) -> bytes:
-        """Makes a request that people notice. Raises as `Transport.send`."""
+    async def _post(self, method: _Method, path: str, body: Json, *, seconds: float, is_group: bool) -> bytes:
+        """Makes a request that people notice."""
         try:
             return await self._client.call(method, path, body, timeout_seconds=seconds)
-        except BridgeRefusal as error:
+        except _Refusal as error:
             self.challenge = error.challenge or self.challenge
-            raise not_sent(error, is_group=is_group) from error
+            raise _not_sent(error, is_group=is_group) from error
 
     def _recipient(self, chat: ChatId) -> str:
         """A person's UUID, or a group's id in this bridge's form: the id of the envelopes, in base64 once more."""
@@ -300,7 +397,7 @@ class RestApi(SignalBridge):
         more = {"groups": "?expand=true", "contacts": "?all_recipients=true", "identities": ""}[what]
         return await self._ask(f"/v1/{what}/{self._name}{more}")
 
-    async def _do(self, method: Method, path: str, body: Json) -> None:
+    async def _do(self, method: _Method, path: str, body: Json) -> None:
         """Makes a request for the operator, who reads why it is refused."""
         with doing("a request to signal-cli-rest-api"):
             await self._client.call(method, path, body, timeout_seconds=self._send_seconds)
@@ -319,13 +416,30 @@ class RestApi(SignalBridge):
         return True
 
 
+def _not_sent(error: _Refusal, *, is_group: bool) -> TransportError:
+    """The error for a refused send. 400 is the bridge's catch-all, so its words decide; other 4xx come
+    before the request was read. After 5xx the outcome is unknown: a proxy may have passed the request on.
+    """
+    status = error.status
+    if status == HTTPStatus.BAD_REQUEST:
+        if error.words.strip() == _REACHED_NONE:
+            return NetworkFailed("signal-cli reached no recipient")
+        known = failure_told(error.words, is_group=is_group)
+        return SendUnknown("signal-cli-rest-api failed while sending") if known is None else known
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return rate_limited(challenge=error.challenge)
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        return NotUploaded(f"the request is too large: HTTP {status}", is_final=True)
+    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return NotSent(f"what answers at SIGNAL__URL did not take the request: HTTP {status}")
+    return SendUnknown(f"signal-cli-rest-api answered with HTTP {status}")
+
+
 def styled_text(content: Styled) -> str:
     """Returns the text with the bridge's markers for its styles.
 
     Its parser removes markers, so a text that itself has such characters goes out plain, and a range that overlaps or
-    touches another is left out: a style can get lost, a character never.
-
-    Source: signal-cli-rest-api, `src/utils/textstyleparser.go`, commit a08db23 (2026-11-21).
+    touches another is left out: a style can get lost, a character never. Source: `src/utils/textstyleparser.go`.
     """
     text, places = content.text, {unit: index for index, unit in enumerate(utf16_offsets(content.text))}
     if _SPECIAL.search(text):
@@ -342,22 +456,21 @@ def styled_text(content: Styled) -> str:
 
 
 class RestApiLinking:
-    """`Linking` by the bridge at `url`; `scan_seconds` is how long the phone can take."""
+    """`Linking` by the bridge at `url`; `scan_seconds` is how long the phone can take, `poll_seconds` the pause between
+    two looks at the list of accounts.
+    """
 
     def __init__(
-        self,
-        url: str,
-        *,
-        scan_seconds: float = 60,
-        poll_seconds: float = 1,
-        accounts_seconds: float = _ACCOUNTS_SECONDS,
+        self, url: str, *, scan_seconds: float = 60, poll_seconds: float = 1, accounts_seconds: float = 5
     ) -> None:
-        self._client = Client(url)
+        self._client = _Client(url)
         self.scan_seconds = scan_seconds
         self._poll_seconds = poll_seconds
+        # The bridge hangs for ever if signal-cli answers at once (`getRaw` in `src/client/jsonrpc2.go` waits only after
+        # it has written), so it is soon asked again.
         self._accounts_seconds = accounts_seconds
         self._before: tuple[Account, ...] | None = None
-        """What was linked before the first code, so that a scan of an outdated code is noticed as well."""
+        """What was linked before the first code; an outdated one may be scanned, too."""
 
     async def accounts(self) -> tuple[Account, ...]:
         """Returns the accounts that are already linked; see `Linking.accounts`."""
@@ -381,14 +494,11 @@ class RestApiLinking:
         return uri
 
     async def finish_link(self, uri: str) -> str:  # noqa: ARG002 - the other bridge wants it
-        """Waits for the phone and returns its account, polling the list of accounts; see `Linking.finish_link`.
-
-        While it links, signal-cli may answer nothing else for seconds.
-        """
+        """Waits for the phone and returns its account, by the list of accounts; see `Linking.finish_link`."""
         try:
             async with asyncio.timeout(self.scan_seconds):
                 while True:
-                    with suppress(Disconnected):
+                    with suppress(Disconnected):  # while it links, signal-cli may answer nothing else for seconds
                         if new := set(await self.accounts()) - set(self._before or ()):
                             return new.pop().name
                     await asyncio.sleep(self._poll_seconds)
