@@ -1,20 +1,14 @@
-"""The lists of groups, contacts, keys and accounts of either bridge, and which account `SIGNAL__ACCOUNT` means.
-
-Tolerant about what people choose, strict if the answer as a whole is unreadable.
-
-Source: signal-cli 0.14.6, `ListGroupsCommand`, `ListContactsCommand` and `ListIdentitiesCommand` in
-`org.asamk.signal.commands`; signal-cli-rest-api, commit a08db23, `src/client/client.go` (2026-11-21).
-"""
+"""The lists that either bridge gives, and which of its accounts `SIGNAL__ACCOUNT` means."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
 from bot.errors import Disconnected
-from bot.events import Account, PersonId
+from bot.events import Account
 from bot.invocation import command_line
-from bot.signal.json import Json, as_object, items_in, line_of, name_of, object_in, person_in, text_in, whole_in
-from bot.signal.protocol import Contact, Group, Identity, Linking
+from bot.signal.json import Json, as_object, items_in, line_of, person_in, text_in, whole_in
+from bot.signal.protocol import Linking
 
 _MAX_EMOJI_CHARS = 16
 
@@ -27,55 +21,6 @@ UNNAMED = (
     "the uuid there (`signal-cli -o json listAccounts` shows it), or let Aldis talk to "
     "signal-cli's own daemon"
 )
-
-
-def groups_in(answer: object) -> tuple[Group, ...]:
-    """Returns the groups of a list that the account is in.
-
-    Raises, like all that follow:
-        Disconnected: it is no list; ask again.
-    """
-    return tuple(_group(entry) for entry in _entries(answer) if _is_member(entry) and _group_id(entry))
-
-
-def former_groups_in(answer: object, *, account: Account) -> frozenset[str]:
-    """Returns the ids of groups of a list that the account is neither in nor invited to."""
-    others = {_group_id(entry) for entry in _entries(answer) if not _is_member(entry) and _group_id(entry)}
-    return frozenset(others - {group.id for group in invitations_in(answer, account=account)})
-
-
-def invitations_in(answer: object, *, account: Account) -> tuple[Group, ...]:
-    """Returns the groups of a list that the account is invited to."""
-    return tuple(
-        _group(entry)
-        for entry in _entries(answer)
-        if not _is_member(entry) and _group_id(entry)
-        for one in (*items_in(entry, "pendingMembers"), *items_in(entry, "pending_invites"))
-        if _is_own(as_object(one), account)
-    )
-
-
-def contacts_in(answer: object, *, account: Account) -> tuple[Contact, ...]:
-    """Returns the people of a list, without the account itself and without people whose UUID is unknown."""
-    return tuple(
-        _contact(entry, person)
-        for entry in _entries(answer)
-        if not _is_own(entry, account) and (person := person_in(entry, "uuid")) is not None
-    )
-
-
-def identities_in(answer: object) -> tuple[Identity, ...]:
-    """Returns the keys of a list, without those of people whose UUID is unknown."""
-    return tuple(
-        Identity(
-            person=person,
-            is_trusted=(text_in(entry, "trustLevel") or text_in(entry, "status")) != "UNTRUSTED",
-            key=text_in(entry, "fingerprint"),
-            safety_number=text_in(entry, "safetyNumber") or text_in(entry, "safety_number"),
-        )
-        for entry in _entries(answer)
-        if (person := person_in(entry, "uuid")) is not None
-    )
 
 
 def accounts_in(answer: object) -> tuple[Account, ...]:
@@ -91,7 +36,7 @@ def stickers_in(answer: object) -> Mapping[Sticker, str]:
     """Returns the emoji of all stickers of a list of packs; none with letters, which would be words of its maker."""
     return {
         (text_in(pack, "packId"), whole_in(sticker, "id")): emoji
-        for pack in _entries(answer)
+        for pack in entries_in(answer)
         for sticker in map(as_object, items_in(pack, "stickers"))
         if (emoji := line_of(text_in(sticker, "emoji"), _MAX_EMOJI_CHARS)) and not any(map(str.isalpha, emoji))
     }
@@ -107,11 +52,12 @@ def account_in(entry: object) -> Account:
 
 def with_id(account: Account, contacts: object) -> Account:
     """Returns the account with the UUID from its own list of contacts, if that has it."""
-    own = [person_in(entry, "uuid") for entry in _entries(contacts) if _is_own(entry, account)]
+    own = [person_in(entry, "uuid") for entry in entries_in(contacts) if is_own(entry, account)]
     return replace(account, id=next(filter(None, own), account.id))
 
 
-def _entries(answer: object) -> Iterator[Json]:
+def entries_in(answer: object) -> Iterator[Json]:
+    """Yields the entries of a list; raises `Disconnected` if it is none, so ask again."""
     return map(as_object, _items(answer))
 
 
@@ -121,39 +67,9 @@ def _items(answer: object) -> list[object]:
     return cast("list[object]", answer)
 
 
-# The bridges name some fields differently: signal-cli has the first of two, but for the id of a group.
-
-
-def _is_own(entry: Json, account: Account) -> bool:
+def is_own(entry: Json, account: Account) -> bool:
+    """Returns whether an entry of a list is this account."""
     return account.is_called(text_in(entry, "number"), text_in(entry, "uuid"))
-
-
-def _group_id(entry: Json) -> str:
-    return text_in(entry, "internal_id") or text_in(entry, "id")
-
-
-def _group(entry: Json) -> Group:
-    listed = items_in(entry, "members")
-    members = frozenset(filter(None, (person_in(as_object(member), "uuid") for member in listed)))
-    return Group(
-        id=_group_id(entry),
-        name=name_of(text_in(entry, "name")) or "",
-        members=members,
-        is_complete=len(members) == len(listed) > 0,
-    )
-
-
-def _is_member(entry: Json) -> bool:
-    return entry.get("isMember") is not False and entry.get("member") is not False
-
-
-def _contact(entry: Json, person: PersonId) -> Contact:
-    number = text_in(entry, "number")
-    profile = object_in(entry, "profile")
-    given = text_in(profile, "givenName") or text_in(profile, "given_name")
-    family = text_in(profile, "familyName") or text_in(profile, "lastname")
-    name = name_of(text_in(entry, "name"), number) or name_of(f"{given} {family}".strip(), number)
-    return Contact(person=person, number=number or None, name=name)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,4 +1,8 @@
-"""What both transports to Signal have in common; what each makes of it are its methods with an underscore."""
+"""What both transports to Signal have in common; what each makes of it are its methods with an underscore.
+
+Source: signal-cli 0.14.6, `ListGroupsCommand`, `ListContactsCommand` and `ListIdentitiesCommand` in
+`org.asamk.signal.commands`; signal-cli-rest-api, commit a08db23, `src/client/client.go` (2026-11-21).
+"""
 
 import logging
 from abc import ABC, abstractmethod
@@ -8,9 +12,10 @@ from typing import Literal
 
 from bot.errors import CallRefused, Disconnected, SendUnknown, TransportError, Unfetchable
 from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, SentId
-from bot.signal.directory import contacts_in, former_groups_in, groups_in, identities_in, invitations_in
+from bot.signal.directory import entries_in, is_own
 from bot.signal.envelope import FrameReader
 from bot.signal.files import check_size, files_in
+from bot.signal.json import Json, as_object, items_in, name_of, object_in, person_in, text_in
 from bot.signal.protocol import Contact, Group, Identity, Progress, StreamState
 from bot.signal.send_errors import UNTRUSTED, RefusedCall
 
@@ -105,25 +110,52 @@ class SignalBridge(ABC):
     async def _confirm(self, author: PersonId, names: tuple[SentId, ...]) -> None:
         """Sends a read receipt for messages of a person."""
 
+    # The bridges name some fields of their lists differently: the second name is that of signal-cli-rest-api.
+
     async def groups(self) -> tuple[Group, ...]:
         """Returns the groups that the account is in; see `Groups.groups`."""
-        return groups_in(await self._list("groups"))
+        return tuple(_group(entry) for entry in await self._groups() if _is_member(entry))
 
     async def invitations(self) -> tuple[Group, ...]:
         """Returns the groups that the account is invited to; see `Groups.invitations`."""
-        return invitations_in(await self._list("groups"), account=self._account)
+        return tuple(_group(entry) for entry in await self._groups() if self._is_invited(entry))
 
     async def former_groups(self) -> frozenset[str]:
         """Returns the groups that the account is in no more; see `Groups.former_groups`."""
-        return former_groups_in(await self._list("groups"), account=self._account)
+        groups = await self._groups()
+        return frozenset(_group_id(entry) for entry in groups if not (_is_member(entry) or self._is_invited(entry)))
+
+    async def _groups(self) -> list[Json]:
+        return [entry for entry in entries_in(await self._list("groups")) if _group_id(entry)]
+
+    def _is_invited(self, entry: Json) -> bool:
+        invited = (*items_in(entry, "pendingMembers"), *items_in(entry, "pending_invites"))
+        return not _is_member(entry) and any(is_own(as_object(one), self._account) for one in invited)
 
     async def contacts(self) -> tuple[Contact, ...]:
         """Returns the people that the account knows; see `Identities.contacts`."""
-        return contacts_in(await self._list("contacts"), account=self._account)
+        found: list[Contact] = []
+        for entry in entries_in(await self._list("contacts")):
+            number, profile = text_in(entry, "number"), object_in(entry, "profile")
+            given = text_in(profile, "givenName") or text_in(profile, "given_name")
+            family = text_in(profile, "familyName") or text_in(profile, "lastname")
+            name = name_of(text_in(entry, "name"), number) or name_of(f"{given} {family}".strip(), number)
+            if not is_own(entry, self._account) and (person := person_in(entry, "uuid")) is not None:
+                found.append(Contact(person=person, number=number or None, name=name))
+        return tuple(found)
 
     async def identities(self) -> tuple[Identity, ...]:
         """Returns the keys of all people that the bridge knows; see `Identities.identities`."""
-        return identities_in(await self._list("identities"))
+        return tuple(
+            Identity(
+                person=person,
+                is_trusted=(text_in(entry, "trustLevel") or text_in(entry, "status")) != "UNTRUSTED",
+                key=text_in(entry, "fingerprint"),
+                safety_number=text_in(entry, "safetyNumber") or text_in(entry, "safety_number"),
+            )
+            for entry in entries_in(await self._list("identities"))
+            if (person := person_in(entry, "uuid")) is not None
+        )
 
     @abstractmethod
     async def _list(self, what: Listed) -> object:
@@ -171,3 +203,20 @@ class SignalBridge(ABC):
         self._reader.check_bounds(chat)
         if chat.is_group and self._reached.get(chat, -1) != self._revisions.get(chat):
             await self.typing(chat, started=False)
+
+
+def _group_id(entry: Json) -> str:
+    """The id of a group as in envelopes."""
+    return text_in(entry, "internal_id") or text_in(entry, "id")
+
+
+def _is_member(entry: Json) -> bool:
+    return entry.get("isMember") is not False and entry.get("member") is not False
+
+
+def _group(entry: Json) -> Group:
+    listed = items_in(entry, "members")
+    found = (person_in(as_object(member), "uuid") for member in listed)
+    members = frozenset(member for member in found if member is not None)
+    name, is_complete = name_of(text_in(entry, "name")) or "", len(members) == len(listed) > 0
+    return Group(id=_group_id(entry), name=name, members=members, is_complete=is_complete)
