@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bot.access.chat_settings import MAX_PERSONA_CHARS, Persona
 from bot.chat import phrases as turn_phrases
-from bot.chat.intents import plain_name
+from bot.chat.deeds import plain_name
 from bot.chat.offers import gather_tools
 from bot.commands import phrases
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command, fold
