@@ -1,7 +1,5 @@
 """Everything Aldis keeps. `bot` imports from here; only `bot.app` reaches inside.
 
-The store knows rows and times, not meaning: contents are bytes, sealed with one key per conversation.
-
 `__init__.pyi` lists the public names. The module behind a name is imported when the name is first used, so code that
 only needs an error or a row type loads neither SQLite nor cryptography.
 """

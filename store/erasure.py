@@ -8,10 +8,8 @@
 The database and the key file do not commit together, so a conversation is forgotten in three transactions:
 
     prepare (keys)              creates the key of the next generation
-    conversation (database)     deletes the rows, seals later messages again, counts up the generation
+    conversation (database)     deletes the rows, seals later messages again, settles the message that asked for it
     `Keyring.sweep` (keys)      destroys the key of the former generation; after a crash the next opening does
-
-The message that asked for it is settled in the second one, so after a crash before that it asks again.
 """
 
 import json
@@ -69,10 +67,7 @@ class Forgetting(Repository):
     """The repository that forgets. All methods run inside a transaction."""
 
     def turns(self, *turns: int, now: datetime) -> None:
-        """Deletes the words of turns, and what of their answers is not sent; settles their messages.
-
-        If a turn is running, its outcome will be dropped.
-        """
+        """Deletes the words of turns, even running ones, and what of answers is not sent; settles their messages."""
         these = json.dumps(turns)
         for statement in _WORDS_OF_TURNS.split(";"):
             self.execute(statement, (these,))
@@ -126,10 +121,7 @@ class Forgetting(Repository):
         )
 
     def expire(self, now: datetime) -> int:
-        """Deletes reminders' words, facts, predictions and summaries whose messages have disappeared; returns how many.
-
-        The words of reminders that came a day ago go as well.
-        """
+        """Deletes the words of reminders, facts, predictions and summaries that have disappeared; returns how many."""
         self.execute(
             "UPDATE reminders SET plan = NULL, words = NULL WHERE settled_at <= ? AND plan IS NOT NULL",
             (millis(now - _KEPT_WORDS),),
@@ -171,8 +163,7 @@ class Forgetting(Repository):
     def conversation(self, address: str, *, before: InboxId, now: datetime) -> None:
         """Deletes all words of the conversation at this address, which goes on with another id and key (`prepare`).
 
-        Open messages from `before` on wait in the new conversation; earlier ones are settled. The names of messages
-        stay, to recognize redeliveries and late receipts, and so do the costs.
+        Open messages from `before` on wait there. The names of messages stay, to recognize redeliveries and receipts.
         """
         handle = self.chat_handle(address)
         old: ConversationId | None = self.value("SELECT id FROM conversations WHERE handle = ?", (handle,))
@@ -224,7 +215,7 @@ class Forgetting(Repository):
     def person(self, person: str, *, before: InboxId, now: datetime, within: ConversationId | None = None) -> None:
         """Deletes a person's data in every conversation, or `within` one. `person` is the author, as of an `Arrival`.
 
-        Their own open messages from before `before` are settled; the other open messages of their turns wait again.
+        Their open messages from before `before` are settled; the other open messages of their turns wait again.
         """
         handle = self.keyring.handle(person)
         turns = self.column(

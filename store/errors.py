@@ -1,14 +1,6 @@
-"""Errors of the store, and who has to act on each.
+"""Errors of the store. The operator has to act on each but `StepMissing`; messages name files, never contents.
 
-    StoreError
-    |- StoreInUse      the operator: another Aldis has this store open
-    |- SchemaTooNew    the operator: a newer Aldis wrote this store
-    |- WrongKey        the operator: the master key does not open this store
-    |- Damaged         the operator: a sealed value or the file itself is not what was written
-    |- StepMissing     no one: an earlier step of the turn could not be written; write that one first
-    '- StoreFull       the operator: the disk is full; works again once there is space
-
-Messages name files and versions, never contents.
+StoreError <- StoreInUse, SchemaTooNew, WrongKey, Damaged, StepMissing, StoreFull
 """
 
 

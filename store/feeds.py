@@ -16,15 +16,16 @@ from datetime import datetime
 from store.repository import Repository, millis, millis_if, moment_if
 
 MAX_FEEDS = 50
-"""The most feeds, unless the settings name more. They are read a few at a time, and each may be slow."""
-
+"""The most feeds, unless the settings name more."""
 MAX_WORDS = 12
 """The most words of a query that count."""
-
 _MAX_PRUNED = 500  # per transaction, so that others do not wait long for it
 _MAX_WORD_CHARS = 60
 
-_FEED = "id, given, is_set, url, title, etag, last_modified, digest, due_at, read_at, trouble"
+_FEED = (
+    "id, given, is_set, url, title, etag, last_modified, digest, due_at, read_at, trouble, "
+    "(SELECT count(*) FROM articles WHERE feed_id = feeds.id) AS articles"
+)
 _FOUND = (
     "SELECT feed_id AS feed, feeds.title AS feed_title, feeds.url AS feed_url, key, articles.url AS url, "
     "articles.title AS title, articles.summary AS summary, published_at, is_dated "
@@ -45,17 +46,16 @@ class Feed:
     """Whether it comes from the settings."""
     url: str
     title: str
-    """Its own title; empty until it was read."""
     etag: str | None
     last_modified: str | None
     digest: bytes | None
-    """Digest of what was read last; None: nothing yet."""
+    """Digest of what was read last."""
     due_at: datetime | None
     """When it is read next; None: given up by an earlier version, until the next start."""
     read_at: datetime | None
-    """When it was read last, changed or not; None: never."""
     trouble: str | None
-    """What went wrong the last time, as one word; None: nothing."""
+    """What went wrong the last time, as one word."""
+    articles: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,9 +63,8 @@ class Article:
     """An entry of a feed."""
 
     key: str
-    """The id that the feed gives it; not empty."""
+    """The id that the feed gives it."""
     url: str | None
-    """The normalized address; None: it has none."""
     title: str
     summary: str
     published_at: datetime
@@ -88,10 +87,6 @@ class Feeds(Repository):
     def all(self) -> tuple[Feed, ...]:
         """Returns all feeds in the order in which they were added."""
         return self._feeds("ORDER BY id")
-
-    def counts(self) -> dict[int, int]:
-        """Returns the number of kept articles by feed id, leaving out feeds without any."""
-        return dict(self.rows("SELECT feed_id, count(*) FROM articles GROUP BY feed_id"))
 
     def settle_set(self, urls: Sequence[str], *, now: datetime) -> None:
         """Makes these the feeds of the settings, and removes former ones."""
@@ -156,10 +151,8 @@ class Feeds(Repository):
     def search(
         self, query: str, *, since: datetime, now: datetime, limit: int
     ) -> tuple[tuple[FoundArticle, ...], bool]:
-        """Returns the articles from `since` on that contain all words of the query, the best and newest first.
-
-        If there are none, returns those with some of the words; the second value tells whether they contain all.
-        Nothing in the query acts as search syntax.
+        """Returns the articles from `since` on that contain all words of the query, or else some of them, the best and
+        newest first, and whether they contain all. Nothing in the query acts as search syntax.
         """
         words = _words(query)
         for joint in (" ", " OR ") if words else ():
@@ -181,10 +174,8 @@ class Feeds(Repository):
         )
 
     def prune(self, *, before: datetime, limit: int) -> int:
-        """Deletes articles older than `before` and the oldest beyond `limit`, some hundreds at once; returns how many.
-
-        Articles that are still in their feed stay: they would come back as new.
-        """
+        """Deletes articles older than `before` and the oldest beyond `limit`, a part at once; returns how many."""
+        # Articles that are still in their feed stay: they would come back as new.
         return self.execute(
             "DELETE FROM articles WHERE id IN (SELECT id FROM (SELECT id, is_listed, published_at, row_number() OVER "
             "(ORDER BY is_listed DESC, published_at DESC, id DESC) AS place FROM articles) "

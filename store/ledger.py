@@ -68,25 +68,13 @@ class Ledger(Repository):
         self,
         conversation: ConversationId | None,
         turn: TurnId,
-        person: str | None,
+        person: str | bytes | None,
         entries: Sequence[LedgerEntry],
         *,
         now: datetime,
     ) -> int:
-        """Writes calls of a turn in order; returns the row of the last one, or 0. `conversation`: None if gone."""
-        handle = None if person is None else self.keyring.handle(person)
-        return self._add(conversation, turn, handle, entries, millis(now))
-
-    def settle(self, row: int, entries: Sequence[LedgerEntry]) -> None:
-        """Puts what was really paid in the place of the row of an estimate, at its time; once only."""
-        delete = "DELETE FROM ledger WHERE id = ? RETURNING conversation_id, turn_id, person, at"
-        for conversation, turn, person, at in self.rows(delete, (row,)):
-            self._add(conversation, turn, person, entries, at)
-
-    def _add(
-        self, conversation: int | None, turn: int | None, person: bytes | None, entries: Sequence[LedgerEntry], at: int
-    ) -> int:
-        row = 0
+        """Writes calls of a turn in order; returns the row of the last one, or 0. `person` may be a handle."""
+        row, handle = 0, self.keyring.handle(person) if isinstance(person, str) else person
         for entry in entries:
             row = self.value(
                 "INSERT INTO ledger (conversation_id, turn_id, person, at, kind, provider, name, outcome, "
@@ -95,12 +83,18 @@ class Ledger(Repository):
                 "VALUES ((SELECT id FROM conversations WHERE id = ?), (SELECT id FROM turns WHERE id = ?), "
                 "?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
                 (
-                    *(conversation, turn, person, at, entry.kind, entry.provider, entry.name, entry.outcome),
+                    *(conversation, turn, handle, millis(now), entry.kind, entry.provider, entry.name, entry.outcome),
                     *(entry.input_tokens, entry.output_tokens),
                     None if entry.cost_usd is None else str(entry.cost_usd),
                 ),
             )
         return row
+
+    def settle(self, row: int, entries: Sequence[LedgerEntry]) -> None:
+        """Puts what was really paid in the place of the row of an estimate, at its time; once only."""
+        delete = "DELETE FROM ledger WHERE id = ? RETURNING conversation_id, turn_id, person, at"
+        for conversation, turn, person, at in self.rows(delete, (row,)):
+            self.add(conversation, turn, person, entries, now=moment(at))
 
     def usage(self, *, since: datetime) -> tuple[SpentUsage, ...]:
         """Returns the usage since then, one entry per day (UTC), person, kind and name, in order of days."""

@@ -1,18 +1,13 @@
 """What people asked Aldis to keep: facts about them, reminders with the time zone of each person, and predictions.
 
     reminder:    put --> planned --again--> planned (its next time)
-                            |-end-----> over: it came for the last time; a day later its words are gone
-                            |             '-revive--> planned
+                            |-end-----> over: it came for the last time --again--> planned
                             |-settle--> settled: it was cancelled; its words are gone
-                            |-expire--> planned without words: they came from a message that has disappeared
-                            '-undo, forget--> row deleted
+                            '-expire--> planned without words: they came from a message that has disappeared
     prediction:  put --> open --settle--> settled --settle, undone--> open ...
-                          |                  |-strike--> words gone
-                          '------------------'-expire, retain, forget--> row deleted
 
-Facts stand in a person's direct conversation, the others in the conversation that they were made in; all are sealed
-with its key and deleted with it. The call that asked for one may be repeated after a crash, so its name (`origin`)
-outlives the words for a while.
+Facts stand in a person's direct conversation, the others where they were made; all are deleted with it. The call that
+asked for one may be repeated after a crash, so its name (`origin`) outlives the words for a while.
 """
 
 from collections.abc import Mapping
@@ -33,10 +28,16 @@ class _Memories(Repository, Generic[M]):
     table: str
     columns: str
     sealed: tuple[str, ...]
+    is_kept: str
 
     def of_origin(self, origin: str | None) -> M | None:
         """Returns what this call or message had kept, in whatever state; None: nothing."""
         return next(iter(self._read("origin = ?", (origin,))), None)
+
+    def count(self, person: str) -> int:
+        """Counts what is kept of the person in all conversations."""
+        kept = f"SELECT count(*) FROM {self.table} WHERE person = ? AND {self.is_kept}"  # noqa: S608  (literals only)
+        return self.value(kept, (self.keyring.handle(person),))
 
     def _put(
         self,
@@ -75,16 +76,12 @@ class _Memories(Repository, Generic[M]):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fact:
-    """One remembered fact."""
+    """One remembered fact, by the number that the person knows, with where it comes from; None: it was forgotten."""
 
     number: int
-    """The number by which the person knows it while it is kept."""
     fact: bytes | None = None
-    """None: it was forgotten."""
     expires_at: datetime | None
-    """When it disappears with the message it came from; None: it stays."""
     labels: bytes | None = None
-    """Where it comes from; None: unknown."""
 
 
 class Facts(_Memories[Fact]):
@@ -125,24 +122,20 @@ class Facts(_Memories[Fact]):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reminder:
-    """One reminder."""
+    """One reminder, by the number that its person knows in this conversation while it is planned."""
 
     id: int
     conversation: ConversationId
     origin: str
-    """The name of the call or message that planned it."""
     number: int
-    """The number by which its person knows it in this conversation while it is planned."""
     plan: bytes = b""
     """When and where it is due; empty once it is settled."""
     words: bytes | None = None
-    """The text; None once it has disappeared or the reminder is settled."""
+    """None once they have disappeared, at `expires_at`, or the reminder is settled."""
     due_at: datetime
     """The next time, or the last one."""
     expires_at: datetime | None
-    """When the words disappear; None: they stay."""
     is_over: bool
-    """Whether it came for the last time."""
 
 
 _HERE = "EXISTS (SELECT 1 FROM conversations WHERE conversations.id = conversation_id AND realm = ?)"
@@ -151,7 +144,7 @@ _HERE = "EXISTS (SELECT 1 FROM conversations WHERE conversations.id = conversati
 class Reminders(_Memories[Reminder]):
     """Reminders, and the time zones of people."""
 
-    kind, table, sealed = Reminder, "reminders", ("plan", "words")
+    kind, table, sealed, is_kept = Reminder, "reminders", ("plan", "words"), "settled_at IS NULL"
     columns = (
         "id, conversation_id AS conversation, origin, number, plan, words, due_at, expires_at, "
         "settled_at IS NOT NULL AS is_over"
@@ -169,10 +162,7 @@ class Reminders(_Memories[Reminder]):
         turn: TurnId | None = None,
         expires_at: datetime | None = None,
     ) -> Reminder:
-        """Plans a reminder, or returns the one that the same origin planned before, in whatever state.
-
-        Its words expire at `expires_at` or else with `turn`.
-        """
+        """Plans a reminder, whose words expire at `expires_at` or with `turn`, or returns the one of this origin."""
         handle, texts = self.keyring.handle(person), {"plan": plan, "words": words}
         numbered = "conversation_id = ? AND person = ? AND settled_at IS NULL", (conversation, handle)
         end = self._end_of(turn) if expires_at is None else millis(expires_at)
@@ -189,12 +179,6 @@ class Reminders(_Memories[Reminder]):
             "OR id IN (SELECT device FROM inbox WHERE turn_id = ?2 AND kind = 'reminder') "
             "OR origin IN (SELECT 'item_' || id FROM inbox WHERE turn_id = ?2)) ORDER BY due_at, id",
             (self.keyring.handle(person), turn),
-        )
-
-    def count(self, person: str) -> int:
-        """Counts the person's planned reminders in all conversations."""
-        return self.value(
-            "SELECT count(*) FROM reminders WHERE person = ? AND settled_at IS NULL", (self.keyring.handle(person),)
         )
 
     def of_person(self, person: str, conversation: ConversationId | None = None) -> tuple[Reminder, ...]:
@@ -225,19 +209,14 @@ class Reminders(_Memories[Reminder]):
         return moment_if(self.value(next_at, (self.realm,)))
 
     def again(self, reminder: int, due_at: datetime) -> None:
-        """Sets the next time of a repeating reminder that has just come."""
-        self.execute("UPDATE reminders SET due_at = ? WHERE id = ?", (millis(due_at), reminder))
-        self.notify("members")
-
-    def revive(self, reminder: int, due_at: datetime) -> None:
-        """Plans a reminder again that is over, under a new number, or sets the next time of one that is planned."""
+        """Sets the next time of a planned reminder, or plans one again that is over, under a new number."""
         self.execute(
             "UPDATE reminders SET due_at = ?, settled_at = NULL, number = CASE WHEN settled_at IS NULL THEN number "
             "ELSE (SELECT coalesce(max(number), 0) + 1 FROM reminders AS others WHERE others.person = reminders.person "
             "AND others.conversation_id = reminders.conversation_id AND others.settled_at IS NULL) END WHERE id = ?",
             (millis(due_at), reminder),
         )
-        self.notify("reminders")
+        self.notify("reminders", "members")
 
     def end(self, reminder: int, *, now: datetime) -> None:
         """Ends a reminder that has come for the last time; `expire` deletes its words a day later."""
@@ -272,24 +251,19 @@ class Reminders(_Memories[Reminder]):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PredictionRow:
-    """One prediction."""
+    """One prediction, by its number in its conversation. Without words it was struck, without an outcome it is open."""
 
     number: int
-    """Its number in its conversation; a struck prediction keeps it for a while."""
     words: bytes | None = None
-    """What was predicted; None: it was struck."""
     outcome: bytes | None = None
-    """How it turned out; None: it is open."""
     settled_at: datetime | None
-    """When the outcome was recorded; None: it is open."""
     expires_at: datetime | None
-    """When it disappears with a message it came from; None: it stays."""
 
 
 class Predictions(_Memories[PredictionRow]):
     """Predictions of people."""
 
-    kind, table, sealed = PredictionRow, "predictions", ("words", "outcome")
+    kind, table, sealed, is_kept = PredictionRow, "predictions", ("words", "outcome"), "words IS NOT NULL"
     columns = "number, words, outcome, settled_at, expires_at"
 
     def put(
@@ -298,12 +272,6 @@ class Predictions(_Memories[PredictionRow]):
         """Keeps a prediction as long as its turn, or returns the one that the same origin recorded before."""
         handle, numbered = self.keyring.handle(person), ("conversation_id = ?", (conversation,))
         return self._put(conversation, origin, turn, {"words": words}, numbered, person=handle, due_at=millis(due_at))
-
-    def count(self, person: str) -> int:
-        """Counts the person's predictions in all conversations."""
-        return self.value(
-            "SELECT count(*) FROM predictions WHERE person = ? AND words IS NOT NULL", (self.keyring.handle(person),)
-        )
 
     def all(self, conversation: ConversationId, person: str, *, now: datetime) -> tuple[PredictionRow, ...]:
         """Returns the predictions of this person in the conversation, the oldest first."""
@@ -323,10 +291,7 @@ class Predictions(_Memories[PredictionRow]):
         turn: TurnId,
         now: datetime,
     ) -> PredictionRow | None:
-        """Records the outcome of the person's prediction (None: reopens it); returns the new state, None if not found.
-
-        It then disappears with the message with the outcome, if not before.
-        """
+        """Records the outcome of a prediction (None: reopens it); returns the new state, None if it is not found."""
         origin = self._origin(conversation, person, number, now)
         sealed = self.seal(conversation, f"predictions.outcome|{origin}", outcome)
         self.execute(

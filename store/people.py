@@ -1,5 +1,5 @@
-"""People: who was let in by pairing, whose account has a phone number on the operator's lists, and whose safety number
-has changed. Beside them the accounts of Aldis, and what was allowed for good, held, or noticed.
+"""People: who was let in, whose a listed number is, whose safety number has changed. Beside them the accounts of Aldis,
+and what was allowed for good, held, or noticed.
 
 People are kept as handles, so the file alone names no one. Rows are sealed, each bound to its handle: one that Aldis
 has not written counts as missing, and forbids what a missing row would allow.
@@ -21,12 +21,11 @@ _NO_IDENTITY = (None, 0, 0, 0, None)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Approval:
-    """A person who was let in, by the label that lists and commands have, as the store knows no names."""
+    """A person who was let in, and the admin who did it, both by the labels of lists and commands."""
 
     label: str
     at: datetime
     by: str
-    """The label of the admin who let them in."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -242,10 +241,6 @@ class Notices(Repository):
         gone = set(self.column("SELECT name FROM notices WHERE topic = ?", (place,))) - kept
         self.execute_many("DELETE FROM notices WHERE topic = ? AND name = ?", [(place, name) for name in gone])
 
-    def prune(self, *, before: datetime) -> None:
-        """Deletes notices that were not seen since `before`."""
-        self.execute("DELETE FROM notices WHERE seen_at < ?", (millis(before),))
-
 
 class Members(Repository):
     """The members of groups, as the bridge last listed them; chats and people are given by the addresses of chats.
@@ -255,10 +250,7 @@ class Members(Repository):
     """
 
     def keep(self, group: str, people: Collection[str], *, listed_at: datetime) -> bool:
-        """Keeps the members of the group, as of `listed_at`, before the bridge was asked.
-
-        Returns False, and keeps nothing, if the group has no conversation or the list is empty.
-        """
+        """Keeps the members of the group as of `listed_at`; returns False if it has no conversation, or no members."""
         conversation = self.value("SELECT id FROM conversations WHERE handle = ?", (self.chat_handle(group),))
         if conversation is None or not people:
             return False
@@ -293,10 +285,7 @@ class Members(Repository):
         self.notify("members")
 
     def has_left(self, group: str, person: str, *, since: datetime) -> bool:
-        """Whether the group's last list, newer than `since`, leaves out this person. Addresses are as for `keep`.
-
-        False also if there is no newer list, so that the members are not known.
-        """
+        """Whether the group's last list, newer than `since`, leaves out this person; False also without such a list."""
         return self.exists(
             "SELECT 1 FROM rosters JOIN conversations ON conversations.id = conversation_id "
             "WHERE handle = ?1 AND listed_at > ?2 AND NOT EXISTS (SELECT 1 FROM members "

@@ -3,13 +3,11 @@
     master key --wraps--> index key           handles: keyed hashes that find a row without naming a person
                '-wraps--> data key of a conversation --seals--> values, each bound to its place
 
-The wrapped keys are in a small file beside the database (attached to the one connection as `keys`). Destroying a key
-makes its conversation unreadable everywhere, in copies of the database, too; it goes on under the key of its next
-generation. The master key comes from the settings or is created on first start.
+The wrapped keys are in a small file beside the database, attached as `keys`. Destroying a key makes its conversation
+unreadable everywhere, in copies of the database, too; it goes on under the key of its next generation.
 
 A sealed value is a nonce of 12 bytes, the ciphertext and a tag of 16. Its associated data says whether it was
-compressed, as an earlier Aldis did. Random nonces are safe for 2^32 values under one key.
-Source: NIST SP 800-38D, 8.3 (2007).
+compressed, as an earlier Aldis did. Random nonces are safe for 2^32 values under one key (NIST SP 800-38D, 8.3, 2007).
 """
 
 import hmac
@@ -59,12 +57,9 @@ _KNOWN = (
 
 
 def unlock(connection: sqlite3.Connection, path: Path, given: bytes | None = None) -> "Keyring":
-    """Opens the keys of the store by the master key from the settings, or else in the file at `path`.
+    """Opens the keys of the store by the master key from the settings, or else in the file at `path`, made if new.
 
-    Makes that file for a new store.
-
-    Raises:
-        WrongKey: the master key does not open them, or there are conversations but no keys.
+    Raises `WrongKey` if the master key does not open them, or there are conversations but no keys.
     """
     master = given or _read_key(path)
     if not has_keys(connection):
@@ -151,10 +146,8 @@ class Keyring:
             self._make(name)
 
     def sweep(self) -> None:
-        """Destroys the data keys of forgotten generations, in a transaction of its own.
-
-        Keys without a conversation stay: it may be about to begin, or the database may be moved away and come back.
-        """
+        """Destroys the data keys of forgotten generations, in a transaction of its own."""
+        # Keys without a conversation stay: it may be about to begin.
         conversations = self.connection.execute(
             "SELECT handle, key_generation FROM main.conversations WHERE key_generation > 0"
         )
@@ -174,11 +167,7 @@ class Keyring:
         return _encrypt(self._cipher(conversation), _associated_data(conversation, place), value)
 
     def open(self, conversation: ConversationId | None, place: str, value: bytes) -> bytes:
-        """Opens a value that was sealed for this place.
-
-        Raises:
-            Damaged: it was altered or moved from another place, or its key was destroyed.
-        """
+        """Opens a value; raises `Damaged` if it was not sealed for this place, was altered, or its key is destroyed."""
         cipher = self._cipher(conversation)
         try:
             try:

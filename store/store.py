@@ -87,11 +87,7 @@ class Store:
         """Set when a loop should look again; each loop clears its own."""
 
     async def transaction(self, work: Callable[[Repositories], T]) -> T:
-        """Runs `work`, all or nothing; it is on the disk when this returns. Errors of `work` itself come through.
-
-        Raises:
-            StoreError: nothing was kept.
-        """
+        """Runs `work`, all or nothing; it is on the disk when this returns. Any error: nothing was kept."""
 
         def run(_: sqlite3.Connection) -> tuple[T, frozenset[str]]:
             self._context.notified.clear()
@@ -135,14 +131,11 @@ class Store:
         then: Callable[[Repositories, ConversationId, Erasure], None],
         person: str | None = None,
     ) -> tuple[TurnId, ...]:
-        """Destroys the conversation at this address with its data key; messages from `before` on wait again.
+        """Destroys the conversation at this address with its key, and the turns in which a `person` asked elsewhere.
 
-        With a `person` (the author, as of an `Arrival`), whose direct conversation it is, the turns in which they asked
-        elsewhere go as well. Returns the turns that were running.
-
-        `before` is the message that asked for it. `then` has to answer and settle it in the same transaction, after
-        everything is gone; it gets the conversation that the message is in now, and how much was destroyed. If it
-        fails, nothing is destroyed.
+        `before` is the message that asked for it; later ones wait again. `then` has to answer and settle it in the same
+        transaction; it gets the conversation that the message is in now, and how much was destroyed. If it fails,
+        nothing is. Returns the turns that were running.
         """
 
         def erase(repos: Repositories) -> tuple[TurnId, ...]:
@@ -197,14 +190,7 @@ async def open_store(
     """Opens or creates the store at `path` for one realm (`signal`, `terminal`); closes it at the end.
 
     Beside the database are `<name>-keys` (the wrapped data keys), `<name>-lock`, `<name>-master-key` (unless the `key`
-    is given) and, while it is open, `<name>-ballast` of `reserve_bytes`.
-
-    Raises:
-        StoreInUse: another process has it open.
-        SchemaTooNew: a newer Aldis wrote it.
-        WrongKey: the master key is not the one it was sealed with, or the master key or the key file is missing.
-        Damaged: it is not a database, or not as it was written.
-        StoreError: it cannot be opened, or the database is gone, as after a restore that was cut off.
+    is given) and, while it is open, `<name>-ballast` of `reserve_bytes`. Raises a `StoreError` of any kind.
     """
     keys_path, reserve = beside(path, "-keys"), DiskReserve(beside(path, "-ballast"), reserve_bytes)
 

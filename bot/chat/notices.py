@@ -10,7 +10,6 @@ Left to others: finding (`bot.doctor`, `bot.features.safety_numbers`), when (`bo
 import logging
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Literal
 
 from bot.chat import outgoing, phrases
@@ -22,9 +21,6 @@ from bot.signal.protocol import Contact
 from store import ConversationId, Repositories, Store
 
 _log = logging.getLogger(__name__)
-
-_FORGOTTEN_AFTER = timedelta(days=7)
-"""A notice not checked for this long most likely belongs to something removed from the settings."""
 
 Kind = Literal["key", "model", "refusal", "disk", "deaf"]
 """A refused key; a model that does not exist; one that refuses everything; a disk that is nearly full; a bridge from
@@ -131,7 +127,6 @@ class Notices:
         known, now = tuple(contacts), self._clock.now()
 
         def transact(repos: Repositories) -> int:
-            repos.notices.prune(before=now - _FORGOTTEN_AFTER)
             for topic in set(judged):
                 repos.notices.settle(topic, standing=[notice.name for its, notice in standing if its == topic])
             sent = 0

@@ -266,17 +266,16 @@ class FeedCommands(CommandGroup):
         return say(FEED_KNOWN) if feed is None else say(FEED_ADDED, name=_name(feed))
 
     def _list(self, repos: Repositories) -> str:
-        counts = repos.feeds.counts()
-        lines = [self._line(feed, counts.get(feed.id, 0)) for feed in repos.feeds.all()]
+        lines = [self._line(feed) for feed in repos.feeds.all()]
         return "\n".join(lines) or say(NO_FEEDS)
 
-    def _line(self, feed: Feed, count: int) -> str:
+    def _line(self, feed: Feed) -> str:
         when = "" if feed.read_at is None else moment(feed.read_at.astimezone(ZoneInfo(self._timezone)))
         line = say(
             FEED_LINE_WAITING if feed.read_at is None else FEED_LINE,
             number=feed.id,
             name=_name(feed),
-            count=count,
+            count=feed.articles,
             when=when,
         )
         if feed.trouble is None:

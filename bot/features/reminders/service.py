@@ -248,7 +248,7 @@ class Reminders:
         due_at = (reminder.due_at if is_to_come else now) + _LATER
         if not is_to_come and not reminder.is_over:
             due_at = min(due_at, reminder.due_at)  # a repeated one comes anyway
-        repos.reminders.revive(reminder.id, due_at)
+        repos.reminders.again(reminder.id, due_at)
         zone = ZoneInfo(self.zone(repos, place.person))
         at, here = (moment.astimezone(zone).replace(tzinfo=None) for moment in (due_at, now))
         return phrases.spoken_time(at, here, tells_how_soon=True)
