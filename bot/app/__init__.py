@@ -40,7 +40,6 @@ from bot.clock import Clock
 from bot.commands.admin import AdminCommands, Audience
 from bot.commands.base import CommandContext, CommandGroup, Commands
 from bot.commands.conversation import ConversationCommands
-from bot.commands.preferences import PreferenceCommands
 from bot.commands.urgent import UrgentItems
 from bot.doctor.bridge import check_release
 from bot.doctor.checkup import recheck
@@ -354,10 +353,11 @@ def _command_groups(
     settings, zone = shared.settings, shared.settings.locale.timezone
     context, has_model = shared.command_context, models.has_model(settings)
     return (
-        ConversationCommands(context, shared.approvals),
+        ConversationCommands(
+            context, shared.approvals, models=settings.llm.models_to_choose, tools=tools, sources=sources
+        ),
         ExportCommands(context),
         UsageCommands(context, timezone=zone, limits=settings.budget),
-        PreferenceCommands(context, models=settings.llm.models_to_choose, tools=tools, sources=sources),
         AttestationCommands(context),
         ReminderCommands(context, shared.reminders, has_model=has_model, has_reactions=shared.is_signal),
         MemoryCommands(context),
