@@ -14,7 +14,7 @@ from store import Erasure, Store
 from tests.bot.chat.test_edits import open_words, words
 from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import ask, plain
-from tests.bot.loops.app_harness import FIRST, Harness, app_harness
+from tests.bot.loops.app_harness import FIRST, app_harness
 from tests.invariants import is_sendable
 from tests.servers.envelopes import BOB, GROUP, edit, message, quote_of, reaction
 
@@ -36,35 +36,27 @@ async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetC
 
 
 async def test_retry_answers_again_in_the_place_of_the_answer(store: Store, clock: SetClock) -> None:
-    """The newest question once more, with the same words; the old answer is edited, and is not in the history twice."""
+    """The newest question once more, with the same words; the old answer is edited, and is not in the history twice.
+    The words of the last question that failed are kept for that, until something else has been answered.
+    """
     async with app_harness(store, clock) as aldis:
         aldis.model.script += [says("Perhaps."), says("Surely.")]
         await aldis.process(message("Will it rain?"))
         await aldis.process(message("/retry"))
         first, second = aldis.transport.sent
-        assert (first.content.text, second.content.text) == ("Perhaps.", "Surely.")
-        assert second.edits == FIRST + 1
+        assert (first.content.text, second.content.text, second.edits) == ("Perhaps.", "Surely.", FIRST + 1)
         assert aldis.model.requests[0].messages[-1] == aldis.model.requests[1].messages[-1]
-        assert "Perhaps." not in words(aldis.model.requests[1])
         await aldis.process(message("Sure?"))
         history = words(aldis.model.requests[-1])
-        assert history.count("Will it rain?") == 1
-        assert "Surely." in history
+        assert (history.count("Will it rain?"), "Surely." in history, "Perhaps." in history) == (1, True, False)
         assert is_sendable(aldis.model.requests[-1].messages)
-
-
-async def test_retry_asks_what_could_not_be_answered(store: Store, clock: SetClock) -> None:
-    """The words of the last question that failed are kept for that, until something else has been answered."""
-    async with app_harness(store, clock) as aldis:
-        aldis.model.script += [Overloaded("busy", provider="p")]
-        assert await ask(aldis, "Will it rain?") == turn_phrases.OVERLOADED.text
-        assert await ask(aldis, "/retry") == "re: Will it rain?"
-        await aldis.quiet()
-        aldis.model.script += [Overloaded("busy", provider="p")]
-        assert await ask(aldis, "Will it snow?") == turn_phrases.OVERLOADED.text
-        assert await aldis.count("SELECT count(*) FROM unanswered") == 1
-        assert await ask(aldis, "Something else.") == "re: Something else."
-        assert await aldis.count("SELECT count(*) FROM unanswered") == 0
+        for question, later in (("Will it snow?", "/retry"), ("Will it hail?", "Something else.")):
+            aldis.model.script += [Overloaded("busy", provider="p")]
+            assert await ask(aldis, question) == turn_phrases.OVERLOADED.text
+            assert await aldis.count("SELECT count(*) FROM unanswered") == 1
+            assert await ask(aldis, later) == f"re: {question if later == '/retry' else later}"
+            await aldis.quiet()
+            assert await aldis.count("SELECT count(*) FROM unanswered") == 0
 
 
 async def test_an_older_question_is_asked_again_in_a_new_message(store: Store, clock: SetClock) -> None:
@@ -112,82 +104,66 @@ async def test_what_is_asked_again_is_as_trusted_as_it_was(store: Store, clock: 
 
 
 async def test_undo_takes_the_last_question_and_its_answer_out(store: Store, clock: SetClock) -> None:
-    """The answer is deleted in the chat, the person hears what it was; once more takes the one before."""
+    """The answer is deleted in the chat, the person hears what it was; once more takes the one before. What is under
+    way stops without a word of its own.
+    """
     async with app_harness(store, clock) as aldis:
         await aldis.process(message("I like tulips."))
         await aldis.process(message("I like roses."))
         assert await ask(aldis, "/undo") == say(phrases.UNDONE, question="I like roses.")
         await aldis.quiet()
         assert [removal.target for removal in aldis.transport.removed] == [FIRST + 2]
+        aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("slow lilies"))
+        await aldis.asked(3)
+        assert await ask(aldis, "/undo") == common_phrases.STOPPED.text
+        await aldis.until(lambda: not aldis.worker.tasks)
         await aldis.process(message("What do I like?"))
-        assert "roses" not in words(aldis.model.requests[-1])
-        assert "tulips" in words(aldis.model.requests[-1])
+        history = words(aldis.model.requests[-1])
+        assert [word in history for word in ("tulips", "roses", "lilies")] == [True, False, False]
         assert "What do I like?" in await ask(aldis, "/undo")
         assert "I like tulips." in await ask(aldis, "/undo")
         assert await ask(aldis, "/undo") == phrases.NOTHING_TO_UNDO.text
         await aldis.quiet()
         assert await open_words(aldis) == 0
-
-
-async def test_undo_stops_what_is_under_way(store: Store, clock: SetClock) -> None:
-    """Without a word of its own; nothing of it is remembered, what it has cost is."""
-    async with app_harness(store, clock, tools=(Echo(),)) as aldis:
-        aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("slow tulips"))
-        await aldis.asked(1)
-        assert await ask(aldis, "/undo") == common_phrases.STOPPED.text
-        await aldis.until(lambda: not aldis.worker.tasks)
-        await aldis.quiet()
-        assert len(aldis.transport.sent) == 1
-        assert await open_words(aldis) == 0
-        await aldis.process(message("And now?"))
-        assert "tulips" not in words(aldis.model.requests[-1])
+        assert len(aldis.transport.sent) == 8
 
 
 # Messages that are edited into a command, which none gives, or into a yes or no, which shows what it would allow
 
 
-async def edited(aldis: Harness, text: str, sent_at: int, **more: object) -> str:
-    """What is answered to an edit."""
-    before = len(aldis.transport.sent)
-    await aldis.process(edit(text, sent_at, **more))  # pyright: ignore[reportArgumentType]
-    [reply] = aldis.transport.sent[before:]
-    assert reply.edits is None
-    return reply.content.text
-
-
 async def test_an_edit_gives_no_command(store: Store, clock: SetClock) -> None:
-    """Its author reads so. What was made of the former words goes all the same: their answer, and what they planned."""
+    """Its author reads so. What was made of the former words goes all the same: their answer, what they planned, and
+    what is under way. In a group a command for another bot is no business of Aldis.
+    """
     async with app_harness(store, clock) as aldis:
+
+        async def edited(text: str, sent_at: int, group: str | None = None) -> list[str]:
+            before = len(aldis.transport.sent)
+            await aldis.process(edit(text, sent_at, group=group))
+            assert not any(reply.edits for reply in aldis.transport.sent[before:])
+            return [reply.content.text for reply in aldis.transport.sent[before:]]
+
         await aldis.process(message("I like roses"))
         for former in ("statuss of tulips", "/frobnicate tulips", "/remind in 2 hours tulips", "/persona tulips"):
             sent_at = await aldis.process(message(former))
             asked = len(aldis.model.asked)
-            for later in ("/forget yes", "/usage", "/stop"):
-                assert await edited(aldis, later, sent_at) == turn_phrases.EDITED_COMMAND.text
-            assert len(aldis.model.asked) == asked
-            assert await open_words(aldis) == 2  # of what was asked before
+            for later in ("/forget yes", "/stop"):
+                assert await edited(later, sent_at) == [turn_phrases.EDITED_COMMAND.text]
+            assert (len(aldis.model.asked), await open_words(aldis)) == (asked, 2)  # of what was asked before
         assert await aldis.count("SELECT count(*) FROM reminders") == 0
         assert await ask(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
-        await aldis.process(message("What do I like?"))
-        assert "tulips" not in words(aldis.model.requests[-1])
-        assert "roses" in words(aldis.model.requests[-1])
-
-
-async def test_an_edit_to_a_command_stops_its_own_question(store: Store, clock: SetClock) -> None:
-    """It is not asked any more; in a group a command for another bot is no business of Aldis."""
-    async with app_harness(store, clock) as aldis:
         aldis.model.gates["slow"] = asyncio.Event()
-        sent_at = await aldis.deliver(message("a slow one"))
-        await aldis.asked(1)
-        assert await edited(aldis, "/stop", sent_at) == turn_phrases.EDITED_COMMAND.text
+        sent_at = await aldis.deliver(message("slow tulips"))
+        await aldis.asked(asked + 1)
+        assert await edited("/stop", sent_at) == [turn_phrases.EDITED_COMMAND.text]
         await aldis.until(lambda: not aldis.worker.tasks)
-        assert await open_words(aldis) == 0
+        await aldis.process(message("What do I like?"))
+        history = words(aldis.model.requests[-1])
+        assert ["tulips" in history, "roses" in history] == [False, True]
         sent_at = await aldis.process(message("rolled 2d6", group=GROUP))
-        before = len(aldis.transport.sent)
-        await aldis.process(edit("/roll 2d6", sent_at, group=GROUP))
-        assert len(aldis.transport.sent) == before
-        assert await edited(aldis, "/stop", sent_at, group=GROUP) == turn_phrases.EDITED_COMMAND.text
+        assert await edited("/roll 2d6", sent_at, GROUP) == []
+        assert await edited("/stop", sent_at, GROUP) == [turn_phrases.EDITED_COMMAND.text]
 
 
 async def test_edited_commands_are_no_more_than_messages(store: Store, clock: SetClock) -> None:
@@ -201,37 +177,24 @@ async def test_edited_commands_are_no_more_than_messages(store: Store, clock: Se
         assert (len(replies), replies[-1]) == (4, common_phrases.TOO_MANY.text)
 
 
-async def asked_whether(aldis: Harness, post: Echo) -> int:
-    """A page wants something posted; gives what Signal calls the question whether it may be."""
-    aldis.model.script = [calls(("look", {"word": "page"})), calls((post.spec.name, {"word": "x"}))]
-    assert (await ask(aldis, "Read the page.")).startswith("May I")
-    clock = aldis.clock
-    assert isinstance(clock, SetClock)
-    clock.move(2)
-    return FIRST + 1
-
-
-async def test_an_edit_to_yes_allows_nothing(store: Store, clock: SetClock) -> None:
-    """It may be about something else that was asked before: a yes is a message, or a thumb on the question."""
-    look, post = Echo(name="look"), Echo(name="post", effects="once")
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        await asked_whether(aldis, post)
-        sent_at = await aldis.deliver(message("Yse"))
-        await aldis.answered(2)
-        clock.move(2)
-        await aldis.deliver(edit("Yes", sent_at))
-        await aldis.process(reaction("👎", FIRST + 1))
-        assert post.ran == []
-        assert "Yse" not in words(aldis.model.requests[-1])
-
-
-async def test_the_question_itself_does_not_become_its_own_yes(store: Store, clock: SetClock) -> None:
-    """Who changes what they asked takes back what was to be allowed."""
+@pytest.mark.parametrize("is_question", [False, True])
+async def test_an_edit_to_yes_allows_nothing(store: Store, clock: SetClock, is_question: bool) -> None:
+    """It may be about something else that was asked before, or be the question itself, which is taken back by it: a yes
+    is a message, or a thumb on the question.
+    """
     look, post = Echo(name="look"), Echo(name="post", effects="once")
     async with app_harness(store, clock, tools=(look, post)) as aldis:
         aldis.model.script = [calls(("look", {"word": "page"})), calls(("post", {"word": "x"}))]
         sent_at = await aldis.deliver(message("Read the page."))
         await aldis.answered(1)
+        assert aldis.transport.sent[0].content.text.startswith("May I")
         clock.move(2)
-        await aldis.process(edit("Yes", sent_at))
-        assert (post.ran, aldis.transport.sent[-1].content.text) == ([], "re: Yes")
+        if not is_question:
+            sent_at = await aldis.deliver(message("Yse"))
+            await aldis.answered(2)
+            clock.move(2)
+        await aldis.deliver(edit("Yes", sent_at))
+        await (aldis.quiet() if is_question else aldis.process(reaction("👎", FIRST + 1)))
+        assert post.ran == []
+        assert "Yse" not in words(aldis.model.requests[-1])
+        assert not is_question or aldis.transport.sent[-1].content.text == "re: Yes"
