@@ -13,10 +13,9 @@ class ConfigError(Exception):
 
 
 class ProviderError(Exception):
-    """A model did not answer. `retry_after_seconds` is None if unknown.
+    """A model did not answer. `cost_usd` is what this try has cost; what is None is unknown.
 
-    `attempts` are the failed tries that led here, this one included, as `bot.models.base.Attempt`s for the ledger; only
-    `fallback` sets them. `cost_usd` is what this try has cost; None if that is unknown.
+    `attempts` are the failed tries so far, as `bot.models.base.Attempt`s for the ledger; only `fallback` sets them.
     """
 
     def __init__(
@@ -60,13 +59,8 @@ class BadKey(ProviderError):
 class Rejected(ProviderError):
     """The model's service refused the request itself (400, 404, 422); again and again: the operator."""
 
-    times: int = 1
-    """How many requests in a row this model has refused."""
-
-    @property
-    def is_setup(self) -> bool:
-        """Whether these are too many for a request of one person to be the cause."""
-        return self.times > 1
+    is_setup: bool = False
+    """Whether this model has refused too many in a row for a request of one person to be the cause."""
 
 
 class NoSuchModel(Rejected):
@@ -106,8 +100,7 @@ class Untrusted(TransportError):
 
 
 UndeliverableReason = Literal["unregistered", "not_in_group", "no_keys", "refused"]
-"""No such account; we are not in the group (or may not write there); the account has no usable keys; or the bridge
-refuses the request itself."""
+"""No such account; not in the group, or silent there; no usable keys; or the bridge refuses the request itself."""
 
 
 class Undeliverable(TransportError):

@@ -18,7 +18,7 @@ _REMINDER_SECONDS = 60.0
 
 
 def set_up(level: str, form: Literal["text", "json"], stream: TextIO | None = None) -> None:
-    """Sends our own records from `level` up, and warnings of libraries, to the stream (default: standard error).
+    """Sends our own records from `level` up to the stream (default: standard error), of libraries only warnings.
 
     Below warnings, libraries log people's words and addresses that contain keys.
     """
@@ -30,14 +30,12 @@ def set_up(level: str, form: Literal["text", "json"], stream: TextIO | None = No
     logging.raiseExceptions = False
     for name in _OURS:
         logging.getLogger(name).setLevel(level)
-    # The default hook would show the exception's message.
-    sys.excepthook = _ended
 
+    def on_bug(_: type[BaseException], error: BaseException, __: TracebackType | None) -> None:
+        for leaf in leaves(error):
+            logging.getLogger(__name__).critical("a bug ends Aldis: %s", describe_error(leaf))
 
-def _ended(_: type[BaseException], error: BaseException, __: TracebackType | None) -> None:
-    """Logs the bug that ends the process; each one, if there are several."""
-    for leaf in leaves(error):
-        logging.getLogger(__name__).critical("a bug ends Aldis: %s", describe_error(leaf))
+    sys.excepthook = on_bug  # the default one would show the exception's message
 
 
 def leaves(error: BaseException) -> list[BaseException]:
@@ -73,12 +71,8 @@ class _Plain(logging.Formatter):
 
 class _Json(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        line = {
-            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": _message(record),
-        }
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line = {"at": at, "level": record.levelname.lower(), "logger": record.name, "message": _message(record)}
         return json.dumps(line)
 
 

@@ -167,7 +167,7 @@ class Fallback:
         run.attempts.append(Attempt(provider=error.provider, model=model, error=kind, cost_usd=error.cost_usd))
         if isinstance(error, Rejected):
             seat.refusals += 1
-            error.times = seat.refusals
+            error.is_setup = seat.refusals > 1
         seat.cool_until = max(seat.cool_until, self._monotonic() + _cool_down_seconds(error))
         self._on_error(error)
         level = logging.ERROR if kind in {"BadKey", "NoSuchModel"} else logging.WARNING

@@ -125,7 +125,7 @@ def test_every_error_of_a_provider_has_its_sentence() -> None:
         assert phrases.for_error(kind("the vendor's words", provider="openai", model="m")) == sentence.text
     # A model that refuses again and again is set up wrongly; one that is not there keeps its own sentence.
     refused, missing = Rejected("", provider="p"), NoSuchModel("", provider="p")
-    refused.times = missing.times = 2
+    refused.is_setup = missing.is_setup = True
     assert phrases.for_error(refused) == phrases.REFUSES_ALL.text
     assert phrases.for_error(missing) == phrases.NO_SUCH_MODEL.text
 

@@ -234,7 +234,7 @@ def test_a_model_that_fails_for_the_operator_stands_until_it_answers() -> None:
     troubles.on_error(Overloaded("anthropic answered 529", provider="anthropic", model="a"))
     troubles.on_error(refused)
     assert troubles.findings() == ()
-    refused.times = 2
+    refused.is_setup = True
     missing = NoSuchModel("anthropic answered 404 not_found_error", provider="anthropic", model="a")
     bad_key = BadKey("anthropic answered 401", provider="anthropic", model="a")
     expected = (
