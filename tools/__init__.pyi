@@ -5,6 +5,7 @@ from .base import BaseUrl as BaseUrl
 from .base import CommaList as CommaList
 from .base import Effects as Effects
 from .base import Every as Every
+from .base import Intent as Intent
 from .base import Key as Key
 from .base import Label as Label
 from .base import Lowered as Lowered

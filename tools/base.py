@@ -182,6 +182,19 @@ class Wish:
     """Whether a day was said; if not, the next time at that hour is meant."""
 
 
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A description of what a call would do, for the person who has to approve it."""
+
+    sentence: str
+    """The name of the sentence: `draw` for `DEED_DRAW` of `bot.chat.phrases`."""
+    values: Mapping[str, object] = field(default_factory=dict[str, object])
+    """Values for the sentence. A `str` is shown as a quotation, for strangers may have written it; `int`, `Decimal` and
+    `date` are formatted by language; a `Wish` is shown as its time."""
+    details: Mapping[str, object] = field(default_factory=dict[str, object])
+    """Values to list below the sentence, by name."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ToolSpec:
     """The specification of a tool."""
@@ -202,6 +215,9 @@ class ToolSpec:
     model could not make up are allowed."""
     approval: Approval | Callable[[Any], Approval] = "by_labels"
     """When a person has to approve a call, or a function of its `arguments` that returns it."""
+    intent: Callable[[Any], Intent] | None = None
+    """Describes a call with these `arguments` for the person who has to approve it. None: they see the name and each
+    argument."""
     seldom: str = ""
     """A few words for a seldom needed tool, of which models see only these until they ask for the rest; empty: always
     shown in full."""

@@ -27,7 +27,7 @@ import simpleeval  # pyright: ignore[reportMissingTypeStubs] - it has no types a
 from dateutil.relativedelta import relativedelta
 from pydantic import Field
 
-from tools.base import Arguments, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
 from tools.text import clean_text
 
@@ -113,6 +113,7 @@ class Calculator:
             " days to one. No variables, units or commas in numbers."
         ),
         arguments=CalculatorArguments,
+        intent=lambda given: Intent("calculate", {"expression": given.expression}),
         label="computed",
     )
 

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import Field
 
-from tools.base import Arguments, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.cities import ZONES_BY_CITY, fold_name, regions_named
 from tools.errors import NotFound
 from tools.text import clean_text
@@ -44,6 +44,7 @@ class CurrentTime:
             " people are. Use it whenever an answer depends on the time of day."
         ),
         arguments=CurrentTimeArguments,
+        intent=lambda _given: Intent("clock"),
         label="computed",
     )
 

@@ -30,7 +30,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from tools.base import Arguments, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, NotFound, ToolError, Unavailable
 from tools.http import Http
 from tools.text import clean_text
@@ -187,6 +187,9 @@ class Convert:
         ),
         arguments=ConvertArguments,
         label="computed",
+        intent=lambda given: Intent(
+            "convert", {"amount": Decimal(str(given.amount)), "unit": given.unit, "to": given.to}
+        ),
     )
 
     async def run(self, arguments: ConvertArguments, context: ToolContext) -> Result:

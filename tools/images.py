@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from tools.base import Arguments, BaseUrl, Key, Options, Result, ResultFile, ToolContext, ToolSpec
+from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultFile, ToolContext, ToolSpec
 from tools.errors import (
     BadArguments,
     BrokenOff,
@@ -112,6 +112,7 @@ class ImageGenerate:
                 " service, which refuses some subjects; it cannot change existing pictures."
             ),
             arguments=ImageArguments,
+            intent=lambda given: Intent("draw", {"prompt": given.prompt}),
             effects="once",
             label="sent",
             timeout_seconds=timeout_seconds,

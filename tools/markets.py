@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, AliasPath, BaseModel, BeforeValidator, Field, Json
 
-from tools.base import Arguments, Result, ToolContext, ToolSpec, fit
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
 from tools.errors import BadArguments, NotFound, TooLarge
 from tools.http import Http, JsonAnswer
 from tools.text import clean_line, clean_text, shorten
@@ -156,6 +156,7 @@ class MarketSearch:
             " market's estimate."
         ),
         arguments=MarketSearchArguments,
+        intent=lambda given: Intent("search_markets", {"query": given.query}),
     )
 
     async def run(self, arguments: MarketSearchArguments, context: ToolContext) -> Result:
@@ -190,6 +191,7 @@ class MarketGet:
             " probabilities, volume, liquidity, end, the rules for its decision, and the outcome if it is decided."
         ),
         arguments=MarketGetArguments,
+        intent=lambda given: Intent("market", {"market": given.market}),
     )
 
     async def run(self, arguments: MarketGetArguments, context: ToolContext) -> Result:

@@ -19,7 +19,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from tools.base import Arguments, BaseUrl, Key, Options, Result, ResultFile, ToolContext, ToolSpec
+from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultFile, ToolContext, ToolSpec
 from tools.chart import PNG, weather_chart
 from tools.cities import coordinates, fold_name, regions_named
 from tools.errors import BadArguments, NotFound, TimedOut, ToolError
@@ -218,6 +218,7 @@ class Weather:
             " service. Give the attribution."
         ),
         arguments=WeatherArguments,
+        intent=lambda given: Intent("weather", {"place": given.place or f"{given.latitude}, {given.longitude}"}),
     )
 
     async def run(self, arguments: WeatherArguments, context: ToolContext) -> Result:

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 from pydantic import AliasPath, BaseModel, Field, StringConstraints
 
-from tools.base import Arguments, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, NotFound, Unavailable
 from tools.http import Http
 from tools.search.base import error_code
@@ -94,6 +94,7 @@ class Wikipedia:
             " article on the subject. Name and link the article when you answer."
         ),
         arguments=WikipediaArguments,
+        intent=lambda given: Intent("encyclopaedia", {"article": given.article}),
     )
 
     async def run(self, arguments: WikipediaArguments, context: ToolContext) -> Result:

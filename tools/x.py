@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, AliasPath, BaseModel, Field
 
-from tools.base import Arguments, Key, Options, Quotas, Result, ToolContext, ToolSpec, fit
+from tools.base import Arguments, Intent, Key, Options, Quotas, Result, ToolContext, ToolSpec, fit
 from tools.errors import BadArguments, Disabled, RateLimited, ToolError
 from tools.http import Http, JsonAnswer, bearer
 from tools.search.base import Query, SearchRow, hit
@@ -118,6 +118,7 @@ class TwitterSearch:
                 " elsewhere. Cite by number, such as [3]."
             ),
             arguments=TwitterArguments,
+            intent=lambda given: Intent("search_posts", {"query": given.query}),
             label="pages",
             cost_usd=usual_usd,
         )

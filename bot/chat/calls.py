@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from bot.chat import phrases, prompt
 from bot.chat.citations import CitedPages
-from bot.chat.deeds import deed
+from bot.chat.intents import deed
 from bot.chat.journal import Journal, Pause, Turn
 from bot.chat.outgoing import enclosed_files
 from bot.chat.steps import ToolRun

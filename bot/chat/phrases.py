@@ -1,6 +1,6 @@
 """Sentences on the way from a question to its answer: progress, questions to the person, and failures.
 
-The main one is `may_i`, which asks before something is done.
+The main one is `may_i`, which asks before something is done, with the `DEED_...` that describe it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -101,8 +101,49 @@ _FROM_OTHERS = Sentence("FROM_OTHERS", "from what others wrote")
 _ANSWERS = Sentence("ANSWERS", "{count} question and its answer", "{count} questions and their answers")
 PERSONA_NOW = Sentence("PERSONA_NOW", "My persona here: {text}")
 EVERY_DAY = Sentence("EVERY_DAY", "every day", "every {count} days")
+DEED_CALCULATE = Sentence("DEED_CALCULATE", "calculate {expression}")
+DEED_CLOCK = Sentence("DEED_CLOCK", "look at the clock")
+DEED_CONVERT = Sentence("DEED_CONVERT", "convert {amount} {unit} to {to}")
+DEED_WEATHER = Sentence("DEED_WEATHER", "look up the weather in {place}")
+DEED_SEARCH_WEB = Sentence("DEED_SEARCH_WEB", "search the web for {query}")
+DEED_VERIFY = Sentence("DEED_VERIFY", "search the web for evidence on {claim}")
+DEED_SEARCH_POSTS = Sentence("DEED_SEARCH_POSTS", "search X (Twitter) for {query}")
+DEED_ENCYCLOPAEDIA = Sentence("DEED_ENCYCLOPAEDIA", "look up {article} in Wikipedia")
+DEED_SEARCH_MARKETS = Sentence("DEED_SEARCH_MARKETS", "search prediction markets for {query}")
+DEED_MARKET = Sentence("DEED_MARKET", "look up the prediction market {market}")
+DEED_SEARCH_FEEDS = Sentence("DEED_SEARCH_FEEDS", "search the news feeds for {query}")
+DEED_FEEDS = Sentence("DEED_FEEDS", "look through the news feeds")
+DEED_PAGE = Sentence("DEED_PAGE", "read the page {url}")
+DEED_DRAW = Sentence("DEED_DRAW", "have the image service draw {prompt}")
+DEED_ROWS = Sentence("DEED_ROWS", "read the table {table} of the database {database}")
+DEED_TABLES = Sentence("DEED_TABLES", "see which tables the databases have")
+DEED_PREDICT = Sentence("DEED_PREDICT", "record your prediction, {percent} % likely by {due}: {statement}")
+DEED_PREDICTION_CAME_TRUE = Sentence("DEED_PREDICTION_CAME_TRUE", "record that your prediction {number} came true")
+DEED_PREDICTION_DID_NOT = Sentence("DEED_PREDICTION_DID_NOT", "record that your prediction {number} did not come true")
+DEED_PREDICTION_VOID = Sentence(
+    "DEED_PREDICTION_VOID", "record that nobody can tell how your prediction {number} turned out"
+)
+DEED_PREDICTION_OPEN = Sentence("DEED_PREDICTION_OPEN", "open your prediction {number} again")
+DEED_PREDICTION_STRUCK = Sentence("DEED_PREDICTION_STRUCK", "strike your prediction {number} off the record")
+DEED_PREDICTIONS = Sentence("DEED_PREDICTIONS", "look through your predictions")
+DEED_CALIBRATION = Sentence("DEED_CALIBRATION", "work out how good your predictions were")
+DEED_REMIND = Sentence("DEED_REMIND", "remind you {when}: {text}")
+DEED_REMIND_ASK = Sentence("DEED_REMIND_ASK", "do this for you {when}: {prompt} (reminder: {text})")
+DEED_REMIND_LIST = Sentence("DEED_REMIND_LIST", "look through your reminders")
+DEED_REMIND_CANCEL = Sentence("DEED_REMIND_CANCEL", "cancel your reminder {number} (`/remind` shows it)")
+DEED_REMIND_TIMEZONE = Sentence("DEED_REMIND_TIMEZONE", "change your time zone to {zone}")
+DEED_REMEMBER = Sentence("DEED_REMEMBER", "remember this about you: {fact}")
+DEED_FORGET = Sentence("DEED_FORGET", "delete number {number} of what I remember about you (`/memory` shows it)")
 DEED_TOOL = Sentence("DEED_TOOL", "use {name}")
 DEED_TOOL_OF_SERVER = Sentence("DEED_TOOL_OF_SERVER", "use {name} (server: {server})")
+WHEN_AT = Sentence("WHEN_AT", "on {day} at {time}")
+WHEN_IN = Sentence("WHEN_IN", "in {duration}")
+WHEN_ON_DAYS = Sentence("WHEN_ON_DAYS", "every {days} at {time}, from {day}")
+WHEN_AGAIN = Sentence("WHEN_AGAIN", "{repeats} at {time}, from {day}")
+WHEN_HOURLY = Sentence("WHEN_HOURLY", "{repeats}, from {day} at {time}")
+WHEN_AGAIN_IN = Sentence("WHEN_AGAIN_IN", "{repeats}, for the first time in {duration}")
+WHEN_COUNTED = Sentence("WHEN_COUNTED", "{when}, {count} times in all")
+WHEN_UNTIL = Sentence("WHEN_UNTIL", "{when}, until {day}")
 _MAY_I_DO = Sentence("MAY_I_DO", "May I {deed}?")
 _YES_NO_ALWAYS = Sentence(
     "YES_NO_ALWAYS",

@@ -15,7 +15,7 @@ from bot.access.access import EVERYBODY, AccessList
 from bot.access.pairing import Pairing, Stranger, clean_name, fold_name
 from bot.access.routing import Command, Verdict
 from bot.chat import outgoing
-from bot.chat.deeds import plain_name
+from bot.chat.intents import plain_name
 from bot.chat.journal import origin_of
 from bot.chat.notices import Admins
 from bot.commands import phrases

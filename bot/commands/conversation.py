@@ -22,7 +22,7 @@ from bot.access.routing import parse_word
 from bot.chat import outgoing, prompt
 from bot.chat import phrases as turn_phrases
 from bot.chat.approvals import Approvals
-from bot.chat.deeds import plain_name
+from bot.chat.intents import plain_name
 from bot.chat.offers import gather_tools
 from bot.chat.steps import Asked, dump_step
 from bot.commands import phrases

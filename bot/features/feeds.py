@@ -27,7 +27,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from bot.chat.deeds import plain_name
+from bot.chat.intents import plain_name
 from bot.clock import Clock, is_set_within
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command
 from bot.i18n.catalogues import Sentence, say
@@ -43,6 +43,7 @@ from tools import (
     BadArguments,
     FetchedPage,
     Fetcher,
+    Intent,
     NewsOptions,
     Result,
     Tool,
@@ -154,6 +155,7 @@ class IntelSearch:
             " whole article."
         ),
         arguments=IntelSearchArguments,
+        intent=lambda given: Intent("search_feeds", {"query": given.query}),
         label="feeds",
     )
 
@@ -193,6 +195,7 @@ class IntelRecent:
             " use intel_search. It knows only these feeds."
         ),
         arguments=IntelRecentArguments,
+        intent=lambda _given: Intent("feeds"),
         label="feeds",
     )
 

@@ -18,7 +18,7 @@ from bot.i18n.catalogues import Sentence, say
 from bot.trust.links import inert
 from bot.trust.rules import untrusted_sources
 from store import ConversationId, Fact, Repositories, Store, TurnId
-from tools import Arguments, BadArguments, Denied, NotFound, RateLimited, Result, ToolContext, ToolSpec
+from tools import Arguments, BadArguments, Denied, Intent, NotFound, RateLimited, Result, ToolContext, ToolSpec
 
 ABOUT_MEMORY = Sentence("ABOUT_MEMORY", "shows what I remember about you, or deletes it.")
 NOTHING_REMEMBERED = Sentence(
@@ -62,6 +62,9 @@ class Remember:
             " says, or what merely seems useful to you; never passwords. Not in groups."
         ),
         arguments=RememberArguments,
+        intent=lambda given: Intent(
+            given.action, {"number": given.number} if given.action == "forget" else {"fact": given.fact}
+        ),
         effects="repeatable",
         label="kept",
         approval=lambda given: "each_by_labels" if given.action == "forget" else "by_labels",

@@ -16,6 +16,7 @@ the form for two outcomes.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -29,6 +30,7 @@ from tools import (
     Arguments,
     BadArguments,
     Denied,
+    Intent,
     NotFound,
     RateLimited,
     Result,
@@ -178,6 +180,14 @@ class Predict(_PredictionTool):
             " if they gave none, and for the day, too. Tell them the number that it returns."
         ),
         arguments=PredictArguments,
+        intent=lambda given: Intent(
+            "predict",
+            {
+                "percent": (Decimal(str(given.probability)) * 100).normalize(),
+                "due": given.due,
+                "statement": given.statement,
+            },
+        ),
         effects="repeatable",
         label="kept",
     )
@@ -241,6 +251,7 @@ class ResolvePrediction(_PredictionTool):
             " when they say so or agree with what you found; nobody can resolve another person's predictions."
         ),
         arguments=ResolveArguments,
+        intent=lambda given: Intent(f"prediction_{given.outcome}", {"number": given.number}),
         effects="repeatable",
         label="kept",
         approval=lambda given: "each_by_labels" if given.outcome == "struck" else "by_labels",
@@ -287,6 +298,7 @@ class ListPredictions(_PredictionTool):
             " still have to tell."
         ),
         arguments=ListArguments,
+        intent=lambda _given: Intent("predictions"),
         label="kept",
     )
 
@@ -317,6 +329,7 @@ class CalibrationStats(_PredictionTool):
             " not count. With fewer than ten, say that the figures are mostly chance."
         ),
         arguments=StatsArguments,
+        intent=lambda _given: Intent("calibration"),
         label="kept",
     )
 

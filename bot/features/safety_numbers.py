@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal
 
-from bot.chat.deeds import plain_name
+from bot.chat.intents import plain_name
 from bot.chat.notices import Admins
 from bot.clock import Clock, is_set_within
 from bot.commands import phrases as command_phrases

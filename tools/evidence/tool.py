@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from tools.base import Arguments, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import RateLimited, ToolError
 from tools.evidence.sources import (
     Evidence,
@@ -148,6 +148,7 @@ class VerifyNews:
                 " is missing, and fetch important pages. Sources of one `report` count once."
             ),
             arguments=VerifyNewsArguments,
+            intent=lambda given: Intent("verify", {"claim": given.claim}),
             label="pages",
             timeout_seconds=options.timeout_seconds + _SECONDS_TO_READ + _SECONDS_TO_ANSWER,
             cost_usd=options.max_searches * search.usual_usd,

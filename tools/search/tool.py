@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field, StringConstraints, model_validator
 
-from tools.base import Arguments, Result, ToolContext, ToolSpec, fit
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
 from tools.search.base import Freshness, Query, trim_query
 from tools.search.options import MAX_RESULTS, SearchOptions
 from tools.search.service import SearchService, clean_query, row
@@ -62,6 +62,7 @@ class WebSearch:
                 " prices. Use it for anything recent, local or uncertain."
             ),
             arguments=WebSearchArguments,
+            intent=lambda given: Intent("search_web", {"query": given.query}),
             label="pages",
             cost_usd=search.usual_usd,
         )

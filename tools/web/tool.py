@@ -24,7 +24,7 @@ from typing import Any
 from protego import Protego
 from pydantic import Field
 
-from tools.base import Arguments, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, Denied, NotFound, RateLimited, TooLarge, ToolError, Unavailable
 from tools.web.addresses import MAX_CHARS as MAX_URL_CHARS
 from tools.web.addresses import WebAddress
@@ -105,6 +105,7 @@ class WebFetch:
                 " can send those as files."
             ),
             arguments=PageArguments,
+            intent=lambda given: Intent("page", {"url": given.url}),
             fetches="url",
             timeout_seconds=_TIMEOUT_SECONDS + _OPEN_SECONDS,
             max_result_chars=2 * max_chars + _OTHER_CHARS,

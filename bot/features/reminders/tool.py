@@ -16,10 +16,12 @@ from bot.features.reminders.service import Asker, PlannedReminder, Reminders
 from bot.settings.values import is_zone
 from store import ConversationId, Repositories, TurnId
 from tools import (
+    Approval,
     Arguments,
     BadArguments,
     Denied,
     Every,
+    Intent,
     NotFound,
     RateLimited,
     Repeat,
@@ -92,6 +94,22 @@ class RemindArguments(Arguments):
     number: int | None = Field(default=None, ge=1, description="The number from set or list.")
 
 
+def _intent(given: RemindArguments) -> Intent:
+    if given.action == "set":
+        wish = _wish(given)
+        kind = "remind" if wish.prompt is None else "remind_ask"
+        beside = {} if wish.prompt is None else {"prompt": wish.prompt}
+        return Intent(kind, {"when": wish, "text": wish.text, **beside})
+    values = {"cancel": {"number": given.number}, "timezone": {"zone": given.timezone}, "list": {}}[given.action]
+    return Intent(f"remind_{given.action}", values)
+
+
+def _approval(given: RemindArguments) -> Approval:
+    """Returns when a call asks first: what is done later without the person, or undone, each time."""
+    is_plain = given.action in {"set", "list"} and given.prompt is None
+    return "by_labels" if is_plain else "each_by_labels"
+
+
 class Remind:
     """Plans, lists and cancels a person's reminders in the conversation."""
 
@@ -107,13 +125,11 @@ class Remind:
             " action timezone, cancel this one and set it again."
         ),
         arguments=RemindArguments,
+        intent=_intent,
         effects="repeatable",
         label="kept",
         only_reads=frozenset({"action=list"}),
-        # What is done later without the person, or undone, asks each time.
-        approval=lambda given: (
-            "by_labels" if given.action in {"set", "list"} and given.prompt is None else "each_by_labels"
-        ),
+        approval=_approval,
     )
 
     def __init__(self, reminders: Reminders) -> None:

@@ -2,14 +2,16 @@
 done without a yes to what was shown.
 """
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bot.chat import phrases
 from bot.clock import SetClock
+from bot.features.reminders.tool import Remind
 from bot.i18n import phrases as common_phrases
-from store import Store
+from store import Store, open_store
 from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import ask
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
@@ -260,3 +262,29 @@ async def test_what_disappears_is_told_to_no_model(aldis: Harness, clock: SetClo
     clock.move(61)
     await ask(aldis, "how are you?")
     assert NOTE not in str(aldis.model.requests[-1].messages)
+
+
+HOPELESS = (
+    ("remember", {"action": "remember", "fact": "is vegetarian"}, GROUP, "denied"),
+    ("remember", {"action": "forget"}, None, "invalid_arguments"),
+    ("remind", {"action": "set", "text": "tea", "local_datetime": "2020-01-01T09:00"}, None, "invalid_arguments"),
+    ("remind", {"action": "set", "text": "tea", "local_datetime": "2999-01-01T09:00"}, GROUP, "invalid_arguments"),
+    ("remind", {"action": "cancel", "number": 7}, None, "not_found"),
+)
+
+
+async def test_what_cannot_be_done_is_not_asked(tmp_path: Path, clock: SetClock) -> None:
+    """The model hears at once why its tool refuses it; what can be done is asked as ever."""
+    for place, (tool, given, group, error) in enumerate(HOPELESS):
+        path = tmp_path / f"{place}.db"
+        async with (
+            open_store(path, realm="signal") as store,
+            app_harness(store, clock, tools=(Echo(name="look"),), ported=(Remind,), remembers=True) as aldis,
+        ):
+            aldis.model.script = [calls(("look", {"word": "page"})), calls((tool, given)), says("It can't be done.")]
+            assert await ask(aldis, "Aldis, read the page.", group=group) == "It can't be done.", tool
+            assert f'"error": "{error}"' in str(aldis.model.requests[-1].messages[-1]), tool
+            await aldis.quiet()
+            later = {"action": "set", "text": "tea", "delay_seconds": 600}
+            aldis.model.script = [calls(("look", {"word": "page"})), calls(("remind", later))]
+            assert (await ask(aldis, "Aldis, read the page.", group=group)).startswith("May I "), tool
