@@ -8,9 +8,8 @@
              '-else-------> sealed in the inbox, committed; then the read receipt: "read" means "will be answered"
 
 What arrives within a moment shares a commit, and nothing is made of it before that. If the inbox cannot be written, the
-stream is closed, so that Signal's server keeps later messages; what is in hand is stored before the stream is reopened,
-for which it tries again and again. If the account is a person's own, only what the account writes to itself is
-admitted; nothing else is even looked at.
+stream is closed, so that Signal's server keeps later messages; what is in hand is stored before the stream is reopened.
+If the account is a person's own, only what the account writes to itself is admitted.
 Left to others: who may write (`bot.loops.doorkeeper`), what is too much (`bot.access.limits`), what to answer
 (`bot.loops.worker`).
 """
@@ -56,14 +55,13 @@ _KEPT = {Kind.MESSAGE, Kind.EDIT, Kind.DELETE, Kind.REACTION}
 _MAX_TOGETHER = 100
 """The limit of envelopes per commit."""
 _QUIET_SHARE = 0.2
-"""The share of `burst_seconds` in which nothing comes once a burst is over: signal-cli decrypts one by one, some
-milliseconds apart."""
+"""The share of `burst_seconds` in which nothing comes once a burst is over."""
 _UNTRUSTED_IDENTITY = "UntrustedIdentityException"
 """The reason signal-cli gives for not decrypting messages of a person with a new key."""
 
 
 class _Unborn(Exception):
-    """A conversation is new, or was forgotten a moment ago."""
+    """A conversation is new, or was forgotten a moment ago, and must be created first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,11 +325,7 @@ class Intake:
     async def _commit(
         self, entries: Sequence[_Entry], receipts: Sequence[Confirmation]
     ) -> tuple[list[tuple[str | None, bool]], int]:
-        """Commits these; returns what became of each entry, and how many sends were proved.
-
-        Raises:
-            StoreError: nothing was written.
-        """
+        """Commits these or nothing; returns what became of each entry, and how many sends were proved."""
         while True:
             now = self.clock.now()
             with suppress(_Unborn):
@@ -345,11 +339,7 @@ class Intake:
                 await self.store.conversation(chat, now=now)
 
     def _put(self, repos: Repositories, entry: _Entry) -> tuple[str | None, bool]:
-        """Stores one entry; returns why it was not stored, and whether its group wants everything answered.
-
-        Raises:
-            _Unborn: its conversation must be created again first.
-        """
+        """Stores one entry; returns why it was not stored, and whether its group wants everything answered."""
         envelope = entry.envelope
         conversation = repos.conversations.at(str(envelope.chat))
         if conversation is None:
@@ -381,10 +371,7 @@ class Intake:
         return None, chat_settings.settings_of(repos, conversation, entry.received_at).answers_always
 
     def _is_echo(self, repos: Repositories, conversation: ConversationId, envelope: Envelope, now: datetime) -> bool:
-        """Whether Aldis itself wrote it: recognised by its timestamp or, while that is unknown, by its words.
-
-        The sender records what it sends before it does so, so nothing of ours comes back unknown.
-        """
+        """Whether Aldis itself wrote it: recognised by its timestamp or, while that is unknown, by its words."""
         if repos.attempts.is_ours(conversation, envelope.sent_at):
             return True
         event = self.transport.event(envelope)
@@ -400,12 +387,12 @@ class Intake:
 
     async def _refuse(self, envelope: Envelope, now: datetime, refusal: Refusal) -> None:
         """Stores the first refused message of a minute if it wants an answer; drops the others."""
+        if not self.quota.may_tell(envelope, now) or not self._wants_answer(envelope):
+            self._pass_over(envelope, refusal)
+            return
         self._unanswered.note(refusal)
-        if self.quota.may_tell(envelope, now) and self._wants_answer(envelope):
-            await self._write([_Entry(envelope, now, refusal)])
-            self.quota.on_refusal(envelope, now)
-        else:
-            self._discard_files(envelope)
+        await self._write([_Entry(envelope, now, refusal)])
+        self.quota.on_refusal(envelope, now)
 
     def _wants_answer(self, envelope: Envelope, answers_always: bool = False) -> bool:  # noqa: FBT001, FBT002
         """Whether its author expects an answer to it; not if it cannot be read, which the worker reports."""
@@ -417,12 +404,8 @@ class Intake:
             return False
 
     def _pass_over(self, envelope: Envelope, reason: str) -> None:
-        """Drops a message that is not admitted."""
+        """Drops a message that is not admitted, and makes the bridge delete its files."""
         self._unanswered.note(reason)
-        self._discard_files(envelope)
-
-    def _discard_files(self, envelope: Envelope) -> None:
-        """Makes the bridge delete the files it fetched for something that is not admitted."""
         for file in files_in(envelope.raw):
             self._aside.begin(self.transport.discard(file), "discard")
 

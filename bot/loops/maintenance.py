@@ -5,15 +5,13 @@ write-ahead log into the database, so that what was removed has left the disk.
 
 It also follows the machine's clock where that was set, and stores the time, so that the next start notices it, too
 (`bot.clock`). As long as the clock is in doubt, nothing is removed by it.
-Left to others: the daily work of the queues (`bot.loops.worker`, `bot.loops.sender`), what belongs to a turn
-(`bot.chat.edits`), what is due to be said (`bot.features.reminders.service`).
 """
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from bot.access.access import EVERYBODY, AccessList, accepts
 from bot.chat.edits import Revisions
@@ -94,7 +92,7 @@ class Maintenance:
         """Takes a step of the machine's clock over.
 
         The deadlines of the queues move by as much in the transaction that stores the new time: a process that ends
-        right after it would else move them again. What is written after that is written by the new time.
+        right after it would else move them again.
         """
         step, now = self.clock.new_step(), self.clock.now()
 
@@ -221,14 +219,15 @@ class Membership:
         asked_at = self.clock.now()
         groups = await bridge.groups()
         self.on_groups(groups)
-        for group in groups:
-            if group.is_complete:
-                await self.store.transaction(lambda repos, group=group: self._keep(repos, group, asked_at))
-        # What was planned in a group that Aldis has left neither comes nor costs.
-        if left := [ChatId.group(group) for group in await bridge.former_groups()]:
-            await self.store.transaction(lambda repos: repos.members.leave(left, listed_at=asked_at))
+        left = [ChatId.group(group) for group in await bridge.former_groups()]
 
-    def _keep(self, repos: Repositories, group: Group, asked_at: datetime) -> None:
-        people = [ChatId.direct(person) for person in group.members]
-        if repos.members.keep(ChatId.group(group.id), people, listed_at=asked_at):
+        def keep(repos: Repositories) -> None:
+            for group in groups:
+                if group.is_complete:
+                    people = [ChatId.direct(person) for person in group.members]
+                    repos.members.keep(ChatId.group(group.id), people, listed_at=asked_at)
+            # What was planned in a group that Aldis has left neither comes nor costs.
+            repos.members.leave(left, listed_at=asked_at)
             repos.attempts.reconcile(now=self.clock.now())
+
+        await self.store.transaction(keep)

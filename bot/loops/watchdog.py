@@ -6,9 +6,9 @@
     every 6 hours   the bridge's age, models, speech, pictures, searches -----> findings --> the health page
                                                                                          '--> the admins, once each
 
-An Aldis that went deaf looks healthy: nothing fails, and no message is answered. Everything is bounded in time, sends
-nothing that a person wrote, and asks no model. Left to others: reopening the stream (`bot.loops.intake`), showing the
-problems (`bot.web.health`), the checks (`bot.doctor`), telling admins (`bot.chat.notices`).
+An Aldis that went deaf looks healthy: nothing fails, and no message is answered. Everything is bounded in time and asks
+no model. Left to others: showing the problems (`bot.web.health`), the checks (`bot.doctor`), telling admins
+(`bot.chat.notices`).
 """
 
 import asyncio
