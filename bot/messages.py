@@ -12,7 +12,7 @@ from typing import Annotated, Any, Generic, Literal, NewType, TypeVar, cast
 
 from pydantic import Base64Bytes, Field, TypeAdapter
 
-from bot.event_json import dump_json, load_json
+from bot.events import dump_json, load_json
 from bot.labels import Labels
 
 CallId = NewType("CallId", str)

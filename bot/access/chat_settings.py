@@ -8,8 +8,7 @@ from typing import Literal, Self
 
 from pydantic import TypeAdapter
 
-from bot.event_json import UnreadableJson, dump_json, load_json
-from bot.events import Incoming, PersonId
+from bot.events import Incoming, PersonId, UnreadableJson, dump_json, load_json
 from bot.i18n.detect import detect_language, guess_language
 from bot.i18n.language import Language
 from store import ConversationId, Damaged, Repositories

@@ -245,7 +245,6 @@ class Services:
             door=door,
             quota=Quota(limits if is_signal else _UNLIMITED),
             on_untrusted=identities.notice,
-            on_group_change=self.membership.notice,
         )
         self.membership.on_groups = self.intake.door.learn_groups
         self.admin_commands = AdminCommands(

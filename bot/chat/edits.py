@@ -26,8 +26,7 @@ from bot.chat import outgoing, phrases, prompt
 from bot.chat.steps import Asked, dump_step, has_acted, journaled_steps
 from bot.chat.turns import Turns
 from bot.clock import Clock
-from bot.event_json import load_outgoing
-from bot.events import ChatId, Deleted, Incoming, PersonId, Reply, SentId, Styled
+from bot.events import ChatId, Deleted, Incoming, PersonId, Reply, SentId, Styled, load_outgoing
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.trust import provenance

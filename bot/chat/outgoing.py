@@ -21,7 +21,6 @@ from bot.chat import phrases
 from bot.chat.journal import Outcome, Turn
 from bot.chat.prompt import safe_name
 from bot.chat.steps import ToolRun
-from bot.event_json import dump_value
 from bot.events import (
     WHOLE_ANSWER,
     ChatId,
@@ -36,6 +35,7 @@ from bot.events import (
     SentId,
     Style,
     Styled,
+    dump_value,
     utf16_offsets,
 )
 from bot.formatting.spans import overlapping

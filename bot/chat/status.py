@@ -28,8 +28,7 @@ from bot.chat import phrases
 from bot.chat.journal import Turn
 from bot.clock import Clock, is_set_within
 from bot.errors import SendUnknown
-from bot.event_json import dump_value
-from bot.events import ChatId, Incoming, PersonId, Reply, SentId, Styled
+from bot.events import ChatId, Incoming, PersonId, Reply, SentId, Styled, dump_value
 from bot.formatting.split import quoting
 from bot.logs import describe_error
 from bot.signal.protocol import Progress, ToolEnded, ToolStarted, Transport

@@ -34,8 +34,7 @@ from bot.chat.turn_tasks import TurnTasks
 from bot.chat.turns import Turns
 from bot.commands.base import Call, Commands
 from bot.errors import ConfigError, TransportError
-from bot.event_json import load_envelope
-from bot.events import Deleted, Edited, Envelope, Incoming, PersonId, SentId, is_stop_word
+from bot.events import Deleted, Edited, Envelope, Incoming, PersonId, SentId, is_stop_word, load_envelope
 from bot.i18n import phrases as common_phrases
 from bot.logs import describe_error
 from bot.metrics import Counts

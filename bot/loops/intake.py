@@ -28,7 +28,6 @@ from bot.access.limits import Quota, Refusal
 from bot.access.routing import route, unanswered_message
 from bot.clock import Clock, is_set_within
 from bot.errors import ConfigError, Disconnected
-from bot.event_json import UnreadableJson, dump_value, load_outgoing
 from bot.events import (
     ChatId,
     Edited,
@@ -40,6 +39,9 @@ from bot.events import (
     Reply,
     SentId,
     Undecryptable,
+    UnreadableJson,
+    dump_value,
+    load_outgoing,
 )
 from bot.logs import RepeatedWarning, describe_error
 from bot.loops.doorkeeper import Doorkeeper
@@ -89,8 +91,6 @@ class Intake:
     quota: Quota
     on_untrusted: Callable[[PersonId], None] = lambda _: None
     """Called with a person who wrote with a new key: none of it can be read until the key is trusted."""
-    on_group_change: Callable[[ChatId], None] = lambda _: None
-    """Called with a group that changed."""
 
     def __post_init__(self) -> None:
         self._unanswered, self._aside = Unanswered(self.counts), self.door.aside
@@ -236,8 +236,6 @@ class Intake:
             await self._suspect(envelope)
         else:
             self._pass_over(envelope, "other_kind")
-            if envelope.chat and envelope.group_revision is not None:
-                self.on_group_change(envelope.chat)
         return []
 
     async def _shown(self, envelope: Envelope) -> Sequence[Confirmation]:

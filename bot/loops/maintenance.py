@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
 
-from bot.access.access import EVERYBODY, AccessList, accepts
+from bot.access.access import AccessList, accepts
 from bot.chat.edits import Revisions
 from bot.clock import Clock, is_set_within
 from bot.errors import CallRefused, ConfigError, TransportError
@@ -27,8 +27,6 @@ _log = logging.getLogger(__name__)
 _REMEMBERED = timedelta(days=45)
 """How long the ids of settled messages are kept to recognise a redelivery. A linked device that has not fetched for a
 month is unlinked, so nothing older arrives. Source: signal-cli-rest-api, issue 552 (2026)."""
-_GROUPS_EVERY_SECONDS = 600.0
-"""Between two looks at the groups if none seems to have changed: the message that says so may have been lost."""
 
 
 @dataclass
@@ -158,15 +156,16 @@ class Maintenance:
 
 @dataclass
 class Membership:
-    """The loop that asks the bridge for groups, now and then, and when something depends on it.
+    """The loop that asks the bridge for groups, every minute, and when a receipt depends on it.
 
     Who is in a group decides who may write (`on_groups`), and which receipts can prove a send to it. An account that
     was added to a group without a shared profile is only invited, and nothing of that group arrives until it accepts;
     it does where the operator's list lets people write.
     """
 
+    every_seconds = 60.0
     pause_seconds = 5.0
-    """Between two looks, however many changes there are."""
+    """Between two looks, however many receipts want one."""
 
     transport: Transport
     store: Store
@@ -178,25 +177,18 @@ class Membership:
     def __post_init__(self) -> None:
         self._bridge = self.transport if isinstance(self.transport, Groups) else None
 
-    def notice(self, chat: ChatId) -> None:
-        """Notes that a group changed: Aldis may have been invited to it."""
-        if not self.allowed.groups.isdisjoint({chat.id, EVERYBODY}):
-            self.store.wakeups["members"].set()
-
     async def run(self) -> None:
         """Looks regularly; ends only by cancellation, or at once where there are no groups."""
-        wakeup, failures = self.store.wakeups["members"], 0
+        wakeup = self.store.wakeups["members"]
         while self._bridge is not None:
             wakeup.clear()
             try:
                 await self.look()
-                failures = 0
             except Exception as error:  # noqa: BLE001  (it only leaves some sends in doubt; nothing else fails)
                 words = str(error) if isinstance(error, TransportError | ConfigError) else describe_error(error)
                 _log.warning("until the bridge names the groups, receipts of their members prove nothing (%s)", words)
-                failures += 1
-            await asyncio.sleep(self.pause_seconds * 2 ** min(failures, 4))
-            await is_set_within(wakeup, _GROUPS_EVERY_SECONDS if not failures else 0)
+            await asyncio.sleep(self.pause_seconds)
+            await is_set_within(wakeup, self.every_seconds)
 
     async def look(self) -> None:
         """Accepts invitations to listed groups, and stores who is in the groups with conversations.

@@ -25,8 +25,18 @@ from datetime import UTC, datetime, timedelta
 from bot.chat.outgoing import add_message
 from bot.clock import Clock, is_set_within
 from bot.errors import NetworkFailed, NotSent, NotUploaded, SendUnknown, TransportError, Undeliverable, Untrusted
-from bot.event_json import UnreadableJson, dump_value, load_outgoing
-from bot.events import ChatId, Outgoing, PersonId, Removal, Reply, SentId, Styled
+from bot.events import (
+    ChatId,
+    Outgoing,
+    PersonId,
+    Removal,
+    Reply,
+    SentId,
+    Styled,
+    UnreadableJson,
+    dump_value,
+    load_outgoing,
+)
 from bot.formatting.split import is_long, split
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say

@@ -34,8 +34,7 @@ from bot.chat.turn_tasks import TurnStopped, TurnTasks
 from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.commands.urgent import UrgentItems
-from bot.event_json import UnreadableJson, load_envelope, read_event
-from bot.events import ChatId, Edited, Envelope, Event, Incoming, Kind
+from bot.events import ChatId, Edited, Envelope, Event, Incoming, Kind, UnreadableJson, load_envelope, read_event
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.logs import RepeatedWarning, describe_error

@@ -5,8 +5,23 @@ from dataclasses import replace
 import pytest
 
 from bot.access.chat_settings import parse_settings
-from bot.event_json import JSON_VERSION, UnreadableJson, dump_value, load_envelope, load_outgoing
-from bot.events import ChatId, Envelope, Kind, PersonId, Removal, Reply, SentId, Style, Styled, StyleRange
+from bot.events import (
+    JSON_VERSION,
+    ChatId,
+    Envelope,
+    Kind,
+    PersonId,
+    Removal,
+    Reply,
+    SentId,
+    Style,
+    Styled,
+    StyleRange,
+    UnreadableJson,
+    dump_value,
+    load_envelope,
+    load_outgoing,
+)
 from bot.messages import load_messages
 
 ENVELOPE = Envelope(

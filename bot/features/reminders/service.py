@@ -29,8 +29,7 @@ from bot.chat.prompt import PLANNED, PLANNED_LATE
 from bot.chat.turns import Turns
 from bot.clock import Clock, is_set_within
 from bot.commands.urgent import Wished
-from bot.event_json import dump_reminder, dump_value
-from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, ScheduledPrompt, SentId
+from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, ScheduledPrompt, SentId, dump_reminder, dump_value
 from bot.features.reminders import schedules
 from bot.features.reminders.schedules import Plan, UnfitWish
 from bot.i18n import phrases

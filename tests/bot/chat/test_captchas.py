@@ -7,8 +7,7 @@ import pytest
 from bot.chat.captchas import Captchas, solution_in
 from bot.clock import SetClock
 from bot.errors import CallRefused, Disconnected
-from bot.event_json import dump_value
-from bot.events import ChatId, Reply, Styled
+from bot.events import ChatId, Reply, Styled, dump_value
 from bot.metrics import Counts
 from store import Repositories, Store
 from tests.bot.loops.fake_transport import FakeTransport

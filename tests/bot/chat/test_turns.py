@@ -7,8 +7,7 @@ import pytest
 from bot.chat import phrases
 from bot.chat.context import PastTurns
 from bot.clock import SetClock
-from bot.event_json import load_outgoing
-from bot.events import Reply
+from bot.events import Reply, load_outgoing
 from bot.formatting.split import MAX_MESSAGE_BYTES
 from store import Store, StoreError
 from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, incoming, says

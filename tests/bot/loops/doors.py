@@ -10,8 +10,7 @@ from bot.access.access import AccessList
 from bot.access.limits import Quota
 from bot.access.pairing import Callers, Pairing
 from bot.clock import SetClock
-from bot.event_json import load_envelope
-from bot.events import Envelope
+from bot.events import Envelope, load_envelope
 from bot.loops.doorkeeper import Doorkeeper
 from bot.loops.intake import Intake
 from bot.metrics import Counts

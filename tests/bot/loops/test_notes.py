@@ -9,8 +9,7 @@ import pytest
 from bot.access.access import AccessList
 from bot.access.pairing import Pairing
 from bot.clock import SetClock
-from bot.event_json import dump_value
-from bot.events import ChatId, Envelope, Event, Reply, Styled
+from bot.events import ChatId, Envelope, Event, Reply, Styled, dump_value
 from bot.signal.envelope import FrameReader
 from store import OutboxItem, Repositories, Store
 from tests.bot.loops.doors import Door

@@ -9,8 +9,19 @@ import pytest
 from bot.chat.outgoing import add_message
 from bot.clock import SetClock
 from bot.errors import NetworkFailed, NotSent, NotUploaded, SendUnknown, Undeliverable, Untrusted
-from bot.event_json import dump_value
-from bot.events import ChatId, File, PersonId, QuoteTarget, Removal, Reply, SentId, Style, Styled, StyleRange
+from bot.events import (
+    ChatId,
+    File,
+    PersonId,
+    QuoteTarget,
+    Removal,
+    Reply,
+    SentId,
+    Style,
+    Styled,
+    StyleRange,
+    dump_value,
+)
 from bot.i18n import phrases
 from bot.i18n.language import Language, use_language
 from bot.loops.sender import MAX_REMOVALS, MAX_RESENDS, MAX_SENDING, Sender

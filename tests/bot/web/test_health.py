@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 
 from bot.clock import SetClock
-from bot.event_json import dump_value
+from bot.events import dump_value
 from bot.loops.watchdog import CAPTCHA, CLOSED, Watchdog
 from bot.metrics import Counts
 from bot.signal.protocol import StreamState

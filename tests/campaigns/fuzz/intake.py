@@ -12,8 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot import app, settings
-from bot.event_json import load_envelope
-from bot.events import Envelope
+from bot.events import Envelope, load_envelope
 from bot.signal.json import parse_frame, text_in
 from bot.signal.rest_api.transport import MAX_FRAME_BYTES
 from bot.signal.signal_cli.transport import SignalCli
