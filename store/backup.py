@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from store.database import FOREIGN_ERRORS, beside, check_structure, lock_file, master_key_path, translate_error
 from store.errors import Damaged, SchemaTooNew, StoreError, WrongKey
-from store.migrations import NEWEST, version_of
+from store.migrations import version_of
 from store.repository import Repository, millis
 from store.sealing import has_keys, sync, unlock
 
@@ -127,18 +127,13 @@ def _check(copy: Path, draft: Path, master: Path, key: bytes | None) -> None:
     """Checks the draft of a copy, which the errors name, and marks it."""
     try:
         with _opened(draft) as connection:
-            version = version_of(connection)
-            if version > NEWEST:
-                raise SchemaTooNew(
-                    f"{copy} has schema {version}, this Aldis knows schemas up to {NEWEST}: use a newer one"
-                )
-            if version <= 0 or not has_keys(connection):
+            if version_of(connection) <= 0 or not has_keys(connection):
                 raise Damaged(f"{copy} is not a backup of Aldis")
             check_structure(connection, copy)
             unlock(connection, master, key)
             _mark(connection)
-    except WrongKey as error:
-        raise WrongKey(f"{copy} cannot be read: {error}") from error
+    except (WrongKey, SchemaTooNew) as error:
+        raise type(error)(f"{copy} cannot be read: {error}") from error
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         kind = translate_error(error)
         raise Damaged(f"{copy} is damaged, or not a backup of Aldis") if isinstance(kind, Damaged) else kind from error

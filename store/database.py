@@ -95,10 +95,9 @@ class DiskReserve:
 
     def create(self) -> None:
         """Creates the file, unless it exists or would leave less room than it takes."""
-        if self._size_bytes == 0 or (self._path.exists() and self._path.stat().st_size == self._size_bytes):
-            return
         room = os.statvfs(self._path.parent)
-        if room.f_bavail * room.f_frsize < 2 * self._size_bytes:
+        is_there = self._path.exists() and self._path.stat().st_size == self._size_bytes
+        if self._size_bytes == 0 or is_there or room.f_bavail * room.f_frsize < 2 * self._size_bytes:
             return
         with suppress(OSError), self._path.open("wb") as file:
             # Not a sparse file: the blocks are really taken.
@@ -151,10 +150,9 @@ def connect(path: Path) -> sqlite3.Connection:
 
 @dataclass(eq=False, kw_only=True)
 class _Unit:
-    """A unit of work, and what became of it. If the caller was cancelled, `done` is, and the work goes on."""
+    """A unit of work, and what became of it."""
 
     work: Callable[[sqlite3.Connection], Any]
-    kept: Callable[[Any], None]
     done: asyncio.Future[Any]
     result: Any = None
     error: BaseException | None = None
@@ -215,13 +213,14 @@ class Database:
         """
         self._refuse_if_closed()
         loop = asyncio.get_running_loop()
-        unit = _Unit(work=work, kept=kept, done=loop.create_future())
+        unit = _Unit(work=work, done=loop.create_future())
+        unit.done.add_done_callback(lambda done: done.exception() or kept(done.result()))
         self._waiting.append(unit)
         if self._is_idle.is_set():
             self._is_idle.clear()
             # Not right now: units that are added in this iteration of the loop share the commit.
             loop.call_soon(self._flush)
-        return await unit.done
+        return await asyncio.shield(unit.done)
 
     async def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs `work`, which only reads or makes its own transactions, to its end, without waiting for a commit."""
@@ -270,15 +269,10 @@ class Database:
 
     def _after_flush(self, done: asyncio.Future[None], units: Sequence[_Unit]) -> None:
         for unit in units:
-            error = unit.error or done.exception()
-            if error is None:
-                unit.kept(unit.result)
-            if unit.done.cancelled():
-                continue
-            if error is None:
-                unit.done.set_result(unit.result)
-            else:
+            if error := unit.error or done.exception():
                 unit.done.set_exception(error)
+            else:
+                unit.done.set_result(unit.result)
         if self._waiting:
             done.get_loop().call_soon(self._flush)
         else:

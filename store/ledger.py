@@ -3,20 +3,21 @@
 Rows outlive the words that they paid for, so forgetting renews no budget.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
 from store.records import ConversationId, TurnId
-from store.repository import Repository, dollars, millis, moment
+from store.repository import Repository, millis, moment
 
 Scope = Literal["person", "group", "all"]
 """Whose spending is added up; `all` is everything in this store."""
 
 Span = Literal["day", "month"]
+
+_COST = "CAST(round(total(cost_usd), 10) AS TEXT) AS cost_usd"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,11 +47,10 @@ class Total:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpentUsage:
-    """The usage of one model or tool by one person on one day."""
+    """The usage of one model or tool by one person (a handle) on one day, which begins at `day` (UTC)."""
 
-    day: date
+    day: datetime
     person: bytes | None
-    """The handle of the person who asked, as `Keyring.handle` gives it; None if no one did."""
     kind: str
     """`model` or `tool`."""
     name: str
@@ -97,21 +97,13 @@ class Ledger(Repository):
             self.add(conversation, turn, person, entries, now=moment(at))
 
     def usage(self, *, since: datetime) -> tuple[SpentUsage, ...]:
-        """Returns the usage since then, one entry per day (UTC), person, kind and name, in order of days."""
-        rows = self.rows(
-            "SELECT at / 86400000, json_group_array(cost_usd), person, kind, name, count(*), sum(input_tokens), "
-            "sum(output_tokens) FROM ledger WHERE at >= ? AND kind <> 'send' "
-            "GROUP BY 1, person, kind, name ORDER BY 1, min(id)",
+        """Returns the usage since then, one entry per day, person, kind and name, in order of days."""
+        return self.records(
+            SpentUsage,
+            f"SELECT at / 86400000 * 86400000 AS day, person, kind, name, count(*) AS calls, {_COST}, "  # noqa: S608
+            "sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens FROM ledger "
+            "WHERE at >= ? AND kind <> 'send' GROUP BY 1, person, kind, name ORDER BY 1, min(id)",
             (millis(since),),
-        )
-        names = ("person", "kind", "name", "calls", "input_tokens", "output_tokens")
-        return tuple(
-            SpentUsage(
-                day=moment(day * 86_400_000).date(),
-                cost_usd=sum(map(dollars, json.loads(costs)), Decimal(0)),
-                **dict(zip(names, rest, strict=True)),
-            )
-            for day, costs, *rest in rows
         )
 
     def totals(
@@ -129,14 +121,12 @@ class Ledger(Repository):
         totals: list[Total] = []
         for scope, condition, value in scopes:
             for period, (begin, end) in periods.items():
-                # As whole numbers, which floating point adds exactly.
-                [(cost, unknown)] = self.rows(
-                    "SELECT coalesce(sum(round(cost_usd * 1e12)), 0), count(*) - count(cost_usd) FROM ledger "  # noqa: S608
+                totals += self.records(
+                    Total,
+                    f"SELECT ? AS scope, ? AS period, {_COST}, count(*) - count(cost_usd) AS unknown_costs FROM ledger "  # noqa: S608
                     f"WHERE at >= ? AND at < ? AND kind <> 'send' AND {condition}",
-                    (millis(begin), millis(end), value),
+                    (scope, period, millis(begin), millis(end), value),
                 )
-                cost_usd = Decimal(int(cost)).scaleb(-12)
-                totals.append(Total(scope=scope, period=period, cost_usd=cost_usd, unknown_costs=unknown))
         return tuple(totals)
 
     def take(self, service: str, period: str, *, amount: int, limit: int) -> bool:

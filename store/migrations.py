@@ -23,7 +23,7 @@ _SEALED = 36
 _DECIDING = {
     "people": ("person", "allowed_at", "allowed_by"),
     "pins": ("number", "person", "pinned_at", "refused_at"),
-    "identities": ("person", "key", "noticed_at", "is_open", "is_verified", "told_at"),
+    "identities": ("person", "key", "noticed_at", "is_open"),
     "grants": ("conversation_id", "person", "tool", "shape", "granted_at"),
 }
 """The key columns of each table that decides access, then the others, as schemas up to 35 have them."""
@@ -33,22 +33,16 @@ _GONE = ("guard", "tool_shapes", "openings", "copies", "lessons", "own_time", "s
 
 
 def version_of(connection: sqlite3.Connection) -> int:
-    """Returns the number of the file's schema; 0: the file is new."""
-    return connection.execute("PRAGMA main.user_version").fetchone()[0]
+    """Returns the number of the file's schema; 0: the file is new. Raises `SchemaTooNew` if a newer Aldis wrote it."""
+    version = connection.execute("PRAGMA main.user_version").fetchone()[0]
+    if version > NEWEST:
+        raise SchemaTooNew(f"schema {version} is newer than {NEWEST}, all that this Aldis knows: start a newer one")
+    return version
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Makes the tables of a new store, in one transaction; does nothing to another.
-
-    Raises:
-        SchemaTooNew: a newer Aldis wrote this file.
-    """
-    version = version_of(connection)
-    if version > NEWEST:
-        raise SchemaTooNew(
-            f"the store has schema {version}, this Aldis knows schemas up to {NEWEST}: start a newer one"
-        )
-    if version == 0:
+    """Makes the tables of a new store, in one transaction; does nothing to another, but raises `SchemaTooNew`."""
+    if version_of(connection) == 0:
         connection.execute("BEGIN IMMEDIATE")
         with connection:
             _make_tables(connection)

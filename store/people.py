@@ -15,9 +15,6 @@ from store.repository import Repository, account_place, millis, moment
 
 _Table = Literal["people", "pins", "identities"]
 
-_NO_IDENTITY = (None, 0, 0, 0, None)
-"""The row of a person whose safety number has not changed: the key, when noticed, is it open, unused, when reported."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Approval:
@@ -80,30 +77,19 @@ class People(Repository):
     def suspect(self, person: str, key: str, *, account: str, now: datetime) -> None:
         """Records that the person has a new, untrusted key. If that is recorded already, its time stays."""
         guest, newest = self._guest(account, person), self.keyring.handle(key).hex()
-        former, noticed_at, is_open, _, told_at = self._row("identities", guest) or _NO_IDENTITY
-        is_same = former == newest
-        at = noticed_at if is_same and is_open else millis(now)
-        self._put("identities", guest, newest, at, 1, 0, told_at if is_same else None)
+        former, noticed_at, is_open, *_ = self._row("identities", guest) or (None, 0, 0)
+        self._put("identities", guest, newest, noticed_at if former == newest and is_open else millis(now), 1)
 
     def new_identities(self) -> tuple[NewIdentity, ...]:
         """Returns people whose safety number is new and not trusted or whose row is forged, the longest known first."""
         rows = ((row[1] if row else 0, handle) for handle, row in self._rows("identities") if not row or row[2])
         return tuple(NewIdentity(label=_label(person), since=moment(at)) for at, person in sorted(rows))
 
-    def is_identity_told(self, person: str, *, account: str) -> bool:
-        """Whether the admins know about the person's newest key."""
-        return (self._row("identities", self._guest(account, person)) or _NO_IDENTITY)[4] is not None
-
-    def identity_told(self, person: str, *, account: str, now: datetime) -> None:
-        """Records that the admins know about the person's newest key."""
-        if row := self._row("identities", guest := self._guest(account, person)):
-            self._put("identities", guest, *row[:4], millis(now))
-
     def trust(self, label: str) -> None:
         """Trusts the key of the person with this label."""
         for handle, row in self._rows("identities"):
             if _label(handle) == label and row:
-                self._put("identities", handle, *row[:2], 0, *row[3:])
+                self._put("identities", handle, *row[:2], 0)
             elif _label(handle) == label:
                 self.execute("DELETE FROM identities WHERE handle = ?", (handle,))
 
@@ -146,7 +132,12 @@ class Accounts(Repository):
             return
         self.context.account_names.clear()
         id_, called = self.keyring.handle(account), None if number is None else self.keyring.handle(number)
-        name = number if number is not None and self._was_called(number) else account
+        known = self.column("SELECT id FROM accounts WHERE realm = ?", (self.realm,))
+        was_called = self.exists("SELECT 1 FROM inbox WHERE account = ? LIMIT 1", (called,)) or (
+            # While no account is known by its id, all people belong to this one.
+            not known and self.exists("SELECT 1 FROM people UNION ALL SELECT 1 FROM identities LIMIT 1")
+        )
+        name = number if number and was_called and number not in map(self.name_of_account, known) else account
         self.execute(
             "UPDATE accounts SET number = NULL WHERE realm = ? AND number = ? AND id <> ?", (self.realm, called, id_)
         )
@@ -155,16 +146,6 @@ class Accounts(Repository):
             "ON CONFLICT (realm, id) DO UPDATE SET number = excluded.number",
             (self.realm, id_, called, self.keyring.seal(None, account_place(id_), name.encode())),
         )
-
-    def _was_called(self, number: str) -> bool:
-        """Whether this file has rows under the number, and the number is no other account's by now."""
-        known = self.column("SELECT id FROM accounts WHERE realm = ?", (self.realm,))
-        if number in map(self.name_of_account, known):
-            return False
-        if self.exists("SELECT 1 FROM inbox WHERE account = ? LIMIT 1", (self.keyring.handle(number),)):
-            return True
-        # While no account is known by its id, all people belong to this one.
-        return not known and self.exists("SELECT 1 FROM people UNION ALL SELECT 1 FROM identities LIMIT 1")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -71,11 +71,7 @@ def unlock(connection: sqlite3.Connection, path: Path, given: bytes | None = Non
         return Keyring(connection, master or _new(path))
     if master is None:
         raise WrongKey(f"the master key {path} is missing: put it back, or give STORE__KEY")
-    try:
-        return Keyring(connection, master)
-    except WrongKey:
-        place = "STORE__KEY" if given else path
-        raise WrongKey(f"the master key in {place} does not open this store: {_PUT_BACK}") from None
+    return Keyring(connection, master)
 
 
 def _read_key(path: Path) -> bytes | None:
@@ -132,7 +128,7 @@ class Keyring:
         self.connection = connection
         self._master = AESGCM(master)
         connection.execute("CREATE TABLE IF NOT EXISTS keys.wrapped (name BLOB PRIMARY KEY, key BLOB NOT NULL) STRICT")
-        self._index = self._key(_INDEX_KEY) or self._make(_INDEX_KEY)
+        self._index = self.make(_INDEX_KEY)
         # Under None the cipher of what belongs to no conversation and is never forgotten.
         self._ciphers: dict[ConversationId | None, AESGCM] = {None: AESGCM(hmac.digest(self._index, b"seal", "sha256"))}
 
@@ -140,10 +136,14 @@ class Keyring:
         """Returns a keyed hash of 16 bytes: equal for equal words, meaningless without the key."""
         return hmac.digest(self._index, word.encode(), "sha256")[:16]
 
-    def make(self, name: bytes) -> None:
-        """Creates the data key of that name (`key_name`) unless it exists."""
-        if self._key(name) is None:
-            self._make(name)
+    def make(self, name: bytes) -> bytes:
+        """Returns the data key of that name (`key_name`); creates it unless it exists."""
+        key = self._key(name)
+        if key is None:
+            key = secrets.token_bytes(KEY_BYTES)
+            wrapped = _encrypt(self._master, b"key|" + name, key)
+            self.connection.execute("INSERT INTO keys.wrapped (name, key) VALUES (?, ?)", (name, wrapped))
+        return key
 
     def sweep(self) -> None:
         """Destroys the data keys of forgotten generations, in a transaction of its own."""
@@ -210,13 +210,7 @@ class Keyring:
         for bound in (name, b"index|guarded") if name == _INDEX_KEY else (name,):
             with suppress(InvalidTag, ValueError):
                 return _decrypt(self._master, b"key|" + bound, row[0])
-        raise WrongKey("the master key does not open this store: give the one that it was sealed with")
-
-    def _make(self, name: bytes) -> bytes:
-        key = secrets.token_bytes(KEY_BYTES)
-        wrapped = _encrypt(self._master, b"key|" + name, key)
-        self.connection.execute("INSERT INTO keys.wrapped (name, key) VALUES (?, ?)", (name, wrapped))
-        return key
+        raise WrongKey(f"the master key (STORE__KEY, or its file) does not open this store: {_PUT_BACK}")
 
 
 def _encrypt(cipher: AESGCM, place: bytes, value: bytes) -> bytes:

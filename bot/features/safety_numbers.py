@@ -261,10 +261,11 @@ class SafetyNumbers:
                 _log.info("the new safety number of %s is already trusted", row.label)
         for one in suspects:
             text = partial(say, _IDENTITY_CHANGED, name=one.called, label=one.label)
-            if not repos.people.is_identity_told(one.person, account=account) and self._admins.tell(
+            news = f"{one.person} {known.keys[one.person].key}"
+            if not repos.notices.is_told(news) and self._admins.tell(
                 repos, text, known.contacts.values(), besides={one.person}
             ):
-                repos.people.identity_told(one.person, account=account, now=self._clock.now())
+                repos.notices.note("safety numbers", news, now=self._clock.now())
         self._let_go(repos, known, untrusted, at_once=is_any_trusted)
         return tuple(suspects)
 

@@ -304,8 +304,7 @@ CREATE TABLE pins (
 CREATE TABLE identities (
     handle BLOB PRIMARY KEY,                -- of the account that is written from and the person, as in people
     sealed BLOB NOT NULL                    -- handle of the newest key, when it was noticed, if it is not trusted
-                                            -- yet, if the last trusted one had been compared, and when the admins
-                                            -- heard of it
+                                            -- yet
 ) STRICT, WITHOUT ROWID;
 
 -- Tools that a person has allowed for good, in one conversation and for their own questions there.

@@ -112,7 +112,7 @@ def test_what_was_used_by_day_person_and_name(repos: Repositories) -> None:
     ):
         repos.ledger.add(conversation, turn, person, entries, now=NOON + timedelta(days=days))
     used, alice = repos.ledger.usage(since=NOON - timedelta(days=30)), repos.ledger.keyring.handle("alice")
-    assert [(one.day.isoformat(), one.person == alice, one.name, one.calls, one.cost_usd) for one in used] == [
+    assert [(one.day.date().isoformat(), one.person == alice, one.name, one.calls, one.cost_usd) for one in used] == [
         ("2026-11-21", True, "model-1", 2, Decimal("0.2")),
         ("2026-11-21", True, "calculate", 1, Decimal(0)),
         ("2026-11-22", False, "model-2", 1, Decimal(0)),

@@ -76,14 +76,11 @@ def test_a_number_stays_with_the_account_that_came_with_it_first(people: People)
 def test_a_new_key_is_known_until_it_is_trusted(people: People) -> None:
     """The same one keeps its time, a second one is news; trusted, it comes back as known, but not as reported."""
     people.suspect(MALLORY, "key-2", account=ACCOUNT, now=NOON)
-    people.identity_told(MALLORY, account=ACCOUNT, now=NOON)
     people.suspect(MALLORY, "key-2", account=ACCOUNT, now=LATER)
     [found] = people.new_identities()
     assert (found.since, found.label) == (NOON, people.label(MALLORY, account=ACCOUNT))
-    assert people.is_identity_told(MALLORY, account=ACCOUNT)
     people.suspect(MALLORY, "key-3", account=ACCOUNT, now=LATER)
     assert [again.since for again in people.new_identities()] == [LATER]
-    assert not people.is_identity_told(MALLORY, account=ACCOUNT)
     people.trust(found.label)
     assert people.new_identities() == ()
 
@@ -112,7 +109,11 @@ def seen(repos: Repositories) -> dict[str, object]:
         "approvals": people.approvals(),
         "number": [who for who in (ALICE, MALLORY) if people.number_of(who, [NUMBER])],
         "untrusted": people.new_identities(),
-        "told": [who for who in (ALICE, MALLORY) if people.is_identity_told(who, account=ACCOUNT)],
+        "suspects": [
+            who
+            for who in (ALICE, MALLORY)
+            if people.label(who, account=ACCOUNT) in {one.label for one in people.new_identities()}
+        ],
         "grants": {who: repos.grants.of(conversation, who) for who in (ALICE, MALLORY)},
     }
 
@@ -126,7 +127,6 @@ async def kept(path: Path) -> Path:
         assert repos.people.pin(NUMBER, ALICE, now=NOON)
         repos.people.suspect(MALLORY, "new key", account=ACCOUNT, now=NOON)
         repos.people.suspect(ALICE, "key", account=ACCOUNT, now=NOON)
-        repos.people.identity_told(ALICE, account=ACCOUNT, now=NOON)
         repos.people.trust(repos.people.label(ALICE, account=ACCOUNT))
         repos.grants.allow(place(repos, "direct:alice"), ALICE, tool="post", shape="s", now=NOON)
 
@@ -148,7 +148,7 @@ async def test_no_one_lets_themselves_in(kept: Path, tmp_path: Path) -> None:
         ("UPDATE people SET sealed = x''", "allowed", []),
         (f"UPDATE people SET handle = x'{mallory}'", "allowed", []),
         (f"UPDATE pins SET sealed = (SELECT sealed FROM people) WHERE handle = x'{number}'", "number", []),
-        (f"UPDATE identities SET sealed = ({of_alice}) WHERE handle = x'{mallory}'", "told", [ALICE]),
+        (f"UPDATE identities SET sealed = ({of_alice}) WHERE handle = x'{mallory}'", "suspects", [MALLORY]),
         ("UPDATE grants SET tool = 'delete'", "grants", {ALICE: (), MALLORY: ()}),
         (f"UPDATE grants SET person = x'{person}'", "grants", {ALICE: (), MALLORY: ()}),
     )  # fmt: skip
@@ -213,7 +213,7 @@ async def test_what_an_earlier_aldis_has_written_is_carried_over(kept: Path, tmp
     wanted = await on(kept, seen)
     for _ in range(2):
         now = await on(path, seen)
-        assert all(now[key] == wanted[key] for key in ("allowed", "number", "told"))
+        assert all(now[key] == wanted[key] for key in ("allowed", "number"))
         assert [len(now[key]) for key in ("approvals", "untrusted")] == [1, 1]  # type: ignore[arg-type]
 
 
