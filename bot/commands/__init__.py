@@ -1,3 +1,1 @@
-"""What people can have Aldis do with `/name`. `base` is the table, the other modules have the commands of no
-feature.
-"""
+"""What people can have Aldis do with `/name`, and what else does not wait for its turn."""

@@ -42,24 +42,24 @@ _BRIDGE_SECONDS = 5.0
 class Names:
     """What people call themselves, in lists and commands: two with one name differ by their labels."""
 
-    people: Mapping[str, tuple[PersonId, str]]
-    """Each person and their name, which may be empty, by label."""
+    people: Mapping[str, str]
+    """The name of each person, which may be empty, by label."""
 
     def word(self, label: str) -> str:
         """Returns what a command calls a person: their name if it means no one else, or the label."""
-        _, name = self.people.get(label, ("", ""))
+        name = self.people.get(label, "")
         return name if self.labels(name) == [label] else label
 
     def entry(self, label: str) -> str:
         """Returns what a list calls a person: their name, with the label if it could mean others, too."""
-        _, name = self.people.get(label, ("", ""))
+        name = self.people.get(label, "")
         return f"{name} ({label})" if name and self.word(label) != name else name or label
 
     def labels(self, word: str) -> list[str]:
-        """Returns the labels of those whom a word may mean: a label, an id or a name."""
-        exact = [label for label, (person, _) in self.people.items() if word in {label, person}]
+        """Returns the labels of those whom a word may mean: a label or a name."""
         named = fold_name(word)
-        return exact or [label for label, (_, name) in self.people.items() if named and fold_name(name) == named]
+        found = [label for label, name in self.people.items() if named and fold_name(name) == named]
+        return [word] if word in self.people else found
 
 
 class Audience:
@@ -170,8 +170,6 @@ class AdminCommands(CommandGroup):
     async def _allow(self, call: Call) -> Answer | None:
         """Lets in the stranger who was given this code, or by whose name the admins were asked about them."""
         word, clock = call.command.rest, self._context.clock
-        if not word:
-            raise WrongForm
         found = self._pairing.find(word, clock.now())
         if len(found) != 1:
             codes = [one.code for one in found]
@@ -191,10 +189,7 @@ class AdminCommands(CommandGroup):
     @command("/deny NAME", phrases.ABOUT_DENY, for_admins=True, section="admins")
     async def _deny(self, call: Call) -> Answer:
         """Shuts out a person who was let in, or keeps out a stranger whom the admins were asked about."""
-        word = call.command.rest
-        if not word:
-            raise WrongForm
-        contacts = await self._audience.contacts() or ()
+        word, contacts = call.command.rest, await self._audience.contacts() or ()
         waiting = {one.person for one in self._pairing.find(word, self._context.clock.now())}
 
         def deny(repos: Repositories) -> str:
@@ -219,8 +214,8 @@ class AdminCommands(CommandGroup):
         """What people call themselves; of a stranger the bridge may not know it yet."""
         named = {one.person: one.name for one in self._pairing.strangers.values()}
         named |= {one.person: clean_name(one.name) or named.get(one.person, "") for one in contacts}
-        known = {self._audience.label(repos, person): (person, name) for person, name in named.items()}
-        return Names({one.label: (PersonId(one.label), "") for one in repos.people.approvals()} | known)
+        known = {self._audience.label(repos, person): name for person, name in named.items()}
+        return Names({one.label: "" for one in repos.people.approvals()} | known)
 
     @command("/people", phrases.ABOUT_PEOPLE, for_admins=True, section="admins")
     async def _people(self, _: Call) -> Answer:

@@ -305,11 +305,11 @@ class Commands(CommandGroup):
         try:
             if found.belongs(call):
                 answer = await found.run(call)
-            if answer is not None:
-                await self._context.answer(call, answer)
         except WrongForm:
             right = found.examples or (found.form,)
-            await self._context.answer(call, lambda _: say(phrases.WRONG_FORM, examples=join_list(_typed(right), "or")))
+            answer = lambda _: say(phrases.WRONG_FORM, examples=join_list(_typed(right), "or"))  # noqa: E731
+        if answer is not None:
+            await self._context.answer(call, answer)
         return True
 
     def has(self, word: str) -> bool:

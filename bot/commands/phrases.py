@@ -12,10 +12,7 @@ HELP = Sentence(
     "HELP", "Just write to me as you would to a person. There are commands, too; `/help remind` explains one of them."
 )
 NOTHING_TO_STOP = Sentence("NOTHING_TO_STOP", "I'm not working on anything here.")
-UNKNOWN_CODE = Sentence(
-    "UNKNOWN_CODE",
-    "I don't know that code; it may have expired after an hour. If they write again, they get a new one.",
-)
+UNKNOWN_CODE = Sentence("UNKNOWN_CODE", "I don't know that code. Codes expire after an hour; a new message brings one.")
 UNKNOWN_PERSON = Sentence("UNKNOWN_PERSON", "I know no one by that name; `/people` shows who was let in.")
 NOBODY_LET_IN = Sentence("NOBODY_LET_IN", "No one has been let in yet.")
 STRANGER_ASKS = Sentence("STRANGER_ASKS", "{name} would like to write to me: 👍 or 👎")
@@ -36,9 +33,7 @@ NO_PERSONA = Sentence("NO_PERSONA", "No persona is set here. `/persona TEXT` set
 PERSONA_OFF = Sentence("PERSONA_OFF", "Done, I'm back to my usual self.")
 NO_MODEL_CHOICE = Sentence("NO_MODEL_CHOICE", "There's only one model here.")
 NO_TOOLS = Sentence("NO_TOOLS", "I have no tools here.")
-LANGUAGE_BY_MESSAGE = Sentence(
-    "LANGUAGE_BY_MESSAGE", "I'll speak whatever language you write in, as long as I know it."
-)
+LANGUAGE_BY_MESSAGE = Sentence("LANGUAGE_BY_MESSAGE", "I'll speak whatever language you write in, if I know it.")
 ONLY_IN_GROUPS = Sentence("ONLY_IN_GROUPS", "That only works in groups.")
 ONLY_DIRECTLY = Sentence("ONLY_DIRECTLY", "I only do that in our own chat, not in a group.")
 ALWAYS_ON = Sentence("ALWAYS_ON", "From now on I'll answer every message here.")
@@ -51,10 +46,7 @@ RESUMED = Sentence("RESUMED", "Resumed.")
 NO_GROUPS = Sentence("NO_GROUPS", "I'm not in any group.")
 UNKNOWN_GROUP = Sentence("UNKNOWN_GROUP", "I know no group with this id.")
 GROUP_INVITATION = Sentence("GROUP_INVITATION", "(an invitation: I accept it once `ACCESS__GROUPS` has this id)")
-BRIDGE_SILENT = Sentence(
-    "BRIDGE_SILENT",
-    "The bridge to Signal isn't answering, so I can't check that right now. Please try again in a minute.",
-)
+BRIDGE_SILENT = Sentence("BRIDGE_SILENT", "The bridge to Signal isn't answering. Please try again in a minute.")
 NOBODY_TO_TELL = Sentence("NOBODY_TO_TELL", "There's no one to send that to.")
 ABOUT_HELP = Sentence("ABOUT_HELP", "lists the commands, or explains one.")
 ABOUT_STOP = Sentence("ABOUT_STOP", "stops the answer I'm working on.")
@@ -86,10 +78,7 @@ ABOUT_BROADCAST = Sentence("ABOUT_BROADCAST", "sends a message to every chat, af
 _ALL_FORGOTTEN = Sentence(
     "ALL_FORGOTTEN", "Deleted for good, here and elsewhere: {what}. What it cost stays in my books, without any words."
 )
-BROADCAST_ASKS = Sentence(
-    "BROADCAST_ASKS",
-    "That goes to {chats}: {text}\n\nSend it?",
-)
+BROADCAST_ASKS = Sentence("BROADCAST_ASKS", "That goes to {chats}: {text}\n\nSend it?")
 BROADCAST_PEOPLE = Sentence("BROADCAST_PEOPLE", "{count} person", "{count} people")
 BROADCAST_GROUPS = Sentence("BROADCAST_GROUPS", "{count} group", "{count} groups")
 BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chat.", "On its way to {count} chats.")
