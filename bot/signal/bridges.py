@@ -21,7 +21,7 @@ import httpx
 from bot.errors import ConfigError, Disconnected, SendUnknown
 from bot.signal.json import parse_frame
 from bot.signal.protocol import BRIDGE_NAMES, Bridge, Release
-from bot.signal.signal_cli.rpc import Rpc, is_socket
+from bot.signal.signal_cli.rpc import Rpc
 from tools import trusted_certificates, why_unreachable
 
 WARN_DAYS, MAX_DAYS = 60, 90
@@ -46,10 +46,9 @@ old as the next one that is, and one newer than all as fine."""
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Concern:
-    """A problem of a version, present or near."""
+    """A problem of a version, in words for the operator."""
 
     words: str
-    """A sentence for the operator, without the full stop."""
     advice: str
     is_urgent: bool = False
     """Whether messages or the account itself can be lost today."""
@@ -73,9 +72,8 @@ def warnings(release: Release, today: date) -> tuple[Concern, ...]:
 def age_days(release: Release, today: date) -> int | None:
     """Returns how many days ago a release was out at the latest; None if unknown."""
     known = _parsed(release.version)
-    if known is None:
-        return None
-    out_by = next((day for version, day in sorted(_OUT_BY[release.bridge].items()) if version >= known), None)
+    days = (day for version, day in sorted(_OUT_BY[release.bridge].items()) if known is not None and version >= known)
+    out_by = next(days, None)
     return None if out_by is None else max(0, (today - out_by).days)
 
 
@@ -85,13 +83,10 @@ def _parsed(version: str) -> Version | None:
 
 
 async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
-    """Returns which bridge answers at an address.
-
-    Raises:
-        ConfigError: the address is invalid, or something else answers there.
-        Disconnected: nothing answers (yet); ask again.
+    """Returns which bridge answers at an address. Raises `Disconnected` if none does yet, `ConfigError` if the address
+    is invalid, or something else answers.
     """
-    if is_socket(url):
+    if url.startswith(("unix:", "tcp:")):
         try:
             await Rpc(url, connect_seconds=timeout_seconds).version(timeout_seconds=timeout_seconds)
         except Disconnected as error:

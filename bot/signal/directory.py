@@ -10,8 +10,6 @@ from bot.invocation import command_line
 from bot.signal.json import Json, as_object, items_in, line_of, person_in, text_in, whole_in
 from bot.signal.protocol import Linking
 
-_MAX_EMOJI_CHARS = 16
-
 Sticker = tuple[str, int | None]
 """A sticker's pack, and its number there."""
 
@@ -38,7 +36,7 @@ def stickers_in(answer: object) -> Mapping[Sticker, str]:
         (text_in(pack, "packId"), whole_in(sticker, "id")): emoji
         for pack in entries_in(answer)
         for sticker in map(as_object, items_in(pack, "stickers"))
-        if (emoji := line_of(text_in(sticker, "emoji"), _MAX_EMOJI_CHARS)) and not any(map(str.isalpha, emoji))
+        if (emoji := line_of(text_in(sticker, "emoji"), 16)) and not any(map(str.isalpha, emoji))
     }
 
 
@@ -84,10 +82,7 @@ async def choice_of(linking: Linking, wanted: str | None) -> Choice:
     """Returns a bridge's accounts, and those that match a number or a UUID; all of them if none is wanted.
 
     A bridge that lists only numbers is asked for the UUID of each. A UUID can also match the only account that the
-    bridge has and cannot name.
-
-    Raises:
-        Disconnected: as `Linking.accounts`.
+    bridge has and cannot name. Raises as `Linking.accounts`.
     """
     found = await linking.accounts()
     if wanted is None:

@@ -80,7 +80,7 @@ _MENTION_SIGN = "\ufffc"
 """The placeholder for a native mention; its position and length (1) count UTF-16 code units."""
 
 _SCHEME = re.compile(r"\w+:/+")
-"""What turns a name into an address: the person who is mentioned chose it, and it ends up among another one's words."""
+"""What turns the name that a person has chosen into an address among another one's words."""
 
 _MAX_ITEMS, _MAX_QUOTED_FILES = 20, 4
 """For contacts and the options of a poll, and for the files of a quoted message: Signal's apps have ten and one."""
@@ -115,12 +115,7 @@ class FrameReader:
         return self.takes_notes and not self.is_own_chat(chat)
 
     def check_bounds(self, chat: ChatId) -> None:
-        """Checks that Aldis need not stay out of a chat.
-
-        Raises:
-            Undeliverable: it is that of another person.
-            NotSent: the account's own id is not known yet, so neither is whose chat it is.
-        """
+        """Raises `Undeliverable` if Aldis must stay out of a chat, `NotSent` if whose it is is not known yet."""
         if self.is_out_of_bounds(chat):
             if (self.own.id or self._owner) is None and not chat.is_group:
                 raise NotSent("SIGNAL__NOTE_TO_SELF: the account's own id is not known before its next note")
@@ -226,11 +221,6 @@ class FrameReader:
             removed=reaction.get("isRemove") is True,
             is_on_mine=is_mine or not (target_author or number),
         )
-
-    def lacks_emoji(self, envelope: Envelope) -> bool:
-        """Returns whether it is a sticker whose emoji is unknown."""
-        event = self.event(envelope) if '"sticker"' in envelope.raw else None
-        return isinstance(event, Incoming) and event.sticker and event.sticker_emoji is None
 
     def _peek(self, raw: str) -> Envelope | None:
         """A frame as an envelope; a note to self gets the kind that it would have from another person."""

@@ -86,21 +86,13 @@ def files_in(raw: str) -> tuple[Attachment, ...]:
 
 
 def check_size(size_bytes: int | None, max_bytes: int) -> None:
-    """Checks that a file is not too large; an unknown size passes.
-
-    Raises:
-        Unfetchable: it is too large.
-    """
+    """Raises `Unfetchable` if a file is too large; an unknown size passes."""
     if size_bytes is not None and size_bytes > max_bytes:
         raise Unfetchable(f"the file has {size_bytes} bytes, {max_bytes} are allowed")
 
 
 def decode_file(text: str, max_bytes: int) -> bytes:
-    """Returns the content of a file in base64.
-
-    Raises:
-        Unfetchable: it is no base64, or too large.
-    """
+    """Returns the content of a file in base64; raises `Unfetchable` if it is none, or too large."""
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
@@ -110,10 +102,7 @@ def decode_file(text: str, max_bytes: int) -> bytes:
 
 
 class Folder:
-    """The folder in which signal-cli keeps received files, for ever unless they are deleted.
-
-    `path` None means that Aldis cannot reach it, and the files stay. Files that cannot be deleted are logged and left.
-    """
+    """The folder in which signal-cli keeps received files, for ever unless they are deleted; None: out of reach."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path

@@ -117,7 +117,7 @@ class StreamState:
 
     is_open: bool = False
     heard_at: float | None = None
-    """When it last gave a sign of life (a frame, a keep-alive, a pong), on `time.monotonic`'s clock; None before."""
+    """When it last gave a sign of life, on `time.monotonic`'s clock; None before."""
     has_next: bool = False
     """Whether another envelope has been read together with the last one, and is lost if the stream is closed first."""
     unreadable: int = 0
@@ -131,20 +131,12 @@ class StreamState:
 class Transport(Protocol):
     """A way to people."""
 
-    @property
-    def account(self) -> str:
-        """The id of the account that it receives for, or `terminal`; its number as long as the bridge gives no id."""
-        ...
-
-    @property
-    def number(self) -> str | None:
-        """The phone number of the account, if it has one."""
-        ...
-
-    @property
-    def stream(self) -> StreamState:
-        """The state of its stream of envelopes."""
-        ...
+    account: str
+    """The id of the account that it receives for, or `terminal`; its number as long as the bridge gives no id."""
+    number: str | None
+    """The phone number of the account, if it has one."""
+    stream: StreamState
+    """The state of its stream of envelopes."""
 
     def envelopes(self) -> AsyncGenerator[Envelope]:
         """Yields the frames of one connection, each read when the caller asks for it; what is no envelope is counted.
@@ -189,17 +181,13 @@ class Transport(Protocol):
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
         """Puts an emoji on a message, or removes it; a refusal is only logged. Returns the id of the reaction, which
-        phones confirm like a message; None if the bridge does not report it. Raises `SendUnknown` if it may still go
-        out.
+        phones confirm like a message, if the bridge reports it. Raises `SendUnknown` if it may still go out.
         """
         ...
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
-        """Returns the content of a file that came with a message in this chat.
-
-        Raises:
-            Disconnected: the bridge cannot be asked; try again later.
-            Unfetchable: there is no such file, or it is larger than `max_bytes`.
+        """Returns the content of a file that came with a message in this chat. Raises `Disconnected` if the bridge
+        cannot be asked, `Unfetchable` if there is no such file, or it is larger than `max_bytes`.
         """
         ...
 
@@ -220,28 +208,18 @@ class Transport(Protocol):
 class Receipts(Protocol):
     """What Signal says of messages after they were sent, and the account of those that it has read."""
 
-    @property
-    def missed(self) -> deque[PersonId]:
-        """People whom sends to groups have missed, because their safety numbers have changed; the reader takes them
-        out.
-        """
-        ...
-
-    @property
-    def challenge(self) -> str | None:
-        """The token of the captcha that Signal wants solved before it sends more; None if none."""
-        ...
+    missed: deque[PersonId]
+    """People whom sends to groups have missed, because their safety numbers have changed; the reader takes them out."""
+    challenge: str | None
+    """The token of the captcha that Signal wants solved before it sends more; None if none."""
 
     async def receipt(self, *envelopes: Envelope) -> None:
         """Shows the author that these messages of theirs were read; failures are only logged."""
         ...
 
     async def submit_challenge(self, captcha: str) -> None:
-        """Hands in the solution of the wanted captcha.
-
-        Raises:
-            Disconnected: the bridge cannot be asked.
-            CallRefused: Signal refuses it, or wants none.
+        """Hands in the solution of the wanted captcha. Raises `Disconnected` if the bridge cannot be asked,
+        `CallRefused` if Signal refuses it, or wants none.
         """
         ...
 
@@ -297,17 +275,12 @@ class SignalTransport(Transport, Receipts, Groups, Identities, Protocol):
     """A transport with all that Signal has."""
 
 
-DEVICE_NAME = "Aldis"
-"""What people read about it among their linked devices."""
-MAX_LINK_CODES = 15
-"""How many codes are shown, each good for about a minute."""
+DEVICE_NAME = "Aldis"  # as people read it among their linked devices
+MAX_LINK_CODES = 15  # each good for about a minute
 
 
 class Linking(Protocol):
-    """Links Aldis to a Signal account, as another device of the phone that has it.
-
-    All raise `Disconnected` if the bridge cannot be reached or failed; try again.
-    """
+    """Links Aldis to an account, as another device of its phone. All raise `Disconnected` if the bridge failed."""
 
     async def accounts(self) -> tuple[Account, ...]:
         """Returns the accounts that the bridge already has, possibly without their ids."""
@@ -323,10 +296,7 @@ class Linking(Protocol):
 
     async def finish_link(self, uri: str) -> str:
         """Waits until the phone has scanned the code; returns the account's number or id, empty if it has neither.
-
-        Raises:
-            NotScanned: the code ran out; start again with a new one.
-            CallRefused: this account cannot be linked, as one that is linked already.
+        Raises `NotScanned` if the code ran out, `CallRefused` if this account cannot be linked.
         """
         ...
 

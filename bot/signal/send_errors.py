@@ -3,9 +3,8 @@
 signal-cli uploads files before it sends, and turns whatever goes wrong while sending to one person into a result. So a
 sentence about an exception means that something failed before the first recipient, except in a group.
 
-Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonSendMessageResult`, `org.asamk.signal.commands.SendCommand`,
-`org.asamk.signal.jsonrpc.SignalJsonRpcCommandHandler`, `SendHelper` and `AttachmentHelper` in
-`org.asamk.signal.manager.helper` (2026-11-22); signal-cli-rest-api, commit a08db23, `src/api/api.go` (2026-11-21).
+Source: signal-cli 0.14.6, `JsonSendMessageResult`, `SendCommand`, `SignalJsonRpcCommandHandler`, `SendHelper` and
+`AttachmentHelper` (2026-11-22); signal-cli-rest-api, commit a08db23, `src/api/api.go` (2026-11-21).
 """
 
 import re
@@ -46,7 +45,6 @@ _SENTENCES: tuple[tuple[re.Pattern[str], UndeliverableReason], ...] = (
 """How sentences begin; further on they contain names that strangers choose."""
 _EXCEPTION = re.compile(r"^(?P<failed>Failed to send message: )?.*\((?P<name>\w+(Exception|Error))\)\Z", re.DOTALL)
 """The form of signal-cli's sentence about an exception; in the middle are its subject and its message."""
-_WRAPPED = " (UnexpectedErrorException)"
 _UPLOAD = re.compile(r"Attachment|Upload|Resum|Cdn", re.IGNORECASE)
 _UNREADABLE = "ClassCastException"
 """What signal-cli says to a timestamp of less than 32 bits, such as a person can make up, before it does anything."""
@@ -93,15 +91,12 @@ def doing(what: str) -> Generator[None]:
 
 
 def token_in(values: Collection[object]) -> str | None:
-    """Returns the token of the captcha that Signal wants solved, the first that is not empty; None if it wants none."""
+    """Returns the token of the captcha that Signal wants solved; None if it wants none."""
     return next((value for value in values if isinstance(value, str) and value), None)
 
 
 def rate_limited(*, retry_after_seconds: float | None = None, challenge: str | None = None) -> NotSent:
-    """Returns the error for a rate limit; with a challenge, it is lifted by a captcha that the operator solves.
-
-    The token itself is not in the message, which is logged.
-    """
+    """Returns the error for a rate limit, with a challenge one that a captcha lifts; it does not name the token."""
     if challenge is None:
         return NotSent("Signal limits the rate of sending", retry_after_seconds=retry_after_seconds)
     return NotSent(
@@ -113,9 +108,8 @@ def rate_limited(*, retry_after_seconds: float | None = None, challenge: str | N
 def failure(
     kinds: Collection[str], *, retry_after_seconds: float | None = None, challenge: str | None = None
 ) -> TransportError:
-    """Returns the error if no recipient got a message: unknown outweighs try again later, which outweighs never.
-
-    `kinds` are the result types of all recipients.
+    """Returns the error if no recipient got a message, by the types of all results: unknown outweighs try again later,
+    which outweighs never.
     """
     if not _HOPELESS.keys() | {UNTRUSTED, _RATE_LIMITED} >= {*kinds}:
         return NetworkFailed("the connection to Signal failed while sending")
@@ -133,15 +127,12 @@ def untrusted_error() -> Untrusted:
 
 
 def failure_told(words: str, *, is_group: bool) -> TransportError | None:
-    """Returns the error for a sentence about a failed send; None if the sentence is unknown.
-
-    The sentence itself is in no error message: it contains file names and numbers.
-    """
+    """Returns the error for a sentence about a failed send, which it does not repeat; None if that is unknown."""
     words = words.strip()
     for pattern, reason in _SENTENCES:
         if pattern.match(words):
             return Undeliverable(f"signal-cli refused it: {reason}", reason=reason)
-    found, tail = _EXCEPTION.match(words.removesuffix(_WRAPPED)), words[-_TAIL_CHARS:]
+    found, tail = _EXCEPTION.match(words.removesuffix(" (UnexpectedErrorException)")), words[-_TAIL_CHARS:]
     name = found["name"] if found is not None else ""
     if _UPLOAD.search(name):
         return NotUploaded(f"a file was not taken ({name})", is_final=False)

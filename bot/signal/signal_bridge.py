@@ -25,7 +25,7 @@ Listed = Literal["groups", "contacts", "identities"]
 
 
 class SignalBridge(ABC):
-    """The part of a `SignalTransport` that does not depend on the bridge.
+    """The part of a `SignalTransport` that does not depend on the bridge. Abstract methods raise as the one above.
 
     `name` is how Aldis's own mention is spelled out in a text. With `takes_notes` the account is a person's own: notes
     to self are messages, and nothing goes to other people.
@@ -48,8 +48,8 @@ class SignalBridge(ABC):
         """Returns the content of the envelope; see `Transport.event`."""
         return self._reader.event(envelope)
 
-    async def progress(self, chat: ChatId, progress: Progress) -> None:  # noqa: B027 - Signal shows nothing of it
-        """Does nothing: Signal has no place for it."""
+    async def progress(self, chat: ChatId, progress: Progress) -> None:  # noqa: B027 - Signal has no place for it
+        """Does nothing."""
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
         """Shows or hides that Aldis is typing, unless it is the account's own chat; see `Transport.typing`."""
@@ -60,8 +60,7 @@ class SignalBridge(ABC):
             self._reached[chat] = revision
 
     @abstractmethod
-    async def _type(self, chat: ChatId, *, started: bool) -> bool:
-        """Has the bridge show or hide it; returns whether it did."""
+    async def _type(self, chat: ChatId, *, started: bool) -> bool: ...
 
     async def react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
@@ -80,8 +79,7 @@ class SignalBridge(ABC):
     @abstractmethod
     async def _react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
-    ) -> SentId | None:
-        """Has the bridge put the emoji there. Raises as `Transport.send`."""
+    ) -> SentId | None: ...
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
         """Returns the content of a file; see `Transport.attachment`."""
@@ -93,8 +91,7 @@ class SignalBridge(ABC):
             raise (Unfetchable if is_final else Disconnected)(f"the file was not fetched: {error}") from error
 
     @abstractmethod
-    async def _fetch(self, chat: ChatId, id_: str, *, max_bytes: int) -> bytes:
-        """Returns a file of this chat, if it is no longer than this. Raises a `TransportError`."""
+    async def _fetch(self, chat: ChatId, id_: str, *, max_bytes: int) -> bytes: ...
 
     @abstractmethod
     async def discard(self, attachment: Attachment) -> None:
@@ -107,8 +104,7 @@ class SignalBridge(ABC):
             await self._confirm(author, tuple(envelope.sent_at for envelope in envelopes))
 
     @abstractmethod
-    async def _confirm(self, author: PersonId, names: tuple[SentId, ...]) -> None:
-        """Sends a read receipt for messages of a person."""
+    async def _confirm(self, author: PersonId, names: tuple[SentId, ...]) -> None: ...
 
     # The bridges name some fields of their lists differently: the second name is that of signal-cli-rest-api.
 
@@ -158,8 +154,7 @@ class SignalBridge(ABC):
         )
 
     @abstractmethod
-    async def _list(self, what: Listed) -> object:
-        """Returns one of the bridge's lists as it gives it. Raises `Disconnected` if it cannot be asked."""
+    async def _list(self, what: Listed) -> object: ...
 
     def _on_missed(self, missed: Collection[tuple[str, PersonId | None]]) -> None:
         """Notes whom a send to a group has missed, each with the type of the result."""
@@ -175,14 +170,10 @@ class SignalBridge(ABC):
         self.challenge = None
 
     @abstractmethod
-    async def _solve(self, challenge: str, captcha: str) -> None:
-        """Hands in the solution of a challenge. Raises as `submit_challenge`."""
+    async def _solve(self, challenge: str, captcha: str) -> None: ...
 
     async def _read(self, frame: str) -> Envelope | None:
-        """Returns a frame that has arrived as an envelope; None if it is none.
-
-        Where view-once content was left out of it, the bridge's copy is deleted before anything else happens.
-        """
+        """Returns a frame as an envelope; of view-once content that was left out of it the bridge's copy is deleted."""
         envelope = self._reader.envelope(frame)
         if envelope is None:
             return None

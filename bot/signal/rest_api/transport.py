@@ -54,7 +54,7 @@ from bot.events import (
 )
 from bot.signal.directory import accounts_in, with_id
 from bot.signal.files import data_uri
-from bot.signal.json import Json, as_object, items_in, parse_frame, person_in, text_in
+from bot.signal.json import Json, as_object, items_in, object_in, parse_frame, person_in, text_in
 from bot.signal.protocol import DEVICE_NAME, Release, StreamState
 from bot.signal.send_errors import RefusedCall, asking, doing, failure, failure_told, rate_limited, token_in
 from bot.signal.signal_bridge import Listed, SignalBridge
@@ -62,22 +62,18 @@ from tools import trusted_certificates
 
 _log = logging.getLogger(__name__)
 
-CONNECT_SECONDS = 1.0
-"""For reaching the bridge: every second in which it is back and Aldis is not loses messages."""
+CONNECT_SECONDS, _PAUSE_SECONDS = 1.0, 0.5
+"""For reaching the bridge, and between two attempts: less than the two seconds within which Aldis must be back after
+the bridge, or it loses messages."""
 _MAX_ANSWER_BYTES = 32 * 1024 * 1024
 """For an answer that is no file: the list of all groups is long, and so is a refusal of files, which repeats them."""
 _REACHED_NONE = "Failed to send message"
 """All that is left of signal-cli's results if no recipient got it: most often network failures."""
-
-_PAUSE_SECONDS = 0.5
-"""The pause between two attempts to reach the bridge: together with `CONNECT_SECONDS` less than the two seconds within
-which Aldis must be back after the bridge."""
 _QUIET_SECONDS, _STOP_SECONDS = 0.5, 3.0
 """After so long without a frame the bridge is asked for a sign of life; a stop ends the stream there, or at last after
 these seconds."""
 MAX_FRAME_BYTES = 4 * 1024 * 1024
-_MIN_VERSION = (0, 101)
-"""The first whose `/v2/send` returns a result for each recipient."""
+_MIN_VERSION = (0, 101)  # the first whose `/v2/send` returns a result for each recipient
 _MARKERS = {
     Style.BOLD: "**",
     Style.ITALIC: "*",
@@ -86,7 +82,6 @@ _MARKERS = {
     Style.SPOILER: "||",
 }
 _SPECIAL = re.compile(r"[*~`|\\]")
-_TIMESTAMP = re.compile(r"[0-9]{1,15}")
 _LINKING_SECONDS = 30.0
 
 
@@ -132,13 +127,13 @@ class _Client:
         timeout_seconds: float,
         max_bytes: int = _MAX_ANSWER_BYTES,
     ) -> bytes:
-        """Returns the body of a successful answer; one of more than `max_bytes` is not read to its end.
+        """Returns the body of a successful answer.
 
         Raises:
             NotSent: the bridge was certainly not reached; call again later.
             SendUnknown: it did not answer, or not in time: the call may have been carried out.
             _Refusal: it answered with an error.
-            Unfetchable: the answer is too long.
+            Unfetchable: the answer is longer than `max_bytes`.
         """
         answer = bytearray()
         try:
@@ -261,10 +256,9 @@ class RestApi(SignalBridge):
     # Outgoing
 
     async def send(self, reply: Reply) -> SentId:
-        """Sends one message; see `Transport.send`. The bridge does not know voice notes.
+        """Sends one message; see `Transport.send`.
 
-        An edit has no files, and must repeat everything else, or it is gone. In the account's own chat, a message of
-        its own makes a notification.
+        An edit has no files, and must repeat everything else, or it is gone. The bridge does not know voice notes.
         """
         await self._ready(reply.chat)
         text, quoted = styled_text(reply.content), reply.quote
@@ -296,11 +290,12 @@ class RestApi(SignalBridge):
         answer = await self._post(method, path, body, seconds=self._send_seconds, is_group=is_group)
         listed = parse_frame('{"sent": ' + answer.decode("utf-8", "replace") + "}")
         sent = as_object(next(iter(items_in(listed, "sent")), listed.get("sent")))
-        errors = [as_object(error) for error in items_in(as_object(sent.get("errors")), "recipients")]
-        if errors and not is_group:
-            raise failure([text_in(error, "reason") for error in errors])
-        self._on_missed([(text_in(error, "reason"), person_in(error, "uuid")) for error in errors])
-        found = _TIMESTAMP.fullmatch(str(sent.get("timestamp")))
+        errors = map(as_object, items_in(object_in(sent, "errors"), "recipients"))
+        missed = [(text_in(error, "reason"), person_in(error, "uuid")) for error in errors]
+        if missed and not is_group:
+            raise failure([reason for reason, _ in missed])
+        self._on_missed(missed)
+        found = re.fullmatch(r"[0-9]{1,15}", str(sent.get("timestamp")))
         if found is None:
             raise SendUnknown("signal-cli-rest-api's answer cannot be read")
         self.challenge = None
@@ -345,8 +340,6 @@ class RestApi(SignalBridge):
             )
             await self._tell("a read receipt", self._bot.receipts.send(message, signalbot.ReceiptType.READ))
 
-    # Files
-
     async def _fetch(self, chat: ChatId, id_: str, *, max_bytes: int) -> bytes:  # noqa: ARG002 - any chat's
         seconds = self._send_seconds
         return await self._client.call("GET", f"/v1/attachments/{id_}", timeout_seconds=seconds, max_bytes=max_bytes)
@@ -355,8 +348,6 @@ class RestApi(SignalBridge):
         """Deletes the bridge's copy of a file; see `Transport.discard`."""
         file = signalbot.Attachment.model_validate({"id": attachment.id, "isVoiceNote": attachment.is_voice_note})
         await self._tell("deleting a file", self._bot.attachments.delete(file))
-
-    # The account
 
     async def is_linked(self) -> bool:
         """Returns whether the bridge still has the account; see `Identities.is_linked`."""
@@ -386,8 +377,6 @@ class RestApi(SignalBridge):
         """Closes the connections; the transport is not used afterwards."""
         await self._bot.close()
         await self._client.aclose()
-
-    # Requests
 
     async def _solve(self, challenge: str, captcha: str) -> None:
         body = {"challenge_token": challenge, "captcha": captcha}

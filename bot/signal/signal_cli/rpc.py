@@ -49,6 +49,10 @@ class RpcError(RefusedCall):
         self.response = response
 
 
+class LineTooLong(OSError):
+    """A line is longer than it may be."""
+
+
 class LineSocket:
     """A connection to the daemon; `async with` closes it. Every failure raises `OSError`, and so does a line of more
     than `max_line_bytes`. Deadlines are up to the caller, who gives the connection up when time runs out.
@@ -56,6 +60,8 @@ class LineSocket:
 
     def __init__(self, sock: socket.socket, max_line_bytes: int) -> None:
         self._socket = sock
+        self.max_unread_bytes = _MAX_UNREAD_UNIX_BYTES if sock.family is socket.AF_UNIX else _MAX_UNREAD_TCP_BYTES
+        """More than the kernels of both sides keep of what is written to us and not read."""
         self._max_line_bytes = max_line_bytes
         self._line = bytearray()
 
@@ -65,11 +71,7 @@ class LineSocket:
         await asyncio.get_running_loop().sock_sendall(self._socket, line)
 
     async def lines(self) -> list[str]:
-        """Waits until something has arrived; returns the lines that are complete now, without waiting for more.
-
-        Raises:
-            OSError: the connection has ended, or a line is too long.
-        """
+        """Waits until something has arrived; returns the lines that are complete now, without waiting for more."""
         return self._completed(await asyncio.get_running_loop().sock_recv(self._socket, _CHUNK_BYTES))
 
     def lines_there(self) -> list[str]:
@@ -92,11 +94,6 @@ class LineSocket:
             raise LineTooLong
         return [line.decode("utf-8", "replace") for line in ended]
 
-    @property
-    def max_unread_bytes(self) -> int:
-        """More than the kernels of both sides keep of what is written to us and not read."""
-        return _MAX_UNREAD_UNIX_BYTES if self._socket.family is socket.AF_UNIX else _MAX_UNREAD_TCP_BYTES
-
     def take_more(self) -> None:
         """From now on takes much at a time over TCP: megabytes in small pieces take a busy machine seconds."""
         if self._socket.family is not socket.AF_UNIX:
@@ -112,15 +109,6 @@ class LineSocket:
 
     async def __aexit__(self, *_: object) -> None:
         self._socket.close()
-
-
-class LineTooLong(OSError):
-    """A line is longer than it may be."""
-
-
-def is_socket(url: str) -> bool:
-    """Returns whether an address is that of a socket rather than an HTTP address."""
-    return urlsplit(url).scheme in {"unix", "tcp"}
 
 
 async def connect(url: str, *, max_line_bytes: int = MAX_ANSWER_BYTES, is_frugal: bool = False) -> LineSocket:
@@ -181,13 +169,13 @@ class Rpc:
     async def call(
         self, method: str, params: Mapping[str, object], *, timeout_seconds: float, max_bytes: int = MAX_ANSWER_BYTES
     ) -> object:
-        """Returns the `result` of a call; an answer of more than `max_bytes` is not read to its end.
+        """Returns the `result` of a call.
 
         Raises:
             NotSent: the daemon was certainly not reached; call again later.
             SendUnknown: the call may have been carried out.
             RpcError: the daemon refused the call; see its code.
-            Unfetchable: the answer is too long.
+            Unfetchable: the answer is longer than `max_bytes`.
         """
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         try:
@@ -229,7 +217,7 @@ class Rpc:
 
 
 def reason_of(error: OSError) -> str:
-    """Returns why a socket cannot be used, in the system's words, which name no address."""
+    """Returns why a socket cannot be used, in the system's words."""
     return error.strerror or type(error).__name__
 
 

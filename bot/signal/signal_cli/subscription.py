@@ -34,11 +34,10 @@ from bot.signal.signal_cli.rpc import LineSocket, Rpc, RpcError, connect, reason
 _log = logging.getLogger(__name__)
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
-_BUSY_SECONDS = 2.0
-"""How much longer than `hold_seconds` signal-cli can take on a busy machine."""
+_BUSY_SECONDS, _TAKEN_SECONDS = 2.0, 0.1
+"""How much longer than `hold_seconds` signal-cli can take on a busy machine; how long it has to read that it is to
+unsubscribe us, before it is let go."""
 _LOOK_SECONDS, _MIN_LOOKS = 0.02, 10
-_TAKEN_SECONDS = 0.1
-"""How long signal-cli has to read that it is to unsubscribe us, before it is let go."""
 _MAX_TOGETHER = 100
 """How many frames are read before they are passed on, if that many are there."""
 _INVALID_PARAMETERS = -32602
@@ -89,11 +88,8 @@ class Subscription:
         self._stopping.set()
 
     async def frames(self) -> AsyncGenerator[list[str]]:
-        """Yields the frames in lists of those that came together; a list can be empty. Ends after `stop`.
-
-        Raises:
-            Disconnected: the connection cannot be opened, or broke.
-            ConfigError: signal-cli does not have the account, or receives on its own.
+        """Yields the frames in lists of those that came together; a list can be empty. Ends after `stop`, and raises as
+        `Transport.envelopes`.
         """
         wait = self._wait
         stopping = asyncio.create_task(self._stopping.wait(), name="end of the subscription")
@@ -109,7 +105,7 @@ class Subscription:
                         self._state.is_open, self._is_outdated = True, False
                         while (
                             not (stopping.done() or self._is_outdated)
-                            and conversation.silent_seconds < wait.renew_seconds
+                            and time.monotonic() - conversation.frame_at < wait.renew_seconds
                         ):
                             yield conversation.take_frames()  # the first come with the answer to the subscription
                             if not conversation.is_manual:
@@ -159,29 +155,20 @@ class _Conversation:
         self._state = state
         self._params: dict[str, object] = {"account": account}
         self._frames: list[str] = []
-        self._frame_at = time.monotonic()
+        self.frame_at = time.monotonic()
+        """When the last frame came."""
         self._answers: dict[object, Json] = {}
         self._reading: asyncio.Task[list[str]] | None = None
         """Never cancelled while the connection lasts, because what it has read would be lost."""
 
-    @property
-    def silent_seconds(self) -> float:
-        """How long ago the last frame came."""
-        return time.monotonic() - self._frame_at
-
     def take_frames(self) -> list[str]:
         """Returns the frames that have come since the last call."""
         frames, self._frames = self._frames, []
-        self._frame_at = time.monotonic() if frames else self._frame_at
+        self.frame_at = time.monotonic() if frames else self.frame_at
         return frames
 
     async def subscribe(self) -> None:
-        """Has frames come.
-
-        Raises:
-            ConfigError: signal-cli does not have the account.
-            TransportError: it does not succeed.
-        """
+        """Has frames come; raises `ConfigError` if signal-cli does not have the account."""
         await self._call("subscribeReceive", _SUBSCRIBE, self._params)
         try:
             self._params["subscription"] = result_in(await self._answer(_SUBSCRIBE))
@@ -192,11 +179,7 @@ class _Conversation:
             raise
 
     async def check_life(self, seconds: float) -> None:
-        """Asks for a sign of life if none came lately.
-
-        Raises:
-            TimeoutError: none has come for this long, although it was asked for.
-        """
+        """Asks for a sign of life if none came lately; raises `TimeoutError` if none has come for this long."""
         silent_seconds = time.monotonic() - (self._state.heard_at or 0)
         if silent_seconds >= seconds:
             raise TimeoutError
@@ -204,10 +187,8 @@ class _Conversation:
             await self._call("version", 0)
 
     async def hold(self, seconds: float) -> None:
-        """Has signal-cli write more than fits, so that it blocks while passing something on; returns when nothing more
-        has come for this long, or on a busy machine soon after.
-
-        A call is answered under the very id that it was given, however long.
+        """Has signal-cli write more than fits, so that it blocks while passing something on: a call is answered under
+        the very id that it was given. Returns when nothing more has come for this long, or soon after.
         """
         since = began_at = time.monotonic()
         await self._call("version", "-" * self._lines.max_unread_bytes)
@@ -241,7 +222,6 @@ class _Conversation:
             lines = self._lines.lines_there() if len(self._frames) < _MAX_TOGETHER else []
 
     async def aclose(self) -> None:
-        """Ends the reading."""
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.wait((self._reading,))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from bot.errors import CallRefused, Disconnected, NotScanned, SendUnknown, TransportError, Undeliverable
-from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId
+from bot.events import Account, Attachment, ChatId, Envelope, Incoming, PersonId, Removal, Reply, SentId
 from bot.signal.directory import account_in, stickers_in, with_id
 from bot.signal.files import Folder, data_uri, decode_file
 from bot.signal.json import Json, as_object, items_in, object_in, parse_frame, person_in, text_in, whole_in
@@ -38,29 +38,21 @@ from bot.signal.signal_cli.subscription import Deadlines, Subscription
 _log = logging.getLogger(__name__)
 
 _STICKERS_SECONDS = 10.0
-_LISTS: Mapping[Listed, tuple[str, Json]] = {
-    "groups": ("listGroups", {}),
-    "contacts": ("listContacts", {"allRecipients": True}),
-    "identities": ("listIdentities", {}),
-}
-
 _USER_ERROR_CODE, _UNTRUSTED_CODE, _RATE_LIMIT_CODE = -1, -4, -5
 _REFUSED_CODES = {_USER_ERROR_CODE, -6, -32600, -32601, -32602, -32700}
 """User error, captcha rejected; invalid request, unknown method, bad parameters, no JSON."""
 _EXPIRED = re.compile(r"timed out|unknown device link uri", re.IGNORECASE)
-"""How signal-cli says that a code was not scanned, or was forgotten in a restart: both have the code of a refusal.
-Source: signal-cli 0.14.6, `FinishLinkCommand` (2026-11-22)."""
+"""How `FinishLinkCommand` (0.14.6) says that a code was not scanned, or forgotten in a restart, beside refusals."""
 _UNAUTHORIZED = re.compile(r"\[40[13]\]|Authorization ?failed", re.IGNORECASE)
 """How Signal's server refuses a device that was removed. Source: libsignal-service, `AuthorizationFailedException`."""
 _LINKING_SECONDS = 30.0
 
 
 class SignalCli(SignalBridge):
-    """A `SignalTransport` over the daemon at `url` for an account.
+    """A `SignalTransport` over the daemon at `url` for an account; for `name` and `takes_notes` see `SignalBridge`.
 
-    `attachments` is the folder in which the daemon keeps received files, if Aldis can delete there. The deadlines are
-    in seconds: `silence` for a stream without a sign of life, `send` for a message or a file, `call` for the rest;
-    `waits` as in `Deadlines`. For `name` and `takes_notes` see `SignalBridge`.
+    `attachments` is the folder in which the daemon keeps received files, if Aldis can delete there. The deadlines:
+    `silence` for a stream without a sign of life, `send` for a message or a file, `call` else; `waits` as `Deadlines`.
     """
 
     def __init__(
@@ -119,7 +111,9 @@ class SignalCli(SignalBridge):
                     self._subscription.renew()
                     return None
         envelope = await self._read(frame)
-        if envelope is not None and time.monotonic() >= self._stickers_at and self._reader.lacks_emoji(envelope):
+        event = self.event(envelope) if envelope is not None and '"sticker"' in envelope.raw else None
+        lacks_emoji = isinstance(event, Incoming) and event.sticker and event.sticker_emoji is None
+        if lacks_emoji and time.monotonic() >= self._stickers_at:
             self._stickers_at = time.monotonic() + _STICKERS_SECONDS
             with suppress(Disconnected):
                 self._reader.stickers = stickers_in(await self._ask("listStickerPacks", {}))
@@ -128,11 +122,7 @@ class SignalCli(SignalBridge):
     # Outgoing
 
     async def send(self, reply: Reply) -> SentId:
-        """Sends one message; see `Transport.send`.
-
-        An edit has no files, and must repeat the quote, or it is gone. In the account's own chat, a message of its own
-        makes a notification.
-        """
+        """Sends one message; see `Transport.send`. An edit has no files, and must repeat the quote, or it is gone."""
         await self._ready(reply.chat)
         quote = reply.quote
         content = {
@@ -140,12 +130,12 @@ class SignalCli(SignalBridge):
             "textStyle": [f"{style.start}:{style.length}:{style.style}" for style in reply.content.styles] or None,
             "mention": [f"{one.start}:{one.length}:{one.person}" for one in reply.mentions] or None,
             "attachments": [data_uri(file) for file in reply.files] or None,
-            "voiceNote": bool(reply.files and reply.is_voice_note) or None,
+            "voiceNote": bool(reply.files) and reply.is_voice_note,
             "quoteTimestamp": quote.sent_at if quote else None,
             "quoteAuthor": quote.author if quote else None,
             "quoteMessage": quote.text if quote else None,
             "editTimestamp": None if reply.files else reply.edits,
-            "notifySelf": (self._reader.is_own_chat(reply.chat) and reply.edits is None) or None,
+            "notifySelf": self._reader.is_own_chat(reply.chat) and reply.edits is None,
         }
         given = {field: value for field, value in content.items() if value is not None}
         return await self._send("send", {**self._addressed_to(reply.chat), **given})
@@ -180,22 +170,18 @@ class SignalCli(SignalBridge):
         return {"noteToSelf": True} if self._reader.is_own_chat(chat) else {"recipient": [chat.id]}
 
     async def _type(self, chat: ChatId, *, started: bool) -> bool:
-        params = self._addressed_to(chat) | ({} if started else {"stop": True})
-        return await self._tell("sendTyping", params) is not None
+        return await self._tell("sendTyping", self._addressed_to(chat) | {"stop": not started}) is not None
 
     async def _react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
-        target = {"emoji": emoji, "targetAuthor": author, "targetTimestamp": sent_at}
-        removal = {"remove": True} if removed else {}
-        answer = await self._call("sendReaction", self._addressed_to(chat) | target | removal)
+        target = {"emoji": emoji, "targetAuthor": author, "targetTimestamp": sent_at, "remove": removed}
+        answer = await self._call("sendReaction", self._addressed_to(chat) | target)
         reaction_at = whole_in(as_object(answer), "timestamp")
         return None if reaction_at is None else SentId(reaction_at)
 
     async def _confirm(self, author: PersonId, names: tuple[SentId, ...]) -> None:
         await self._tell("sendReceipt", {"recipient": author, "targetTimestamp": names, "type": "read"})
-
-    # Files
 
     async def _fetch(self, chat: ChatId, id_: str, *, max_bytes: int) -> bytes:
         params = {"account": self._account.name, "id": id_, "groupId" if chat.is_group else "recipient": chat.id}
@@ -208,8 +194,6 @@ class SignalCli(SignalBridge):
         """Deletes the daemon's copy of a file, if Aldis can reach it: the daemon itself deletes none."""
         await asyncio.to_thread(self._folder.delete, attachment.id)
 
-    # The account
-
     async def is_linked(self) -> bool:
         """Returns whether the daemon still has the account, and Signal's server still lets it in.
 
@@ -218,11 +202,10 @@ class SignalCli(SignalBridge):
         accounts = await self._rpc.accounts(timeout_seconds=self._call_seconds)
         if not any(one.is_called(self._account.name) for one in accounts):
             return False
-        with suppress(TransportError):  # others say nothing about the account
-            try:
-                await self._call("listDevices", {})
-            except RpcError as error:
-                return not _UNAUTHORIZED.search(error.words)
+        try:
+            await self._call("listDevices", {})
+        except TransportError as error:  # others say nothing about the account
+            return not (isinstance(error, RpcError) and _UNAUTHORIZED.search(error.words))
         return True
 
     async def release(self) -> Release:
@@ -244,13 +227,11 @@ class SignalCli(SignalBridge):
     async def aclose(self) -> None:
         """Does nothing: each call and each stream has a connection of its own, which ends with it."""
 
-    # Calls
-
     async def _solve(self, challenge: str, captcha: str) -> None:
         await self._do("submitRateLimitChallenge", {"challenge": challenge, "captcha": captcha})
 
     async def _list(self, what: Listed) -> object:
-        return await self._ask(*_LISTS[what])
+        return await self._ask(f"list{what.title()}", {"allRecipients": True} if what == "contacts" else {})
 
     async def _call(self, method: str, params: Json, *, timeout_seconds: float | None = None) -> object:
         given = {"account": self._account.name, **params}
@@ -334,10 +315,9 @@ class SignalCliLinking:
 
     async def finish_link(self, uri: str) -> str:
         """Waits for the phone and returns its account; see `Linking.finish_link`."""
-        before = await self.accounts()  # because the answer need not name one without a number
         params = {"deviceLinkUri": uri, "deviceName": DEVICE_NAME}
         try:
-            finished = account_in(await self._rpc.call("finishLink", params, timeout_seconds=self._scan_seconds))
+            return account_in(await self._rpc.call("finishLink", params, timeout_seconds=self._scan_seconds)).name
         except RpcError as error:
             if error.code != _USER_ERROR_CODE:
                 raise Disconnected(f"the phone was not linked ({error}); try again") from error
@@ -346,10 +326,6 @@ class SignalCliLinking:
             raise CallRefused(error.line) from error
         except TransportError as error:
             raise Disconnected(f"the phone was not linked ({error}); try again") from error
-        new = [finished] if finished.name else [one for one in await self.accounts() if one.name and one not in before]
-        if len(new) != 1:
-            raise Disconnected("signal-cli did not say which account was linked; look at its list of accounts")
-        return new[0].name
 
     async def aclose(self) -> None:
         """Does nothing: no connection is kept."""
