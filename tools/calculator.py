@@ -96,9 +96,7 @@ _WORKING_NOTE = (
 class CalculatorArguments(Arguments):
     """The expression to calculate."""
 
-    expression: str = Field(
-        min_length=1, max_length=MAX_EXPRESSION_CHARS, description="Such as (17*23 - 4)^2 / 3, 15% of 80."
-    )
+    expression: str = Field(min_length=1, max_length=MAX_EXPRESSION_CHARS, description="Such as (17*23 - 4)^2 / 3.")
 
 
 class Calculator:

@@ -26,11 +26,7 @@ _WITH_CITIES = ("Africa/", "America/", "Asia/", "Atlantic/", "Australia/", "Euro
 class CurrentTimeArguments(Arguments):
     """The place to tell the time of."""
 
-    timezone: str | None = Field(
-        default=None,
-        max_length=100,
-        description="An IANA zone such as Europe/Berlin, or a large city such as Tokyo; default: where the people are.",
-    )
+    timezone: str | None = Field(default=None, max_length=100, description="Europe/Berlin, Tokyo; default: theirs.")
 
 
 class CurrentTime:

@@ -157,11 +157,7 @@ class ConvertArguments(Arguments):
     """The amount, its unit and the unit to convert it to."""
 
     amount: float = Field(ge=-_MAX_AMOUNT, le=_MAX_AMOUNT, allow_inf_nan=False, description="The amount.")
-    unit: str = Field(
-        min_length=1,
-        max_length=MAX_CHARS,
-        description="Its unit: km/h, square feet, US gallon, °C, ... or a currency code: EUR.",
-    )
+    unit: str = Field(min_length=1, max_length=MAX_CHARS, description="km/h, square feet, US gallon, °C, or EUR.")
     to: str = Field(min_length=1, max_length=MAX_CHARS, description="The target unit, written in the same way.")
 
 

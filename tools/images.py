@@ -85,11 +85,7 @@ class ImagesOptions(Options):
 class ImageArguments(Arguments):
     """The picture to make."""
 
-    prompt: str = Field(
-        min_length=1,
-        max_length=MAX_PROMPT_CHARS,
-        description="What to show, and how: subject, setting, style, colours. No private details about people.",
-    )
+    prompt: str = Field(min_length=1, max_length=MAX_PROMPT_CHARS, description="Subject and style; nothing private.")
 
 
 class ImageGenerate:

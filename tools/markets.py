@@ -133,11 +133,7 @@ class MarketSearchArguments(Arguments):
 class MarketGetArguments(Arguments):
     """The market to read."""
 
-    market: str = Field(
-        min_length=1,
-        max_length=300,
-        description="The `id` from market_search, Polymarket's number, or the address of its page there.",
-    )
+    market: str = Field(min_length=1, max_length=300, description="The `id` from market_search, or its page's address.")
 
 
 class MarketSearch:

@@ -120,9 +120,7 @@ class WeatherArguments(Arguments):
     rare = frozenset({"latitude", "longitude", "air_quality", "chart", "units"})
 
     place: str | None = Field(
-        default=None,
-        max_length=_MAX_NAME_CHARS,
-        description="A town, postal code or airport (Paris, Texas), or coordinates.",
+        default=None, max_length=100, description="A town, postal code or airport (Paris, Texas), or coordinates."
     )
     latitude: float | None = Field(default=None, ge=-90, le=90, allow_inf_nan=False)
     longitude: float | None = Field(default=None, ge=-180, le=180, allow_inf_nan=False)

@@ -38,21 +38,16 @@ _NOT_IN_TITLES = re.compile(r"[#<>\[\]|{}_\s]+")
 _HEADING = re.compile(r"^(={2,6})[ \t]*([^\n]{0,200}?[^\n=\s])[ \t]*\1[ \t]*$", re.MULTILINE)
 
 
+_Title = Annotated[str, StringConstraints(min_length=1, max_length=_MAX_TITLE_CHARS)]
+_Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,12}(-[a-z]{1,12}){0,3}$")]
+
+
 class WikipediaArguments(Arguments):
     """The article, and the part of it to read."""
 
-    article: str = Field(
-        min_length=1, max_length=_MAX_TITLE_CHARS, description="The article's name, or a few words for its subject."
-    )
-    language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2,12}(-[a-z]{1,12}){0,3}$")] | None = Field(
-        default=None, description="Which Wikipedia: en, de, fr, ...; default: en."
-    )
-    section: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=_MAX_TITLE_CHARS,
-        description="The heading of a section, from an earlier answer; default: the introduction.",
-    )
+    article: _Title = Field(description="The article's name, or a few words for its subject.")
+    language: _Language | None = Field(default=None, description="Which Wikipedia: en, de, fr, ...; default: en.")
+    section: _Title | None = Field(default=None, description="Of an earlier answer; default: the introduction.")
 
 
 class _Page(BaseModel):

@@ -91,9 +91,7 @@ class TwitterArguments(Arguments):
     """The posts to search for."""
 
     query: str = Field(min_length=1, max_length=2_000, description="Words and operators; at most 512 characters.")
-    count: int = Field(
-        default=_MIN_POSTS, description=f"How many posts, {_MIN_POSTS} to {_MAX_POSTS}; each costs money."
-    )
+    count: int = Field(default=_MIN_POSTS, description=f"{_MIN_POSTS} to {_MAX_POSTS} posts; each costs money.")
     order: Literal["newest", "relevant"] = Field(default="relevant", description="Which posts come first.")
     hours: int | None = Field(default=None, ge=1, le=KEPT_HOURS, description="Only posts from the last so many hours.")
 

@@ -155,30 +155,19 @@ class DbQueryArguments(Arguments):
 
     database: Name | None = Field(default=None, description="Its name from db_describe; default: the only one.")
     table: Name
-    columns: tuple[Name, ...] = Field(
-        default=(), max_length=30, description="The columns to show; default: all readable ones."
-    )
+    columns: tuple[Name, ...] = Field(default=(), max_length=30, description="To show; default: all readable ones.")
     where: _Conditions = Field(
         default=(),
-        description=(
-            "contains and starts_with ignore case, the others do not. A row without a value in the column only matches"
-            " is_null, not even !=."
-        ),
+        description="contains and starts_with ignore case. An empty cell matches is_null alone, not !=.",
     )
-    match: Annotated[str, Field(pattern="^(all|any)$")] = Field(
-        default="all", description="Whether all conditions have to match, or any of them."
-    )
-    group_by: tuple[Name, ...] = Field(
-        default=(), max_length=5, description="One row per combination; alone: the distinct values."
-    )
+    match: Literal["all", "any"] = Field(default="all", description="Of the conditions.")
+    group_by: tuple[Name, ...] = Field(default=(), max_length=5, description="Alone: the distinct values.")
     compute: tuple[Name, ...] = Field(
         default=(),
         max_length=10,
-        description="Figures for each group, or for all rows: count, count(x), sum(x), average(x), min(x), max(x).",
+        description="For each group, or all rows: count, sum(x), average(x), min(x), max(x).",
     )
-    order_by: tuple[Name, ...] = Field(
-        default=(), max_length=5, description="Columns or figures, such as: day, or sum(total) desc. Empty cells last."
-    )
+    order_by: tuple[Name, ...] = Field(default=(), max_length=5, description="Such as: day, or sum(total) desc.")
     limit: int = Field(default=20, ge=1, description="The most rows; `truncated` says whether there are more.")
     offset: int = Field(default=0, ge=0, le=_MAX_ROW, description="Rows to skip; needs order_by.")
 

@@ -33,7 +33,7 @@ from tools.evidence.sources import (
     sources,
     terms,
 )
-from tools.search.base import Hit, Query, SearchResult, trim_query
+from tools.search.base import Hit, Language, Query, SearchResult, trim_query
 from tools.search.service import SearchService, clean_query, row
 from tools.search.services import WIKIPEDIA
 from tools.text import shorten
@@ -75,17 +75,11 @@ Aim = Literal["reports", "denials", "official word", "preferred sites", "other w
 class VerifyNewsArguments(Arguments):
     """The claim to check."""
 
-    claim: Wording = Field(
-        description="The claim as one short plain sentence with its names, places and numbers. Not a question."
-    )
+    claim: Wording = Field(description="One short plain sentence with names, places and numbers. Not a question.")
     other_words: Annotated[tuple[Wording, ...], Field(max_length=2)] = Field(
-        default=(),
-        description="The same claim in other words, or in the language of the place (en, de, fr, es), to compare pages"
-        " with as well.",
+        default=(), description="The same claim in other words, or in the language of the place (en, de, fr, es)."
     )
-    language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")] | None = Field(
-        default=None, description="Only pages in this language, two letters; default: any."
-    )
+    language: Language | None = Field(default=None, description="Of the pages, two letters; default: any.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

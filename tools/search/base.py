@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from http import HTTPStatus
 from itertools import islice
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 
 from tools.errors import RateLimited, ToolError, Unavailable
 from tools.http import Http, JsonAnswer
@@ -20,6 +20,9 @@ from tools.web.addresses import web_address
 
 Freshness = Literal["day", "week", "month", "year"]
 """How old a page may be at most."""
+
+Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")]
+"""Of pages, by ISO 639-1."""
 
 _NO_KEY = "SUBSCRIPTION_"
 """How codes of Brave begin that mean the key; it answers 422 then."""
@@ -161,6 +164,9 @@ def error_code(answer: JsonAnswer) -> str:
             return ""
 
 
+_DATES = ("page_age", "published_date", "publishedDate")
+
+
 class SearchRow(BaseModel):
     """A page as a service describes it, by any of the names that services have for its parts."""
 
@@ -171,9 +177,7 @@ class SearchRow(BaseModel):
     snippet: str | None = Field(
         default=None, validation_alias=AliasChoices("snippet", "description", "content", "extract")
     )
-    age: str | None = Field(
-        default=None, validation_alias=AliasChoices("age", "date", "page_age", "published_date", "publishedDate")
-    )
+    age: str | None = Field(default=None, validation_alias=AliasChoices("age", "date", *_DATES))
     index: int = 0
     """Its rank, if they come in no order."""
 

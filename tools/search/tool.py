@@ -5,10 +5,10 @@
 
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
-from tools.search.base import Freshness, Query, trim_query
+from tools.search.base import Freshness, Language, Query, trim_query
 from tools.search.options import MAX_RESULTS, SearchOptions
 from tools.search.service import SearchService, clean_query, row
 from tools.web.addresses import Site
@@ -19,7 +19,6 @@ _MAX_SITES = 5
 _TAVILY_NAMES = {"include_domains": "sites", "exclude_domains": "without_sites"}
 
 Sites = Annotated[tuple[Site, ...], Field(max_length=_MAX_SITES)]
-Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")]
 
 
 class WebSearchArguments(Arguments):
@@ -28,9 +27,7 @@ class WebSearchArguments(Arguments):
     rare = frozenset({"count", "without_sites", "language", "search_depth", "include_answer"})
 
     query: str = Field(min_length=1, description="A few words, no private details about people.")
-    count: int | None = Field(
-        default=None, description=f"The number of results, up to {MAX_RESULTS}; default: as usual."
-    )
+    count: int | None = Field(default=None, description=f"Up to {MAX_RESULTS} results; default: as usual.")
     topic: Literal["web", "news"] = Field(default="web", description="`news` for recent events.")
     freshness: Freshness | None = Field(default=None, description="The maximum age.")
     sites: Sites = Field(default=(), description="Only these sites, such as example.org.")

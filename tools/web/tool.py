@@ -79,9 +79,7 @@ class PageArguments(Arguments):
     rare = frozenset({"max_chars", "timeout_ms"})
 
     url: str = Field(min_length=1, max_length=MAX_URL_CHARS, description="A complete address as given, with https://.")
-    offset: int = Field(
-        default=0, ge=0, le=10_000_000, description="Where to continue: the next_offset of an earlier answer."
-    )
+    offset: int = Field(default=0, ge=0, le=10_000_000, description="The next_offset of an earlier answer.")
     max_chars: int | None = Field(default=None, ge=_MIN_CHARS, description="The most characters; default: as usual.")
     timeout_ms: int | None = Field(default=None, ge=1, description="The longest wait for the page; default: as usual.")
 
