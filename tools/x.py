@@ -46,9 +46,6 @@ _HOURS_OF_A_DAY = 24
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):")
 _USERNAME = re.compile(r"[A-Za-z0-9_]{1,15}")
-_FINDING = frozenset({"", "from", "to", "url", "conversation_id"})
-"""The operators whose values are words to search for; empty: none."""
-_TOKEN = re.compile(r'(?P<minus>-?)(?:(?P<name>[A-Za-z_]+):)?(?P<value>"[^"]*"|[^\s()"]+)')
 _ORDERS = {"newest": "recency", "relevant": "relevancy"}
 _FIELDS = {
     "tweet.fields": "created_at,public_metrics,author_id,note_tweet",
@@ -164,7 +161,9 @@ class TwitterSearch:
 
     async def _from_web(self, query: str, arguments: TwitterArguments, context: ToolContext, why: ToolError) -> Result:
         """Searches the web for posts on X."""
-        words, hours = in_words(query), arguments.hours
+        # A search engine knows no operators.
+        plain = [word.strip("()#@$") for word in query.split() if ":" not in word and word[0] != "-"]
+        words, hours = " ".join(word for word in plain if word not in {"OR", "AND"}), arguments.hours
         wanted = Query(
             text=words,
             count=min(max(arguments.count, 1), _MAX_HITS),
@@ -247,10 +246,3 @@ def _refusal(answer: JsonAnswer) -> ToolError:
             return BadArguments("X does not accept this query; what it says is quoted.", quoted=quoted)
         case _:
             return answer.refusal(_SERVICE, key="TOOLS__TWITTER__BEARER_TOKEN")
-
-
-def in_words(query: str) -> str:
-    """Returns what is left of a query for a search engine, which knows no operators."""
-    tokens = [found for found in _TOKEN.finditer(query) if not found["minus"] and found["value"] not in {"OR", "AND"}]
-    words = [found["value"].lstrip("#@$") for found in tokens if (found["name"] or "").lower() in _FINDING]
-    return " ".join(filter(None, words))

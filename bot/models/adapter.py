@@ -21,7 +21,7 @@ import httpx2
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, TooSlow, Unavailable, Unreadable
 from bot.models import media, wire
 from bot.models.base import Completion, Request
-from bot.models.capabilities import Capabilities, Lesson, ModelLessons
+from bot.models.capabilities import Lesson, ModelLessons
 from bot.models.prices import Prices, published_prices
 from tools import trusted_certificates
 
@@ -183,7 +183,10 @@ class Adapter(ABC):
 
     async def _ask(self, request: Request) -> Completion:
         """The answer; if the server wants to be asked differently, the answer to that."""
-        quirks = self._set | (_quirks_of(self._lesson.capabilities) | self._lesson.quirks) - self._never
+        own = self._lesson.capabilities
+        can = {media.PICTURE: own.pictures, media.DOCUMENT: own.documents, "tools": own.tools, "effort": own.thinking}
+        lacks = frozenset(name for name, is_so in can.items() if is_so is False)  # as the server says
+        quirks = self._set | (lacks | self._lesson.quirks) - self._never
         while True:
             try:
                 return await self._answered(request, quirks)
@@ -235,9 +238,3 @@ class Adapter(ABC):
         odd = Unavailable(f"{self.name} answered what cannot be read", provider=self.name, model=self._model)
         odd.cost_usd = None
         return odd
-
-
-def _quirks_of(own: Capabilities) -> Quirks:
-    """What a model does not take, as its server says."""
-    can = {media.PICTURE: own.pictures, media.DOCUMENT: own.documents, "tools": own.tools, "effort": own.thinking}
-    return frozenset(name for name, is_so in can.items() if is_so is False)

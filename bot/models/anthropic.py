@@ -185,7 +185,11 @@ def _kept(life: caching.Life) -> Block:
 
 
 def _tools(request: Request) -> dict[str, object]:
-    offers = [_offer(offer) for offer in request.told_tools] or _stand_ins(request.messages)
+    offers = [_offer(offer) for offer in request.told_tools]
+    if not offers:  # a request with calls in its history must describe some tool
+        past = [message for message in request.messages if isinstance(message, AssistantMessage)]
+        names = dict.fromkeys(wire.tool_name(call.name) for message in past for call in message.calls)
+        offers = [_offer(ToolOffer(name=name, description="Switched off.", parameters={})) for name in names]
     if not offers:
         return {}
     may_call = bool(request.tools) and request.may_call_tools
@@ -194,13 +198,6 @@ def _tools(request: Request) -> dict[str, object]:
 
 def _offer(offer: ToolOffer) -> Block:
     return {"name": offer.name, "description": offer.description, "input_schema": wire.schema_of(offer)}
-
-
-def _stand_ins(messages: Sequence[Message]) -> list[Block]:
-    """A description of every tool in the history: a request with calls in its history must describe some tool."""
-    calls = [call for message in messages if isinstance(message, AssistantMessage) for call in message.calls]
-    names = dict.fromkeys(wire.tool_name(call.name) for call in calls)
-    return [_offer(ToolOffer(name=name, description="Switched off.", parameters={})) for name in names]
 
 
 def _conversation(messages: Sequence[Message], takes: media.Kinds, marks: Mapping[int, caching.Life]) -> list[Block]:

@@ -49,7 +49,10 @@ def plan(request: Request) -> CachePlan:
     if request.tools and not request.may_call_tools:
         return CachePlan(shared=True)  # without calls the messages are read differently, and are in no cache
     places = [place for place, message in enumerate(request.messages) if isinstance(message, UserMessage)]
-    life: Life = "1h" if _comes_back_late([request.messages[place] for place in places]) else "5m"
+    pauses = _pauses(request.messages)
+    # The next question may well come after more than five minutes but within an hour: at first, and after one such
+    # pause, because losing the cache costs ten times what an hour costs extra.
+    life: Life = "1h" if not pauses or any(_FEW_MINUTES < pause <= _HOUR for pause in pauses) else "5m"
     marks: dict[int, Life] = dict.fromkeys(places[-2:], life)
     last = len(request.messages) - 1
     if last not in marks:
@@ -60,14 +63,6 @@ def plan(request: Request) -> CachePlan:
 def outlives_half_an_hour(messages: Sequence[Message]) -> bool:
     """Whether people return after so long that a cache of half an hour has expired."""
     return any(pause > _HALF_HOUR for pause in _pauses(messages))
-
-
-def _comes_back_late(messages: Sequence[Message]) -> bool:
-    """Whether the next question may well come after more than five minutes but within an hour: at first, and after one
-    such pause, because losing the cache costs ten times what an hour costs extra.
-    """
-    pauses = _pauses(messages)
-    return not pauses or any(_FEW_MINUTES < pause <= _HOUR for pause in pauses)
 
 
 def _pauses(messages: Sequence[Message]) -> list[float]:

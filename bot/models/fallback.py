@@ -168,7 +168,13 @@ class Fallback:
         if isinstance(error, Rejected):
             seat.refusals += 1
             error.is_setup = seat.refusals > 1
-        seat.cool_until = max(seat.cool_until, self._monotonic() + _cool_down_seconds(error))
+        cool_seconds, wanted_seconds = 0.0, error.retry_after_seconds
+        if isinstance(error, BadKey):
+            cool_seconds = MAX_COOL_DOWN_SECONDS
+        elif isinstance(error, Overloaded | Unavailable) and not isinstance(error, Unreadable):
+            wanted = COOL_DOWN_SECONDS if wanted_seconds is None else max(0.0, wanted_seconds)
+            cool_seconds = min(wanted, MAX_COOL_DOWN_SECONDS)
+        seat.cool_until = max(seat.cool_until, self._monotonic() + cool_seconds)
         self._on_error(error)
         level = logging.ERROR if kind in {"BadKey", "NoSuchModel"} else logging.WARNING
         _log.log(level, "%s (model %s) did not answer: %s (%s)", error.provider, model or "unknown", kind, error)
@@ -186,12 +192,3 @@ class Fallback:
         if wanted_seconds is not None:
             return max(0.0, wanted_seconds)
         return BACK_OFF_SECONDS[min(run.rounds, len(BACK_OFF_SECONDS) - 1)] * (0.5 + self._fraction())
-
-
-def _cool_down_seconds(error: ProviderError) -> float:
-    if isinstance(error, BadKey):
-        return MAX_COOL_DOWN_SECONDS
-    if isinstance(error, Unreadable) or not isinstance(error, Overloaded | Unavailable):
-        return 0.0
-    wanted_seconds = error.retry_after_seconds
-    return min(COOL_DOWN_SECONDS if wanted_seconds is None else max(0.0, wanted_seconds), MAX_COOL_DOWN_SECONDS)

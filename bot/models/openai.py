@@ -121,8 +121,12 @@ class OpenAI(Adapter):
         self._client.project = None
 
     async def _ask(self, request: Request) -> Completion:
-        if not self._model:
-            self._model = await self._first_listed()
+        if not self._model:  # the first in the server's list that can hold a conversation, judging by its name
+            listed = json.loads(await self._client.get(f"{self._base_url}/models", cast_to=bytes))
+            names = chat_models(str(model["id"]) for model in entries(listed) if model.get("id"))
+            if not names:
+                raise Rejected("the server lists no model: set LLM__OPENAI__MODEL", provider=NAME)
+            self._model = names[0]
         return await super()._ask(request)
 
     def _learnable(self, request: Request) -> Quirks:
@@ -152,14 +156,6 @@ class OpenAI(Adapter):
     async def _post(self, path: str, body: dict[str, object]) -> bytes:
         """The body of the answer."""
         return await self._client.post(f"{self._base_url}{path}", content=wire.encode_json(body), cast_to=bytes)
-
-    async def _first_listed(self) -> str:
-        """The first model in the server's list that can hold a conversation, judging by its name."""
-        listed = json.loads(await self._client.get(f"{self._base_url}/models", cast_to=bytes))
-        names = chat_models(str(model["id"]) for model in entries(listed) if model.get("id"))
-        if not names:
-            raise Rejected("the server lists no model: set LLM__OPENAI__MODEL", provider=NAME)
-        return names[0]
 
     def _refusal(self, error: Exception) -> wire.Refusal | None:
         if not isinstance(error, openai.APIStatusError):

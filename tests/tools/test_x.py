@@ -19,7 +19,7 @@ from tests.tools.conftest import Asked, Plenty
 from tools import BadArguments, Http, ToolContext
 from tools.search.options import SearchOptions
 from tools.search.service import SearchService
-from tools.x import TwitterOptions, TwitterSearch, in_words
+from tools.x import TwitterOptions, TwitterSearch
 
 AT_X = page("A lamp on X", "https://x.com/keeper/status/7", "It is lit.")
 ELSEWHERE = page("A lamp", "https://lamps.example/x.com", "Elsewhere.")
@@ -127,14 +127,14 @@ async def test_the_web_stands_in_for_x(x: X, brave: Brave, http: Http) -> None:
         x.faults.append(answer)
         x.requests.clear()
         brave.requests.clear()
-        data = await opened(x, brave, http)('"the lamp" -fog is:verified', hours=24)
-        assert (data["query"], data["source"]) == ('"the lamp"', "Brave Search, limited to x.com")
+        data = await opened(x, brave, http)('("the lamp" OR #fog) -fog is:verified', hours=24)
+        assert (data["query"], data["source"]) == ('"the lamp" fog', "Brave Search, limited to x.com")
         assert why in data["why_not_x"]
         assert [row["url"] for row in data["results"]] == ["https://x.com/keeper/status/7"]
         assert "SECRET" not in str(data)
         assert TOKEN not in str(data)
         [seen] = brave.requests
-        assert (seen.query["q"], seen.query["freshness"]) == ('"the lamp" site:x.com', "pd")
+        assert (seen.query["q"], seen.query["freshness"]) == ('"the lamp" fog site:x.com', "pd")
         assert len(x.requests) == 1
     x.requests.clear()
     brave.requests.clear()
@@ -162,16 +162,3 @@ async def test_a_day_s_posts_are_not_overrun(x: X, brave: Brave, http: Http, sto
     clock.move(timedelta(days=1).total_seconds())
     assert [await source(count=count) for count in (15, 14, 10)] == ["Brave Search", "X", "Brave Search"]
     assert len(x.requests) == 2
-
-
-def test_for_a_search_engine_the_words_are_left() -> None:
-    """Of the operators only what it can make use of."""
-    for query, words in (
-        ("lamp", "lamp"),
-        ('"light house" -fog lang:de', '"light house"'),
-        ("(#lamp OR @keeper) is:verified min_likes:5", "lamp keeper"),
-        ("from:keeper lamp has:links", "keeper lamp"),
-        ('url:"lamps.example" -from:cook', '"lamps.example"'),
-        ("lamp (lang:de OR lang:en)", "lamp"),
-    ):
-        assert in_words(query) == words
