@@ -126,11 +126,8 @@ class Calculator:
 def calculate(expression: str) -> str:
     """Returns the digits of the value: exact up to 1,000, or 30 if it is not whole, otherwise rounded to 15.
 
-    `%` is the remainder before a number, a name or a bracket, and a percentage before everything else. Commas within
-    numbers are refused, as 1,234 means two things in two countries.
-
-    Raises:
-        BadArguments: the only error, for everything else.
+    `%` is the remainder before a number, a name or a bracket, else a percentage. Commas within numbers are refused, as
+    1,234 means two things in two countries. The only error is `BadArguments`.
     """
     return _value(_plain(expression))
 
@@ -294,19 +291,6 @@ def _floating(function: Callable[..., float], *numbers: Decimal) -> Decimal:
     return near if len(near.as_tuple().digits) <= _SHORT_DIGITS else Decimal(repr(result))
 
 
-def _checked(name: str, function: Callable[..., Value]) -> Callable[..., Value]:
-    """Wraps a function so that it gets plain numbers, and as many as it takes."""
-
-    def call(*arguments: Value) -> Value:
-        numbers = [+number for number in arguments]
-        try:
-            return function(*numbers)
-        except TypeError as error:
-            raise BadArguments(f"{name} takes another count of numbers than {len(numbers)}.") from error
-
-    return call
-
-
 CONSTANTS: Mapping[str, Decimal] = {
     "pi": Decimal("3.1415926535897932384626433832795028842"),
     "e": Decimal("2.7182818284590452353602874713526624978"),
@@ -338,7 +322,13 @@ _FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "abs": Decimal.copy_abs,
     "percentage": _percentage,
 }
-FUNCTIONS: Mapping[str, Callable[..., Value]] = {name: _checked(name, each) for name, each in _FUNCTIONS.items()}
+
+
+def _of_plain_numbers(function: Callable[..., Value]) -> Callable[..., Value]:
+    return lambda *values: function(*(+value for value in values))
+
+
+FUNCTIONS: Mapping[str, Callable[..., Value]] = {name: _of_plain_numbers(each) for name, each in _FUNCTIONS.items()}
 """The functions by name. Angles are in radians; `log` is the natural logarithm unless given a base."""
 
 
@@ -361,9 +351,6 @@ _BINARY: Mapping[type[ast.AST], Callable[[Any, Value], Value]] = {
 def _of_dates(text: str, today: date) -> Mapping[str, str | int] | None:
     """Returns what the text says of dates: the time between two, or the date so many units later, which is the last of
     a month that is too short. None if it has no such form.
-
-    Raises:
-        BadArguments: there is no such date.
     """
     if found := _BETWEEN.fullmatch(text):
         return _between(_date(found[2], today), _date(found[1], today))

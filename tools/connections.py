@@ -53,9 +53,7 @@ async def decompress(chunks: AsyncIterable[bytes], encoding: str, *, service: st
     `encoding` is the header Content-Encoding, "" if missing; a word that names no compression, such as `utf-8`, means
     none, as browsers take it. `service` is the name for errors.
 
-    Raises:
-        TooLarge: the body is longer than `max_bytes`, before or after decompression.
-        Unavailable: its encoding was not asked for, or is broken.
+    Raises `TooLarge`, or `Unavailable` for an encoding that was not asked for, or is broken.
     """
     words = encoding.lower().replace(",", " ").split()
     codings = [word for word in words if word in _COMPRESSIONS | _UNASKED]

@@ -6,16 +6,13 @@ Units are parsed by a small grammar here, so that pint only sees single names:
     part = [ count ] [ "square" | "cubic" ] name [ "^" ] [ power ]
 
 Names that mean different amounts to different people (ton, gallon, cup, horsepower, calories, mb) are not guessed: the
-error lists the exact names. Symbols mean what they mean as they are written, or else in small letters; the result names
-the unit in full.
-
-All rates are fetched at once and kept in memory for an hour, so Frankfurter, which needs no key, never learns what is
+error lists the exact names. All rates are fetched at once and kept for an hour, so Frankfurter never learns what is
 converted.
 
-Source: pint 0.25.3, its table of units (SI, NIST and imperial definitions) and its behaviour, 2026-11-22. Importing it
-takes 0.3 seconds and 3 MB, building its table another half second, so both wait for the first conversion.
-frankfurter.dev and the repository lineofflight/frankfurter (`lib/versions/v2.rb`), 2026-11-22: `/v2/rates` gives one
-row per currency against the euro, blended from the reference rates of central banks, once a working day.
+Source: pint 0.25.3, its units (SI, NIST, imperial) and behaviour; importing it takes 0.3 seconds and 3 MB, its table
+half a second more, so both wait for the first conversion. frankfurter.dev and lineofflight/frankfurter
+(`lib/versions/v2.rb`): `/v2/rates` has one row per currency against the euro, blended from central banks' rates once a
+working day. 2026-11-22.
 """
 
 import asyncio

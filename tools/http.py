@@ -5,10 +5,8 @@
                   -> ToolError      there is no readable answer
 
 Every request has one total deadline, including retries, and at most 2 MB, counted before and after decompression. There
-are no redirects, no proxies from the environment and no cookies. No error or log contains an address or a key.
-
-httpx is imported with the first connection, as it takes long and the options of tools stand beside their use of this
-module.
+are no redirects, no proxies from the environment and no cookies. No error or log contains an address or a key. httpx is
+imported with the first connection, as it takes long.
 
 Source: httpx 0.28.1, whose own timeouts are per read and whose decoders are not bounded: a gzip of 1 MB made
 `client.get()` take 2.1 GB (measured 2026-11-21).
@@ -184,13 +182,9 @@ class Http:
     ) -> JsonAnswer:
         """Asks by GET, or by POST where the question is a JSON `body`, which must change nothing there.
 
-        Retries if the connection fails, or after a short wait that the service wants, within the same deadline.
-        `service` is the name for errors, `timeout_seconds` the time for everything.
-
-        Raises:
-            TimedOut: no complete answer came in time.
-            Unavailable: two failed connections, or an answer that is not valid HTTP or, with a success, not valid JSON.
-            TooLarge: the answer is longer than `MAX_BODY_BYTES`.
+        Retries if the connection fails, or after a short wait that the service wants, within `timeout_seconds` for
+        everything. `service` is the name for errors: `TimedOut`, `TooLarge`, and `Unavailable` without valid HTTP or,
+        with a success, JSON.
         """
         content: dict[str, Any] = {"params": params, "headers": headers} | ({} if body is None else {"json": body})
         method = "GET" if body is None else "POST"
@@ -223,11 +217,8 @@ class Http:
     ) -> BytesAnswer:
         """Sends a POST request only once, as it may cost money, and returns whatever comes, of at most `max_bytes`.
 
-        `content` is httpx's: `json` for an object, or `data` for the fields and `files` for the files of a form.
-
-        Raises:
-            BrokenOff, TimedOut: what the service has done is unknown.
-            Unavailable, TooLarge: as `get_json`.
+        `content` is httpx's: `json`, or `data` for the fields and `files` for the files of a form. After `BrokenOff`
+        and `TimedOut` it is unknown what the service has done.
         """
         accepted = {"Accept": "*/*", **(headers or {})}
         async with _in_time(service, timeout_seconds):

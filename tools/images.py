@@ -9,7 +9,6 @@ picture takes 20 to 120 seconds.
 """
 
 import base64
-import re
 from dataclasses import replace
 from decimal import Decimal
 from http import HTTPStatus
@@ -38,12 +37,8 @@ MAX_PICTURE_BYTES = 8_000_000
 """The limit of a message."""
 MAX_ANSWER_BYTES = MAX_PICTURE_BYTES * 4 // 3 + 100_000
 """The same in base 64, plus space for what surrounds it."""
-
 OPENAI_MODEL = "gpt-image-2.5-flare"
-"""The default model at OpenAI itself, which does not choose one.
-
-Source: the model list of the openai SDK 3.54.0, 2026-11-21.
-"""
+"""The default at OpenAI itself, which chooses none. Source: the model list of the openai SDK 3.54.0, 2026-11-21."""
 
 _SERVICE = "The image service"
 _GROUP = "TOOLS__IMAGES__"
@@ -51,11 +46,7 @@ _LOST_BEHIND_GATEWAYS = frozenset({502, 504, 520, 524})  # a gateway does not kn
 _MAYBE_PAID = "The picture may have been charged all the same: do not repeat this unasked."
 _FORBIDDEN = frozenset({"moderation_blocked", "content_policy_violation", "content_filter"})
 _UNPAID = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
-_KINDS = {
-    "png": re.compile(rb"\x89PNG\r\n\x1a\n"),
-    "jpeg": re.compile(rb"\xff\xd8\xff"),
-    "webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
-}
+_KINDS = {"png": b"\x89PNG\r\n\x1a\n", "jpeg": b"\xff\xd8\xff", "webp": b"RIFF"}
 """The formats of pictures, and how they begin."""
 _TIMEOUT_SECONDS = 180.0  # WORKER__TURN_TIMEOUT_SECONDS must leave room for it
 
@@ -164,8 +155,8 @@ def _picture(answer: JsonAnswer) -> tuple[str, bytes]:
         raise Unavailable(f"{_SERVICE} returned an unreadable picture.") from error
     if len(picture) > MAX_PICTURE_BYTES:
         raise TooLarge(f"The picture is larger than {MAX_PICTURE_BYTES / 1_000_000:g} MB.")
-    for kind, pattern in _KINDS.items():
-        if pattern.match(picture):
+    for kind, beginning in _KINDS.items():
+        if picture.startswith(beginning):
             return kind, picture
     raise Unavailable(f"{_SERVICE} returned something other than PNG, JPEG or WebP.")
 

@@ -3,11 +3,8 @@
     connect --> BEGIN READ ONLY, set limits --> prepare, for the types --> run the statement --> ROLLBACK
 
 Each query has its own connection. The limits apply to the transaction only, because behind a pooler others share the
-session. Every cell is fetched as text, with every digit, and cut by the server, so types of columns and sizes of cells
-do not matter here.
-Give Aldis a role that can select what is listed and no more.
-
-asyncpg is an extra; this module is imported when such a database is first queried.
+session. Every cell is fetched as text and cut by the server, so types of columns and sizes of cells do not matter here.
+Give Aldis a role that can select what is listed and no more. asyncpg is an extra, imported with the first query.
 
 Source: postgresql.org/docs/18, "Client Connection Defaults", "Prepare"; asyncpg 0.32.0 (2026-11-22).
 """

@@ -98,10 +98,8 @@ class TableQuery:
     offset: int
 
     def sql(self, source: str, *, cell: str, placeholders: Iterable[str]) -> str:
-        """Returns the whole statement for a database that has `strpos`, and a `lower` that knows every letter.
-
-        `source` is the quoted table, `cell` how an expression `{x}` is fetched: bounded in size; there is a placeholder
-        for each of the values.
+        """Returns the whole statement for a database that has `strpos`, and a `lower` that knows every letter. `source`
+        is the quoted table, `cell` how an expression `{x}` is fetched; each of the values has a placeholder.
         """
         left = iter(placeholders)
         cells = ", ".join(cell.format(x=expression) for expression in self.shown.values())
@@ -118,12 +116,9 @@ class ReadableDatabase(Protocol):
     """A database of the operator."""
 
     async def ask(self, question: TableQuery) -> Rows:
-        """Returns the rows, one more than the limit if there are more. Cancellation stops the database, too.
+        """Returns the rows, one more than the limit if there are more; raises a `ToolError` that says who has to act.
 
-        Raises:
-            BadArguments: a value or function does not fit its column.
-            Disabled: address, login or list of tables do not fit the database.
-            TimedOut, Unavailable: no answer in time, or none.
+        Cancellation stops the database, too.
         """
         ...
 
@@ -173,11 +168,7 @@ class DbQueryArguments(Arguments):
 
 
 def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
-    """Returns the query, which names nothing but what can be read.
-
-    Raises:
-        BadArguments: the arguments name something else, or do not fit together.
-    """
+    """Returns the query, which names nothing but what can be read; raises `BadArguments` if that does not work."""
     if (allowed := access.tables.get(arguments.table)) is None:
         raise BadArguments(f"There is no table {quote_name(arguments.table)}; there are: {', '.join(access.tables)}.")
     is_grouped = bool(arguments.compute or arguments.group_by)

@@ -3,18 +3,15 @@
     claim --> plan --> parallel searches --> group by report --something is missing--> plan, up to three rounds
                                                             '--nothing more, or time is up--> judge --> evidence
 
-    round 1   the claim in its own words, in the news and on the web
-    then      what is missing: denials; an official statement, unless an official site was found; the operator's
-              preferred sites, unless one is among the sources; and, with too few reports, other wordings of the claim
-
-`tools.evidence.sources` has the rules by which pages are counted. A model judges once, at the end, what the reports say
-about the claim. A failed search does not affect the others; the answer then says that the data are incomplete.
+The first round searches the claim's own words in the news and on the web, the next what is missing: denials, an
+official statement, the operator's preferred sites, and other wordings. `tools.evidence.sources` says how pages are
+counted. A model judges once, at the end, what the reports say. A failed search makes the data incomplete, no more.
 """
 
 import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -82,45 +79,32 @@ class VerifyNewsArguments(Arguments):
     language: Language | None = Field(default=None, description="Of the pages, two letters; default: any.")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
-    """A search and its purpose."""
-
-    aim: Aim
-    query: Query
-
-
 def plan(
     wordings: Sequence[str],
     language: str | None,
     options: VerifyNewsOptions,
     found: Sequence[EvidenceSource],
-    tried: Sequence[Step],
-) -> tuple[Step, ...]:
+    tried: Mapping[Query, Aim],
+) -> Mapping[Query, Aim]:
     """Returns the searches of the next round; empty if nothing is missing, or nothing is left to try."""
 
-    def step(aim: Aim, text: str, *, is_news: bool = False, sites: tuple[str, ...] = ()) -> Step:
-        query = Query(
-            text=trim_query(text, max_chars=_MAX_QUERY_CHARS),
-            count=HITS_PER_SEARCH,
-            is_news=is_news,
-            sites=sites[:_MAX_SITES],
-            language=language,
-        )
-        return Step(aim=aim, query=query)
+    def asking(text: str, *, is_news: bool = False, sites: tuple[str, ...] = ()) -> Query:
+        text = trim_query(text, max_chars=_MAX_QUERY_CHARS)
+        return Query(text=text, count=HITS_PER_SEARCH, is_news=is_news, sites=sites[:_MAX_SITES], language=language)
 
     if not tried:
-        return step("reports", wordings[0], is_news=True), step("reports", wordings[0])
+        return {asking(wordings[0], is_news=True): "reports", asking(wordings[0]): "reports"}
     key = " ".join([word for word in wordings[0].split() if terms(word)][:_MAX_KEY_WORDS])
-    wanted = [step("denials", f"{key} {_DENIALS.get(language or '', _DENIALS['en'])}")]
+    wanted: dict[Query, Aim] = {asking(f"{key} {_DENIALS.get(language or '', _DENIALS['en'])}"): "denials"}
     evidence = Evidence(found)
     if not evidence.has_official:
-        wanted.append(step("official word", f"{key} {_OFFICIAL.get(language or '', _OFFICIAL['en'])}"))
+        wanted[asking(f"{key} {_OFFICIAL.get(language or '', _OFFICIAL['en'])}")] = "official word"
     if options.preferred_sites and not any(source.is_preferred for source in found):
-        wanted.append(step("preferred sites", key, sites=options.preferred_sites))
+        wanted[asking(key, sites=options.preferred_sites)] = "preferred sites"
     if evidence.reports.total() < INDEPENDENT_SOURCES:
-        wanted += [step("other words", other) for other in wordings[1:]]
-    return tuple(step for step in wanted if step not in tried)[:SEARCHES_PER_ROUND]
+        wanted |= {asking(other): "other words" for other in wordings[1:]}
+    new = [query for query in wanted if query not in tried]
+    return {query: wanted[query] for query in new[:SEARCHES_PER_ROUND]}
 
 
 class VerifyNews:
@@ -190,28 +174,28 @@ class _Check:
         self._language = arguments.language
         self._options, self._search, self._now = options, search, now
         self._rounds = 0
-        self._tried: list[Step] = []
-        self._answers: dict[Step, SearchResult | ToolError] = {}
+        self._tried: dict[Query, Aim] = {}
+        self._answers: dict[Query, SearchResult | ToolError] = {}
 
     async def search(self) -> None:
         """Searches in rounds until nothing is missing, or nothing is left to try."""
         for _ in range(self._options.max_rounds):
             planned = plan(self.wordings, self._language, self._options, self.sources(), self._tried)
-            able = [step for step in planned if self._search.takes(step.query)]
-            steps = able[: self._options.max_searches - len(self._tried)]
-            if not steps:
+            able = [query for query in planned if self._search.takes(query)]
+            queries = able[: self._options.max_searches - len(self._tried)]
+            if not queries:
                 return
             self._rounds += 1
-            self._tried += steps
+            self._tried |= {query: planned[query] for query in queries}
             async with asyncio.TaskGroup() as searches:
-                for step in steps:
-                    searches.create_task(self._take(step))
+                for query in queries:
+                    searches.create_task(self._take(query))
 
-    async def _take(self, step: Step) -> None:
+    async def _take(self, query: Query) -> None:
         try:
-            self._answers[step] = await self._search.search(step.query, self._now)
+            self._answers[query] = await self._search.search(query, self._now)
         except ToolError as error:
-            self._answers[step] = error
+            self._answers[query] = error
 
     @property
     def found(self) -> list[SearchResult]:
@@ -272,8 +256,8 @@ class _Check:
             **{name: item for name, item in more.items() if item},
             "rounds": self._rounds,
             "searched": [
-                {"for": step.aim, "in": "news" if step.query.is_news else "web", "words": step.query.text}
-                for step in self._tried
+                {"for": aim, "in": "news" if query.is_news else "web", "words": query.text}
+                for query, aim in self._tried.items()
             ],
             "note": NOTE,
             "results": list(map(_row, found[:_MAX_SOURCES])),

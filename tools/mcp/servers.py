@@ -4,18 +4,18 @@
                        '--failed or too slow--> down --(pause)--> starting ...
     any --end--> ended: the connection closed, the command no more
 
-One task per server owns the connection: it opens and closes it, reads the tools again every minute and whenever a call
-has failed or was given up, and opens it again after growing pauses. Calls come from the tasks of the turns. This is the
+One task per server owns the connection: it opens and closes it, reads the tools again every minute and when a call has
+failed or was given up, and opens it again after growing pauses. Calls come from the tasks of the turns. This is the
 home of the SDK, which takes a second and 57 MB, and is imported only where servers are set.
 
-A command sees PATH, HOME, LANG, TZ, the user's name and shell, and what the operator gives it, none of our settings;
-its standard error is discarded. It is greeted with the old handshake first: many, such as all of rmcp before 3, exit
-when they get anything else before `initialize`. After a failed start the other way is tried.
+A command sees PATH, HOME, LANG, TZ, the user's name and shell, and what the operator gives it; its standard error is
+discarded. It is greeted with the old handshake first, as many exit when they get anything else before `initialize`, and
+the other way after a failed start.
 
-Source: github.com/0xMassi/webclaw, issue 107, and github.com/dmtrKovalenko/fff, pull request 798; read 2026-11-24. mcp
-2.3.0: `call_tool` refuses answers that do not fit the server's own schema; the level below does not. Its client for
-commands has no bound for a line, and its time grows with the square of the length: 5 MB take 1 s, 12 MB 4 s, in pieces
-of at most 0.2 s (measured 2026-11-29). So a command is bounded in seconds alone.
+Source: github.com/0xMassi/webclaw, issue 107; github.com/dmtrKovalenko/fff, pull request 798 (2026-11-24). mcp 2.3.0:
+`call_tool` refuses answers that do not fit the server's own schema; the level below does not. Its client for commands
+has no bound for a line, and takes the square of the length: 5 MB 1 s, 12 MB 4 s, in pieces of at most 0.2 s (measured
+2026-11-29). So a command is bounded in seconds alone.
 """
 
 import asyncio

@@ -4,9 +4,8 @@
       '--> each suitable service in order --> hits, each address once
                 '- failed: the next
 
-The operator sets the order. Services without their key or address are skipped, and queries go to no other service. The
-neighbouring modules query the services; the tools decide what to search for, and share one `SearchService` so that
-nothing is asked twice.
+The operator sets the order. Services without their key or address are skipped, and queries go to no other service. All
+tools share one `SearchService`, so that nothing is asked twice.
 """
 
 import logging

@@ -5,8 +5,7 @@
     is_public(ip)                       whether an IP address belongs to the public internet
 
 A host is never judged by its spelling: `2130706433`, `0x7f.1` and a name in any DNS all lead to 127.0.0.1. What
-counts is what it resolves to at the moment of the connection, which `tools.web.fetch` checks. The policy of the bot
-decides which addresses a model can ask for in a turn.
+counts is what it resolves to at the moment of the connection, which `tools.web.fetch` checks.
 
 Source: the special-purpose registries of IANA for IPv4 and IPv6 (RFC 6890); `is_global` of Python 3.11 to 3.13 calls
 6to4, NAT64, multicast, site-local and documentation addresses global (measured 2026-11-21).
@@ -101,11 +100,8 @@ PUBLIC_WEB = FetchReach()
 
 
 def web_address(text: str) -> WebAddress:
-    """Parses an address in the way in which it is also sent.
-
-    Raises:
-        BadArguments: it is no complete web address; the model has to give another.
-        Denied: it contains a user name or password, which Aldis never sends.
+    """Parses an address in the way in which it is also sent; raises `BadArguments`, or `Denied` for one with a user
+    name or password, which Aldis never sends.
     """
     import httpx  # noqa: PLC0415 - it takes long, and every start reads this module
 
@@ -131,8 +127,7 @@ def web_address(text: str) -> WebAddress:
 def canonical_url(text: str) -> str | None:
     """Returns the normalized address, for comparisons; None if it must not be fetched.
 
-    Different spellings of the same address (case of the host, default port, fragment, unescaped letters) become one,
-    and that one is sent, so the choice of a spelling tells a server nothing.
+    All spellings of an address become one, and that one is sent, so the choice of a spelling tells a server nothing.
     """
     try:
         return str(web_address(text))
@@ -143,9 +138,8 @@ def canonical_url(text: str) -> str | None:
 def resolve_redirect(origin: WebAddress, location: str) -> WebAddress:
     """Returns the target of a redirect of `origin`; `location` is the header, relative or absolute, "" if missing.
 
-    Raises:
-        Denied: from https to http, where everyone on the way could read and change the page; or as `web_address`.
-        Unavailable: to nowhere, or to something that is no web address.
+    Raises `Denied` from https to http, where everyone on the way could read and change the page, and `Unavailable` for
+    what is no web address.
     """
     # Many servers leave spaces as they are. Other disputed characters are refused before joining drops some of them.
     spelled = location.strip(" ").replace(" ", "%20")

@@ -8,11 +8,9 @@
                  '-------------------------- redirect, at most five ----------------------------------'
 
 The guard is where the connection is opened: a host is looked up once, all of its addresses are checked, and the
-connection goes to one of these. A name whose answer changes in between reaches nothing new, and neither does any
-spelling of a host. TLS and the header Host keep the name. Nothing has to be switched off: httpcore has no proxies from
-the environment, no cookies, no passwords and no redirects, and only GET is ever sent.
-
-Left to others: whether this turn can ask for the address (the policy of the bot), what a page means (the tool).
+connection goes to one of these. So a name whose answer changes in between, or any spelling of a host, reaches nothing
+new. TLS and the header Host keep the name. httpcore has no proxies, cookies, passwords and redirects, and only GET is
+sent. Left to others: whether this turn can ask for the address (the policy of the bot), what a page means (the tool).
 
 Source: httpcore 1.0.9, whose network backend is a public interface; its timeouts are per read, so there is one deadline
 for everything. Checking first and then connecting by name reached 127.0.0.1 (measured 2026-11-21).
@@ -100,7 +98,6 @@ class Fetcher:
         `resolve` None uses the system's resolver; `authorities` None trusts the usual certificates.
         """
         self._headers = {"User-Agent": user_agent, "Accept-Encoding": "gzip, identity"}
-        self._slots = asyncio.Semaphore(MAX_AT_ONCE)
         # A lookup cannot be stopped: in the shared threads of the process, a stranger's slow name server would soon
         # block the lookups of the models' services.
         self._threads = ThreadPoolExecutor(MAX_AT_ONCE, thread_name_prefix="lookup")
@@ -165,10 +162,9 @@ class Fetcher:
         try:
             async with asyncio.timeout(timeout_seconds):
                 for _ in range(MAX_REDIRECTS + 1):
-                    # Outside of the slot: fetches that wait for a nested one could fill all slots and never end.
                     if consent is not None:
                         await consent(address)
-                    async with self._slots, self._answer(address, sent) as (page, response):
+                    async with self._answer(address, sent) as (page, response):
                         if page.status not in _REDIRECTS:
                             content = await body(page, response) if page.ok else b""
                             return replace(page, body=content)

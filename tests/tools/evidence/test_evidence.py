@@ -108,16 +108,17 @@ def test_the_confidence_is_the_formula() -> None:
 def test_the_next_rounds_ask_for_what_is_missing() -> None:
     """Denials, an official word, preferred sites, other words; each once, then nothing is left."""
     wordings, rules = (*BRIDGE, "Brücke eingestürzt"), VerifyNewsOptions(preferred_sites=("a.example",))
-    tried = plan(wordings, None, PLAIN, sources([], PLAIN, {}), ())
+    tried = dict(plan(wordings, None, PLAIN, sources([], PLAIN, {}), {}))
     aims: list[list[str]] = []
     while more := plan(wordings, None, rules, sources([], rules, {}), tried):
-        aims.append([step.aim for step in more])
-        tried += more
+        aims.append([*more.values()])
+        tried |= more
     assert aims == [["denials", "official word", "preferred sites"], ["other words"]]
-    assert [step.query.text for step in tried[2:]] == [
+    queries = [*tried]
+    assert [query.text for query in queries[2:]] == [
         "bridge Larkhaven collapsed 43 people died fact check false",
         "bridge Larkhaven collapsed 43 people died official statement confirmed",
         "bridge Larkhaven collapsed 43 people died",
         "Brücke eingestürzt",
     ]
-    assert tried[4].query.sites == ("a.example",)
+    assert queries[4].sites == ("a.example",)
