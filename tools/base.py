@@ -25,12 +25,9 @@ Label = Literal["public", "local", "pages", "feeds", "sent", "kept", "computed",
                     be fetched later in the turn
     feeds           the same, from what Aldis has read before          no one else
     sent            nothing that was not asked for                     a stranger's service
-    kept            what people had Aldis keep, with the `origins`     no one else
-                    that tell where it came from
+    kept            what people had Aldis keep, with its `origins`     no one else
     computed        what follows from its arguments and the clock      no one else
-                    alone, within milliseconds
-    private         what people entrust to the operator: rows of a     the operator's service
-                    database, answers of a server that is not public
+    private         what people entrust to the operator, such as rows  the operator's service
     private_open    the same                                           a stranger's service
 """
 

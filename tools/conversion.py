@@ -28,7 +28,7 @@ from typing import Annotated, Any, cast
 from pydantic import BaseModel, BeforeValidator, Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.errors import BadArguments, NotFound, ToolError, Unavailable
+from tools.errors import BadArguments, NotFound, Unavailable
 from tools.http import Http
 from tools.text import clean_text
 
@@ -126,7 +126,6 @@ ATTRIBUTION = "Reference rates of central banks by Frankfurter (https://frankfur
 _SERVICE = "Frankfurter"
 _BASE = "EUR"
 _KEPT_FOR = timedelta(hours=1)
-_PAUSE = timedelta(minutes=1)  # after a failure
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -219,19 +218,9 @@ class Convert:
         )
 
     async def _rates(self, now: datetime) -> Mapping[str, _Rate]:
-        """Returns the newest rates. While Frankfurter does not answer, those are earlier ones, whose day tells how old
-        they are, and it is asked again after a minute.
-        """
-        if self._kept is None or not self._kept[0] <= now < self._kept[0] + _KEPT_FOR:
-            try:
-                self._kept = now, await self._fetch()
-            except ToolError:
-                if self._kept is None:
-                    raise
-                self._kept = now - _KEPT_FOR + _PAUSE, self._kept[1]
-        return self._kept[1]
-
-    async def _fetch(self) -> Mapping[str, _Rate]:
+        """Returns the newest rates, which are kept for an hour."""
+        if self._kept is not None and self._kept[0] <= now < self._kept[0] + _KEPT_FOR:
+            return self._kept[1]
         answer = await self._http.get_json(
             self._rates_url, service=_SERVICE, params={"base": _BASE}, timeout_seconds=_TIMEOUT_SECONDS
         )
@@ -241,7 +230,9 @@ class Convert:
         if not rows:
             raise Unavailable(f"{_SERVICE} answers without rates.")
         newest = max(row.date for row in rows)
-        return {_BASE: _Rate(date=newest, quote=_BASE, rate=Decimal(1))} | {row.quote: row for row in rows}
+        rates = {_BASE: _Rate(date=newest, quote=_BASE, rate=Decimal(1))} | {row.quote: row for row in rows}
+        self._kept = now, rates
+        return rates
 
 
 def _plain(number: Decimal) -> str:

@@ -49,7 +49,6 @@ MIN_FITTED_CHARS = 200
 _MIN_CUT_CHARS = 40  # texts keep at least this many characters
 _CHARS_PER_ITEM = 10
 _MAX_DEPTH = 24  # levels; far above any result, far below Python's recursion limit
-_MAX_INTEGER_BITS = 14_000  # 4,215 digits: json and str refuse integers of more than 4,300
 _ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
 
@@ -155,8 +154,6 @@ def _jsonable(item: Any, levels: int) -> Any:
             return {clean_text(str(name)): _jsonable(entry, levels - 1) for name, entry in entries}
         case list() | tuple():
             return [_jsonable(each, levels - 1) for each in cast("list[Any]", item)]
-        case int() if item.bit_length() > _MAX_INTEGER_BITS:
-            return f"[cut: an integer of {item.bit_length()} bits]"
         case None | int() | float():
             return None if isinstance(item, float) and not math.isfinite(item) else item
         case _:

@@ -114,7 +114,7 @@ async def test_currencies_have_rate_day_and_source(ask: Asked) -> None:
 
 
 async def test_rates_are_asked_for_once_an_hour_and_all_at_once(ask: Asked, frankfurter: Frankfurter) -> None:
-    """So Frankfurter learns neither sums nor currencies; old rates, which name their day, are better than none."""
+    """So Frankfurter learns neither sums nor currencies."""
     broken = answer_json({"status": 500, "message": "x"}, status=500)
     frankfurter.faults.append(broken)
     with pytest.raises(Unavailable, match="Frankfurter fails"):
@@ -127,9 +127,6 @@ async def test_rates_are_asked_for_once_an_hour_and_all_at_once(ask: Asked, fran
     assert (await ask(1, "EUR", "USD"))["to"] == "1.14 USD"
     ask.context = replace(ask.context, now=ask.context.now + timedelta(minutes=1))
     assert (await ask(1, "EUR", "USD"))["to"] == "2 USD"
-    ask.context = replace(ask.context, now=ask.context.now + timedelta(days=1))
-    frankfurter.faults.append(broken)
-    assert (await ask(1, "EUR", "USD"))["rate_date"] == "2026-11-20"
 
 
 async def test_an_answer_without_rates_is_a_failure(ask: Asked, frankfurter: Frankfurter) -> None:

@@ -112,7 +112,7 @@ def test_fitted_never_cuts_within_a_character() -> None:
 
 
 def test_fitted_writes_what_json_does_not_know() -> None:
-    """Numbers that are none become null, huge integers and deep nests a mark, the rest its text; all of it cleaned."""
+    """Numbers that are none become null, deep nests a mark, the rest its text; all of it cleaned."""
     nest: Any = "deep"
     for _ in range(500):
         nest = [nest]
@@ -120,13 +120,11 @@ def test_fitted_writes_what_json_does_not_know() -> None:
         "nan": math.nan,
         "money": Decimal("1.50"),
         "bytes": b"x",
-        "huge": 10**5000,
         "tuple": (1, 2),
         "dirty\u202e": "a\x00b\ud800",
         "nest": nest,
     }
     read = strict(fit_json(data, 2000))
     assert (read["nan"], read["money"], read["bytes"], read["tuple"]) == (None, "1.50", "b'x'", [1, 2])
-    assert read["huge"] == "[cut: an integer of 16610 bits]"
     assert read["dirty"] == "ab"
     assert "too deep" in str(read["nest"])

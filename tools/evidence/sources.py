@@ -6,10 +6,9 @@ The confidence says how well the findings support the claim. It is not the proba
     opposition  = 0.7 x min(contradicting / needed, 1) + 0.3 if an official site or a fact-checker contradicts
     confidence  = support x (1 - opposition), at most 0.5 while data are incomplete; to two places
 
-`agreeing` and `contradicting` count reports, not pages. Pages belong to one report if they have the same publisher,
-the same title, or snippets that begin alike; a text that was rewritten or translated looks independent, and so do two
-publishers of one company. A report with a contradicting page contradicts. Platforms and
-encyclopaedias are shown but not counted. Words do not tell what a page says about a claim; a model does (`Judge`).
+Reports are counted, not pages: those of one publisher, of one title, or with snippets that begin alike are one, which
+contradicts if one of them does. A rewritten or translated text looks independent. Platforms and encyclopaedias are
+shown but not counted. Words do not tell what a page says about a claim; a model does (`Judge`).
 """
 
 import re
@@ -186,10 +185,7 @@ class Evidence:
 def sources(
     hits: Sequence[Hit], options: VerifyNewsOptions, judgements: Mapping[Hit, Judgement]
 ) -> tuple[EvidenceSource, ...]:
-    """Returns the pages about the claim, the most significant first: contradiction, then agreement; officials first.
-
-    `judgements` are those of the pages that were read.
-    """
+    """Returns the pages about the claim, the most significant first: contradiction, then agreement; officials first."""
     found = [
         EvidenceSource(
             hit=hit,

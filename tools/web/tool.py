@@ -124,7 +124,9 @@ class WebFetch:
         total = len(read.text)
         if 0 < start >= total:
             raise BadArguments(f"There are {total:,} characters; there is nothing from {start:,} on.")
-        end = _end(read.text, start, most)
+        end = min(start + most, total)
+        if end < total:  # after a word, if one ends in the second half: half of a number is another number
+            end = max(read.text.rfind(sign, start + most // 2, end) for sign in "\n ") + 1 or end
         data: dict[str, Any] = {"url": url, **(_about(read) if start == 0 or isinstance(read, Paper) else {})}
         data["text"] = read.text[start:end]
         if end < total:
@@ -209,17 +211,6 @@ def _is_paper(page: FetchedPage) -> bool:
     if page.content_type == _NAMED_PDF or is_binary:
         raise BadArguments("What stands at this address is neither a PDF nor a page that can be read.")
     return False
-
-
-def _end(text: str, start: int, most: int) -> int:
-    """Returns the end of a piece: after a line or word if one ends in its second half."""
-    end = start + most
-    if end >= len(text):
-        return len(text)
-    for sign in ("\n", " "):
-        if (found := text.rfind(sign, start + most // 2, end)) >= 0:
-            return found + 1
-    return end
 
 
 def _sends_on(page: PageText) -> bool:
