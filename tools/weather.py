@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from http import HTTPStatus
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field
 
 from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultFile, ToolContext, ToolSpec
 from tools.chart import PNG, weather_chart
@@ -115,29 +115,21 @@ class WeatherOptions(Options):
 
 
 class WeatherArguments(Arguments):
-    """The place or its coordinates, the days, and what to include."""
+    """The place, the days, and what to include."""
 
-    rare = frozenset({"latitude", "longitude", "air_quality", "chart", "units"})
+    rare = frozenset({"air_quality", "chart", "units"})
 
-    place: str | None = Field(
-        default=None, max_length=100, description="A town, postal code or airport (Paris, Texas), or coordinates."
+    place: str = Field(
+        min_length=1,
+        max_length=100,
+        description="A town, postal code, airport (Paris, Texas), or coordinates (1.5 2).",
     )
-    latitude: float | None = Field(default=None, ge=-90, le=90, allow_inf_nan=False)
-    longitude: float | None = Field(default=None, ge=-180, le=180, allow_inf_nan=False)
     days: int | None = Field(default=None, ge=1, description="At most 16; default: 3, with day 1.")
     hours: _Part | None = Field(default=None, description="Also list hours; night: 22-6.")
     day: date | None = Field(default=None, description="The first one, YYYY-MM-DD.")
     air_quality: bool = Field(default=False, description="Include air quality and, in Europe, pollen.")
     chart: bool = Field(default=False, description="Also send a picture; only if people want one.")
     units: Units | None = Field(default=None, description="Default: what people here are used to.")
-
-    @model_validator(mode="after")
-    def _somewhere(self) -> Self:
-        if (self.latitude is None) != (self.longitude is None):
-            raise ValueError("give latitude and longitude together")
-        if not self.place and self.latitude is None:
-            raise ValueError("give a place, or latitude and longitude")
-        return self
 
     @property
     def day_count(self) -> int:
@@ -216,19 +208,17 @@ class Weather:
             " service. Give the attribution."
         ),
         arguments=WeatherArguments,
-        intent=lambda given: Intent("weather", {"place": given.place or f"{given.latitude}, {given.longitude}"}),
+        intent=lambda given: Intent("weather", {"place": given.place}),
     )
 
     async def run(self, arguments: WeatherArguments, context: ToolContext) -> Result:
         """Returns the weather, or the places that an ambiguous name may mean."""
         days = _needed_days(arguments, context.now)
-        here = (arguments.latitude, arguments.longitude)
-        asked = shorten(clean_text(arguments.place or ""), _MAX_NAME_CHARS)
-        latitude, longitude = here if None not in here else coordinates(asked) or (None, None)
+        asked = shorten(clean_text(arguments.place), _MAX_NAME_CHARS)
         try:
             async with asyncio.timeout(self._timeout_seconds), self._queue:
-                if latitude is not None and longitude is not None:
-                    label = {"latitude": latitude, "longitude": longitude}
+                if here := coordinates(asked):
+                    label = {"latitude": here[0], "longitude": here[1]}
                     return await self._answer(label, (), days, arguments, context)
                 chosen, others = _choose(await self._places(asked, context.language), asked)
                 if chosen is not None:
@@ -296,9 +286,8 @@ class Weather:
         if arguments.chart:
             values = [[_number(row.get(name)) for _, row in by_hour] for name in list(_HOURLY)[:3]]
             units = forecast.hourly_units.get("temperature_2m", ""), forecast.hourly_units.get("precipitation", "")
-            title = arguments.place or f"{label['latitude']}, {label['longitude']}"
             steps = [at for at, _ in by_hour]
-            picture = await asyncio.to_thread(weather_chart, title, steps, values, units, context.language)
+            picture = await asyncio.to_thread(weather_chart, arguments.place, steps, values, units, context.language)
             files = (ResultFile(name="weather.png", content_type=PNG, data=picture),) if picture else ()
             data["chart"] = "" if picture else "There is nothing to draw: say it in words."
         return Result(data={name: item for name, item in data.items() if item}, files=files)

@@ -112,9 +112,6 @@ async def test_what_makes_no_sense_is_refused(ask: Asked, open_meteo: OpenMeteo)
     """Before anything is asked, also a day beyond the forecast; a place that is not there is said."""
     wrong: tuple[dict[str, Any], ...] = (
         {},
-        {"latitude": 1.0},
-        {"latitude": 91.0, "longitude": 0.0},
-        {"latitude": 0.0, "longitude": float("inf")},
         {"place": "Utopia", "days": 0},
         {"place": "Utopia", "hours": "noon"},
     )
@@ -151,10 +148,10 @@ async def test_a_forecast_of_another_shape_is_a_failure(ask: Asked, open_meteo: 
     for body in ([{}], {}, {"timezone": "UTC", "daily": [1]}):
         open_meteo.faults.append(answer_json(body))
         with pytest.raises(Unavailable, match="cannot be read"):
-            await ask(latitude=1.0, longitude=1.0)
+            await ask("1, 1")
     daily = {"time": ["2026-11-21", "soon"], "weather_code": ["x", 0], "temperature_2m_max": [1.5], "sunset": [None, 3]}
     open_meteo.faults.append(answer_json({"timezone": "UTC", "daily": daily, "current": {"time": None}}))
-    data = await ask(latitude=1.0, longitude=1.0)
+    data = await ask("1, 1")
     assert data["days"] == [{"date": "Saturday 2026-11-21", "weather": "unknown", "temperature_max": "1.5"}]
     assert data["current"] == {"local_time": "unknown", "weather": "unknown"}
 
@@ -230,7 +227,7 @@ async def test_where_the_sun_does_not_set_or_rise_it_is_said(ask: Asked, open_me
     ):
         daily = {"time": ["2026-06-12"], "sunrise": [rise], "sunset": [fall]}
         open_meteo.faults.append(answer_json({"timezone": "UTC", "daily": daily}))
-        (day,) = (await ask(latitude=69.6, longitude=18.9, days=1))["days"]
+        (day,) = (await ask("69.6, 18.9", days=1))["days"]
         assert day == {"date": "Friday 2026-06-12", "weather": "unknown", **sun}
 
 
@@ -291,12 +288,12 @@ async def test_the_air_is_told_on_request(ask: Asked, open_meteo: OpenMeteo) -> 
     forecast = {"timezone": "UTC"}
     for index, word in ((0, "good"), (20.5, "fair"), (101, "extremely poor"), (None, "unknown")):
         open_meteo.faults += [answer_json(forecast), answer_json(forecast | {"current": {"european_aqi": index}})]
-        assert (await ask(latitude=1.0, longitude=1.0, air_quality=True))["air_quality"]["air"] == word
+        assert (await ask("1, 1", air_quality=True))["air_quality"]["air"] == word
     asked = len(open_meteo.requests)
     assert "air_quality" not in await ask("Utopia")
     assert len(open_meteo.requests) == asked + 2
     open_meteo.faults += [answer_json(forecast), answer_json({}, 429, {"Retry-After": "60"})]
-    data = await ask(latitude=1.0, longitude=1.0, air_quality=True)
+    data = await ask("1, 1", air_quality=True)
     assert "fewer requests" in data["air_quality"]["failed"]
     assert data["timezone"] == "UTC"
 

@@ -64,7 +64,7 @@ def test_a_question_is_in_the_persons_language() -> None:
 
 SAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "calculate": ({"expression": "1+1"},),
-    "get_weather": ({"place": "Lyon"}, {"latitude": 1.5, "longitude": 2}),
+    "get_weather": ({"place": "Lyon"},),
     "current_time": ({},),
     "convert": ({"amount": 2, "unit": "EUR", "to": "USD"},),
     "web_search": ({"query": "lamps"},),
