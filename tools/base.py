@@ -138,8 +138,6 @@ Lowered = BeforeValidator(lambda value: value.lower() if isinstance(value, str) 
 
 
 Every = Literal["hour", "day", "week", "month", "year"]
-"""The unit of a repetition. Seconds and minutes are too short for reminders."""
-
 Weekday = Literal["mo", "tu", "we", "th", "fr", "sa", "su"]
 
 
@@ -186,8 +184,7 @@ class Intent:
     sentence: str
     """The name of the sentence: `draw` for `DEED_DRAW` of `bot.chat.phrases`."""
     values: Mapping[str, object] = field(default_factory=dict[str, object])
-    """Values for the sentence. A `str` is shown as a quotation, for strangers may have written it; `int`, `Decimal` and
-    `date` are formatted by language; a `Wish` is shown as its time."""
+    """Values for the sentence: a `str` is quoted, as strangers may have written it; others are shown by language."""
     details: Mapping[str, object] = field(default_factory=dict[str, object])
     """Values to list below the sentence, by name."""
 
@@ -208,16 +205,13 @@ class ToolSpec:
     label: Label = "public"
     """Whose words its answers contain, and who sees its arguments."""
     fetches: str | None = None
-    """The argument with a web address that a call reads; None: the model names no addresses. Only addresses that the
-    model could not make up are allowed."""
+    """The argument with a web address that a call reads, one that the model could not make up; None: it names none."""
     approval: Approval | Callable[[Any], Approval] = "by_labels"
     """When a person has to approve a call, or a function of its `arguments` that returns it."""
     intent: Callable[[Any], Intent] | None = None
-    """Describes a call with these `arguments` for the person who has to approve it. None: they see the name and each
-    argument."""
+    """Describes a call for the person who has to approve it. None: they see the name and each argument."""
     seldom: str = ""
-    """A few words for a seldom needed tool, of which models see only these until they ask for the rest; empty: always
-    shown in full."""
+    """A few words for a seldom needed tool, of which models see only these at first; empty: always shown in full."""
     timeout_seconds: float | None = None
     """The time limit of one call; None means the setting `TOOLS__TIMEOUT_SECONDS`."""
     max_result_chars: int | None = None
@@ -310,8 +304,7 @@ class Tool(Protocol):
     async def run(self, arguments: Any, context: ToolContext) -> Result:
         """Runs one call. `arguments` is a validated instance of `spec.arguments`. Cancellation stops the work.
 
-        Raises:
-            ToolError: one of its subclasses; anything else is a bug and reaches the model as `unavailable`.
+        Raises a `ToolError`; anything else is a bug and reaches the model as `unavailable`.
         """
         ...
 
@@ -340,17 +333,12 @@ class Quotas(Protocol):
     """Counts the use of outside services in the current day (UTC), across restarts."""
 
     async def take(self, service: str, *, limit: int, amount: int) -> bool:
-        """Counts `amount` more units (at least 1) of what the service charges for.
-
-        Returns False, and counts nothing, if the sum would exceed `limit`: then the service must not be called.
-        """
+        """Counts `amount` more of what the service charges for; False, and nothing counted, beyond the `limit`."""
         ...
 
 
 def fit(asked: int, least: int, most: int, what: str) -> tuple[int, Mapping[str, str]]:
-    """Returns the number that a service takes in place of the one asked for, and a `note` for the result if it is
-    another one. `what` names the things in the plural.
-    """
+    """Returns the number that a service takes, and a `note` if it is not the one asked for; `what` is in the plural."""
     number = min(max(asked, least), most)
     bound = f"At most {most}" if asked > most else f"At least {least}"
     return number, {} if number == asked else {"note": f"{bound} {what} can be asked for at a time, not {asked}."}

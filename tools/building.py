@@ -46,11 +46,7 @@ def sources(options_by_name: Mapping[str, Options], *, taken: Collection[str]) -
 def build_tools(
     names: Iterable[str], options_by_name: Mapping[str, Options], tool_deps: ToolDeps
 ) -> Mapping[str, tuple[Tool, ...]]:
-    """Builds the tools of these lines, enabled or not; none for a line that lacks what it needs.
-
-    They get the shared dependencies and one `search`, so they also share its services and its cache. It follows the
-    settings of the tool `web_search`, whether or not that is enabled.
-    """
+    """Builds the tools of these lines, enabled or not, with one `search`; none for a line that lacks what it needs."""
     given = options_by_name.get("web_search")
     search = SearchService(given if isinstance(given, SearchOptions) else SearchOptions(), tool_deps.http)
     around = {field.name: getattr(tool_deps, field.name) for field in fields(tool_deps)} | {"search": search}

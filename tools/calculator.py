@@ -126,8 +126,7 @@ class Calculator:
 def calculate(expression: str) -> str:
     """Returns the digits of the value: exact up to 1,000, or 30 if it is not whole, otherwise rounded to 15.
 
-    `%` is the remainder before a number, a name or a bracket, else a percentage. Commas within numbers are refused, as
-    1,234 means two things in two countries. The only error is `BadArguments`.
+    `%` is the remainder before a number, a name or a bracket, else a percentage. The only error is `BadArguments`.
     """
     return _value(_plain(expression))
 
@@ -349,9 +348,7 @@ _BINARY: Mapping[type[ast.AST], Callable[[Any, Value], Value]] = {
 
 
 def _of_dates(text: str, today: date) -> Mapping[str, str | int] | None:
-    """Returns what the text says of dates: the time between two, or the date so many units later, which is the last of
-    a month that is too short. None if it has no such form.
-    """
+    """Returns the time between two dates, or the date so many units later; None if the text has no such form."""
     if found := _BETWEEN.fullmatch(text):
         return _between(_date(found[2], today), _date(found[1], today))
     if not (found := _LATER.fullmatch(text)):

@@ -23,23 +23,18 @@ from tools.x import TwitterOptions
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
-    """A line of the catalogue: the options class of a tool, and where to find the tool.
-
-    Tools that share a settings group share a line.
-    """
+    """A line of the catalogue: the options class of a tool, or of several, and where to find the tool."""
 
     options: type[Options]
     maker: str = ""
     """`module:name` of a class, or of a function that returns a tool or a tuple of tools. Empty: it has only a source,
     or its tools are those of a feature (`tools.building.ToolDeps.features`)."""
     wants: tuple[str, ...] = ()
-    """What the maker is called with, by the names of its parameters: `options`, `search`, or a field of
-    `tools.building.ToolDeps`."""
+    """The names of its parameters: `options`, `search`, or a field of `tools.building.ToolDeps`."""
     has_stand_in: bool = False
     """Whether it is built even if its options lack something, because another service can then do its work."""
     source: str = ""
-    """`module:name` of a `ToolSource`, which is made with the options and `taken`, the names of other tools; empty:
-    there is none."""
+    """`module:name` of a `ToolSource`, made with the options and `taken`, the names of other tools; empty: none."""
     example: Mapping[str, str] = field(default_factory=dict[str, str])
     """Options with which the tool is offered, for the table in docs/tools.md and the tests; empty: the defaults do."""
 

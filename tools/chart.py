@@ -95,10 +95,8 @@ def weather_chart(
     units: tuple[str, str],
     language: str,
 ) -> bytes:
-    """Draws the temperature, the chance of rain in percent and its amount, the three `values`, over hours.
-
-    `units` are those of the first and the last. A place whose name cannot be drawn is left out of the title. Empty
-    without values to draw.
+    """Draws the temperature, the chance of rain in percent and its amount, the three `values`, over hours. `units` are
+    those of the first and the last. Empty without values to draw.
     """
     words, (warmth, wet) = CHART_WORDS.get(language, CHART_WORDS["en"]), units
     temperature, chance, amount = values
@@ -122,11 +120,7 @@ def weather_chart(
 
 
 def line_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel]) -> bytes:
-    """Draws a PNG with a curve or bars in each panel; equal input gives equal pictures.
-
-    `labels` are written below the steps with those numbers, as far as they fit. Panels without values are left out. If
-    none is left, the bytes are empty.
-    """
+    """Draws a PNG with a curve or bars in each panel that has values, and what fits of the labels of steps below."""
     from PIL import Image, ImageDraw  # noqa: PLC0415 - with the first chart, which saves memory and time at the start
 
     shown = [panel for panel in panels if any(value is not None for value in panel.values)]

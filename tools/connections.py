@@ -34,9 +34,7 @@ _MAX_CAUSES = 20
 def trusted_certificates() -> ssl.SSLContext:
     """Returns the authorities that Aldis trusts for every service, loaded once because that takes a tenth of a second.
 
-    They are the machine's, or what SSL_CERT_FILE and SSL_CERT_DIR name, so that a household or a company can have one
-    of its own; Mozilla's, by certifi, where there are none.
-
+    They are the machine's, or what SSL_CERT_FILE and SSL_CERT_DIR name; Mozilla's, by certifi, where there are none.
     Source: https://docs.openssl.org/3.5/man3/SSL_CTX_load_verify_locations/ (2026-11)
     """
     paths = ssl.get_default_verify_paths()
@@ -50,10 +48,8 @@ def trusted_certificates() -> ssl.SSLContext:
 async def decompress(chunks: AsyncIterable[bytes], encoding: str, *, service: str, max_bytes: int) -> bytes:
     """Returns the whole body, decompressed piece by piece, with at most `max_bytes` (at least 1) of it in memory.
 
-    `encoding` is the header Content-Encoding, "" if missing; a word that names no compression, such as `utf-8`, means
-    none, as browsers take it. `service` is the name for errors.
-
-    Raises `TooLarge`, or `Unavailable` for an encoding that was not asked for, or is broken.
+    `encoding` is the header Content-Encoding; a word that names no compression, such as `utf-8`, means none. Raises
+    `TooLarge`, or `Unavailable` for an encoding that was not asked for, or is broken.
     """
     words = encoding.lower().replace(",", " ").split()
     codings = [word for word in words if word in _COMPRESSIONS | _UNASKED]

@@ -130,10 +130,9 @@ _KEPT_FOR = timedelta(hours=1)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unit:
-    """A unit to convert from or to."""
+    """A unit to convert from or to, named in full words, such as `kilometer/hour`, so that a misreading shows."""
 
     name: str
-    """In full words, such as `kilometer/hour`, so that a misreading shows."""
     count: Decimal
     """How many of `measure` make one unit."""
     measure: Any
@@ -296,10 +295,7 @@ def _reading(name: str) -> tuple[str, str]:
 
 
 def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
-    """Converts an amount; distance per volume and volume per distance (fuel) convert into each other, too.
-
-    Raises `BadArguments` if the two units measure different things, or the amount makes no sense.
-    """
+    """Converts an amount; distance per volume and volume per distance (fuel) convert into each other, too."""
     lengths = dict(source.measure.dimensionality), dict(target.measure.dimensionality)
     try:
         with localcontext(Context(prec=_DIGITS)):

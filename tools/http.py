@@ -183,8 +183,7 @@ class Http:
         """Asks by GET, or by POST where the question is a JSON `body`, which must change nothing there.
 
         Retries if the connection fails, or after a short wait that the service wants, within `timeout_seconds` for
-        everything. `service` is the name for errors: `TimedOut`, `TooLarge`, and `Unavailable` without valid HTTP or,
-        with a success, JSON.
+        everything. `service` is the name for errors: `TimedOut`, `TooLarge`, `Unavailable`.
         """
         content: dict[str, Any] = {"params": params, "headers": headers} | ({} if body is None else {"json": body})
         method = "GET" if body is None else "POST"

@@ -61,8 +61,7 @@ class ImagesOptions(Options):
     model: str | None = Field(default=None, min_length=1, max_length=200)
     """The model that draws; unset means `gpt-image-2.5-flare` at OpenAI itself, and elsewhere the server's default."""
     cost_usd: Decimal = Field(default=Decimal(0), ge=0, le=100)
-    """The price of one picture in US dollars, for the ledger and the budgets; 0 means that pictures are not counted.
-    Required if there is a budget."""
+    """The price of one picture in US dollars; 0 means that pictures are not counted. Required if there is a budget."""
 
     def missing_settings(self) -> str | None:
         """See `Options`: OpenAI needs a key, another service an address."""

@@ -71,11 +71,7 @@ def clean_line(text: str) -> str:
 
 
 def plain(html_snippet: str) -> str:
-    """Returns the text of an HTML snippet on one line: without tags, with entities decoded, cleaned by `clean_line`.
-
-    For the short snippets of search engines, not for pages: the content of script and style elements stays. Takes
-    linear time, whatever the snippet contains.
-    """
+    """Returns the text of an HTML snippet on one line, without tags, cleaned by `clean_line`, in linear time."""
     # An inline tag leaves nothing, a block tag a space; but 10 to the 5th is not 105, and what is struck out not so.
     marked = _STRUCK.sub("~~", _RAISED.sub("^", html_snippet))
     bare = _TAG.sub(lambda tag: "" if tag[1].lower() in _INLINE_TAGS else " ", marked)
@@ -83,10 +79,7 @@ def plain(html_snippet: str) -> str:
 
 
 def shorten(text: str, max_chars: int) -> str:
-    """Returns at most `max_chars` characters of the text (at least 1), ending in an ellipsis if it was cut.
-
-    Cuts after a word if one ends in the second half, otherwise after a character, never within one.
-    """
+    """Returns at most `max_chars` characters (at least 1): cut after a word, or else a character, with an ellipsis."""
     if len(text) <= max_chars:
         return text
     kept = text[: _character_end(text, max_chars - 1)]
@@ -97,10 +90,8 @@ def shorten(text: str, max_chars: int) -> str:
 def fit_json(data: Mapping[str, Any], max_chars: int) -> str:
     """Returns `data` as compact JSON in plain Unicode, in at most `max_chars` characters (at least 200).
 
-    Whatever `data` contains, the result is a valid JSON object and can be encoded. All texts are cleaned by
-    `clean_text`, unknown types become their `str`, and floats that are no numbers become null. If it is too long, the
-    longest texts are cut, and lists and objects that are very long lose items at the end; each cut leaves a mark that
-    says how much is missing.
+    All texts are cleaned by `clean_text`, unknown types become their `str`, and floats that are no numbers become null.
+    If it is too long, the longest texts are cut, and very long lists and objects lose items; each cut leaves a mark.
     """
     if max_chars < MIN_FITTED_CHARS:
         raise ValueError(f"max_chars must be at least {MIN_FITTED_CHARS}")
@@ -114,9 +105,7 @@ def fit_json(data: Mapping[str, Any], max_chars: int) -> str:
 
 
 def _cut(item: Any, size: int) -> Any:
-    """Returns the item with texts of about `size` characters at most, and lists and objects of a tenth as many items:
-    as much as they come to if each is short.
-    """
+    """Returns the item with texts of about `size` characters, and lists and objects of a tenth as many items."""
     count = size // _CHARS_PER_ITEM
     if isinstance(item, str):
         end = _character_end(item, max(size, _MIN_CUT_CHARS))

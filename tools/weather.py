@@ -175,9 +175,7 @@ class _Places(BaseModel):
 
 
 class _Forecast(BaseModel):
-    """A forecast of the weather or the air: parallel lists by variable, of which any value can be null. Times are local
-    to the place and without a zone.
-    """
+    """A forecast: parallel lists by variable, of which any value can be null. Times are local, without a zone."""
 
     timezone: str
     timezone_abbreviation: str = ""
@@ -231,10 +229,9 @@ class Weather:
     async def _places(self, name: str, language: str) -> tuple[WeatherPlace, ...]:
         """Returns the places whose names begin like this, at least one; named in English if English knows them.
 
-        A search knows the names that a place has at home, and those of one language. English comes first: models call
-        places by English names as well, and in German Cologne is a village in Italy. Regions and countries may follow
-        behind commas. They are compared here: the service knows neither codes nor letters of states, and compares only
-        the best few of the bare name.
+        English comes first: models call places by English names as well, and in German Cologne is a village in Italy.
+        Regions and countries behind commas are compared here: the service knows neither codes nor letters of states,
+        and compares only the best few of the bare name.
         """
         town, *regions = (part.strip() for part in name.split(","))
         regions = [region for region in regions if region]
@@ -316,9 +313,7 @@ class Weather:
 
 
 def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
-    """Returns how many days to request so that they include the wanted ones wherever the place is; raises
-    `BadArguments` for a day that no forecast reaches.
-    """
+    """Returns how many days to request so that they include the wanted ones wherever the place is."""
     if arguments.hours is None and arguments.day is None:
         return arguments.day_count
     ahead = 0 if arguments.day is None else (arguments.day - present.date()).days
@@ -329,10 +324,7 @@ def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
 
 
 def _choose(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | None, Sequence[WeatherPlace]]:
-    """Returns the place that is clearly meant, or None, and the others.
-
-    That is the one with clearly the most people among those with exactly this name, or else among all.
-    """
+    """Returns the place with clearly the most people of those of exactly this name, or else of all, and the others."""
     wanted = fold_name(asked.partition(",")[0])
     exact = [place for place in places if fold_name(place.name) == wanted]
     ranked = sorted(exact or places, key=lambda place: -place.population)
@@ -371,9 +363,7 @@ _Hours = Sequence[tuple[datetime, Mapping[str, Value]]]
 
 
 def _hours_within(forecast: _Forecast, wanted: WeatherArguments) -> _Hours:
-    """Returns the hours of the part of a day, by default today at the place, without those that are past; of whole
-    days if no part is wanted.
-    """
+    """Returns the hours of the part of a day, by default today, that are not past; of whole days if none is wanted."""
     rows = list(_rows(forecast.hourly))
     present = _time(forecast.current.get("time")) or (rows[0][0] if rows else datetime.min)  # noqa: DTZ901 - local, all without a zone
     this_hour = present.replace(minute=0)

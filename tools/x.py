@@ -215,10 +215,7 @@ class _Answer(BaseModel):
 
 
 def _row(post: _Post, user: _User | None) -> Mapping[str, Any]:
-    """Describes a post as a page, with what it has beyond other pages as far as X tells it; empty without an address.
-
-    Its address contains no words of people.
-    """
+    """Describes a post as a page, with what else X tells of it; empty without an address."""
     if not post.id.isdigit():
         return {}
     posted = _TIME.match(post.created_at)

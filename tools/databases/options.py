@@ -75,10 +75,7 @@ _ACCESSES = TypeAdapter(Annotated[dict[_DatabaseName, Access], Field(max_length=
 
 
 def accesses_of(document: str) -> dict[str, Access]:
-    """Returns the databases by name, in the order of the JSON.
-
-    A `ValueError` says in one line, without any value, where it is not valid.
-    """
+    """Returns the databases by name, in order; a `ValueError` says in one line, without any value, what is wrong."""
     try:
         return _ACCESSES.validate_json(document)
     except ValidationError as error:

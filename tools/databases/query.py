@@ -116,10 +116,7 @@ class ReadableDatabase(Protocol):
     """A database of the operator."""
 
     async def ask(self, question: TableQuery) -> Rows:
-        """Returns the rows, one more than the limit if there are more; raises a `ToolError` that says who has to act.
-
-        Cancellation stops the database, too.
-        """
+        """Returns the rows, one more than the limit if there are more. Cancellation stops the database, too."""
         ...
 
 

@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 from tools.databases.options import Access
 from tools.databases.query import MAX_CELL_CHARS, NOT_THERE, TOO_SLOW, Rows, TableQuery, quote_identifier
-from tools.errors import Disabled, TimedOut, ToolError, Unavailable
+from tools.errors import Disabled, TimedOut, Unavailable
 
 _QUESTIONS_AT_ONCE = 2
 _STEPS_BETWEEN_LOOKS = 1000  # of SQLite's virtual machine: well under a millisecond
@@ -30,7 +30,6 @@ _MAX_LOCK_SECONDS = 1.0
 _FORMATS = slice(18, 20)  # the write and read versions in the header
 _WITH_LOG = b"\x02\x02"
 _MAX_VALUE_BYTES = 16_000_000  # SQLite refuses to touch anything longer
-_NOT_OPEN = "The database cannot be opened: the operator has to check its address."
 
 _CELL = (
     f"CASE typeof({{x}}) WHEN 'text' THEN substr({{x}}, 1, {MAX_CELL_CHARS + 1})"
@@ -71,22 +70,15 @@ class Sqlite:
                 sql = question.sql(quote_identifier(question.table), cell=_CELL, placeholders=repeat("?"))
                 return connection.execute(sql, question.values).fetchall()
         except sqlite3.Error as error:
-            raise _translate(error) from error
-
-
-def _translate(error: sqlite3.Error) -> ToolError:
-    """Returns our error. SQLite's own message is left out, as it may quote data."""
-    if str(error).startswith("no such "):
-        return Disabled(NOT_THERE)
-    match (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF:
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return Unavailable("Another program has locked the database; try again later.")
-        case sqlite3.SQLITE_INTERRUPT:
-            return TimedOut(TOO_SLOW)
-        case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_NOTADB:
-            return Disabled(_NOT_OPEN)
-        case _:
-            return Unavailable("The database could not answer this; ask for other columns, or for less.")
+            # SQLite's own message is left out, as it may quote data.
+            code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+            if str(error).startswith("no such "):
+                raise Disabled(NOT_THERE) from error
+            if code in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB}:
+                raise Disabled("The database cannot be opened: the operator has to check its address.") from error
+            if code == sqlite3.SQLITE_INTERRUPT:
+                raise TimedOut(TOO_SLOW) from error
+            raise Unavailable("The database is locked, or could not answer this; ask later, or for less.") from error
 
 
 def _rests(path: Path) -> bool:

@@ -14,7 +14,7 @@ shown but not counted. Words do not tell what a page says about a claim; a model
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Protocol
 
@@ -132,10 +132,7 @@ class Judge(Protocol):
     """Reads reports and tells what they say about a claim, never whether it is true."""
 
     async def judge(self, claim: str, reports: Sequence[Hit], context: ToolContext) -> tuple[Judgement, ...]:
-        """Returns one judgement per report, in order, and records the cost.
-
-        Raises `Disabled` without a model, `Unavailable` if it did not answer, or not reliably.
-        """
+        """Returns one judgement per report, in order, and records the cost; raises `Disabled` or `Unavailable`."""
         ...
 
 
@@ -222,25 +219,18 @@ def reports(hits: Sequence[Hit]) -> tuple[int, ...]:
     """Returns the number of each page's report, counted from 1 in order of first appearance."""
     numbers: dict[Hashable, int] = {}
     found: list[int] = []
-    for marks in map(list, map(_marks, hits)):
+    for hit in hits:
+        marks: list[Hashable] = [publisher(hit.site)]  # which pages share only if they tell the same report
+        title, text = _words(_SITE_IN_TITLE.sub("", hit.title)), _words(hit.snippet)
+        marks += [("title", title)] if len(title) >= _MIN_TITLE_WORDS else []
+        marks += [("text", text[:_MIN_TEXT_WORDS])] if len(text) >= _MIN_TEXT_WORDS else []
         found.append(next((numbers[mark] for mark in marks if mark in numbers), max(found, default=0) + 1))
         numbers = dict.fromkeys(marks, found[-1]) | numbers
     return tuple(found)
 
 
-def _marks(hit: Hit) -> Iterator[tuple[str, Hashable]]:
-    """Yields marks that pages share only if they tell the same report."""
-    yield "publisher", publisher(hit.site)
-    if len(title := _words(_SITE_IN_TITLE.sub("", hit.title))) >= _MIN_TITLE_WORDS:
-        yield "title", title
-    if len(text := _words(hit.snippet)) >= _MIN_TEXT_WORDS:
-        yield "text", text[:_MIN_TEXT_WORDS]
-
-
 def publisher(host: str) -> str:
-    """Returns the registered name without its ending, as one publisher can have several: `bbc.com` and
-    `news.bbc.co.uk` are both `bbc`.
-    """
+    """Returns the registered name without its ending: `bbc.com` and `news.bbc.co.uk` are both `bbc`."""
     labels = host.lower().rstrip(".").split(".")
     is_shared = len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SHARED  # noqa: PLR2004 - a.b.cc
     return labels[-3 if is_shared else -2] if len(labels) > 1 else host

@@ -134,9 +134,7 @@ class VerifyNews:
         )
 
     async def run(self, arguments: VerifyNewsArguments, context: ToolContext) -> Result:
-        """Returns the evidence, with its sources as `results`. Failed searches make it incomplete, not an error; that
-        no model read what was found is one.
-        """
+        """Returns the evidence, with its sources as `results`. Failed searches make it incomplete, not an error."""
         check = _Check(arguments, self._options, self._search, context.now)
         try:
             async with asyncio.timeout(self._options.timeout_seconds):

@@ -136,9 +136,7 @@ class McpServer:
     async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
         """Returns the result of a call; `shown_as` is the tool's name here. A cancelled call is cancelled there, too.
 
-        Raises:
-            UnknownOutcome: the connection ended before or in the call, or the answer cannot be read.
-            ToolError: the server is down, refuses the call, or says that it failed.
+        Raises `UnknownOutcome` if the connection ended, or the answer cannot be read, else a `ToolError`.
         """
         if not self._scope.cancel_called:
             # Bounded here: who gives up waiting for the call itself cannot tell whether it has happened.
@@ -245,9 +243,7 @@ class McpServer:
             self.settled.set()
 
     def _offer(self, wanted: Sequence[types.Tool]) -> None:
-        """Makes those that models can be offered its `tools`, and logs which are left out: beyond the limit, with a
-        schema that is refused, or with the name of another.
-        """
+        """Makes those that models can be offered its `tools`, and logs which are left out."""
         offered: dict[str, McpTool] = {}
         left_out: list[str] = []
         for tool in wanted:
@@ -377,10 +373,9 @@ class McpServers:
         self._patient_until: float | None = None
 
     async def tools(self) -> Sequence[Tool]:
-        """Returns the tools of the servers that are up or being restarted, in the order of the settings; of two with
-        one name the first.
+        """Returns the tools of the servers that are up or being restarted, in order; of two with one name the first.
 
-        Waits for the servers, but only once for slow ones: later questions do not wait for them.
+        Waits for the servers, but only once for slow ones.
         """
         for server in self._servers:
             server.start()

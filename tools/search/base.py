@@ -114,9 +114,7 @@ class SearchForm:
     max_snippet_chars: int = 400
 
     async def search(self, query: Query, options: SearchOptions, http: Http) -> SearchResult:
-        """Returns up to `query.count` hits; raises `Disabled` where the operator has to act, else a kind of `ToolError`
-        with which another service may be asked.
-        """
+        """Returns up to `query.count` hits; raises `Disabled` where the operator has to act, or another error."""
         given = {name: value for name, value in self.params(query, options).items() if value}
         answer = await http.get_json(
             self.url(query, options),
@@ -236,10 +234,7 @@ def trim_query(query: str, *, max_chars: int, max_words: int | None = None) -> s
 
 
 def with_operators(query: Query, *, max_chars: int, max_words: int | None = None) -> str:
-    """Returns the words followed by the sites as operators, for services that know `site:a OR site:b -site:c`.
-
-    Operators that take more than half of the room are left out: what is found is looked through anyway.
-    """
+    """Returns the words followed by operators (`site:a OR site:b -site:c`), which take half of the room at most."""
     only = [f"{'OR ' if number else ''}site:{site}" for number, site in enumerate(query.sites)]
     operators = ""
     for operator in (*only, *(f"-site:{site}" for site in query.without_sites)):

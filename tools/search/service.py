@@ -58,8 +58,7 @@ class SearchService:
     async def search(self, query: Query, now: datetime) -> SearchResult:
         """Returns the hits of the first service that answers: each address once, only wanted sites, perhaps none.
 
-        Repeating a query within ten minutes is answered from the cache and costs nothing. Raises `Disabled` if no
-        service supports this kind of search, else the kind of the last failure, with the words of all.
+        A query of the last ten minutes costs nothing. Raises the kind of the last failure, with the words of all.
         """
         recent = [(asked, kept) for asked, kept in self._recent.items() if kept[0] > now - KEPT_FOR]
         self._recent = dict(recent[-MAX_KEPT:])

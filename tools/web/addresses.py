@@ -120,7 +120,14 @@ def web_address(text: str) -> WebAddress:
     port = _DEFAULT_PORTS[url.scheme] if url.port is None else url.port
     if port not in _PORTS:  # httpcore would use the default for 0
         raise BadArguments("The port in the address is not valid.")
-    host, target = _host(url.raw_host.decode("ascii")), url.raw_path.decode("ascii")
+    host, target = url.raw_host.decode("ascii").removesuffix("."), url.raw_path.decode("ascii")
+    if ":" in host:
+        address = IPv6Address(host)  # httpx has checked that it is one
+        if address.scope_id is not None:
+            raise BadArguments("An address with a zone belongs to a local network.")
+        host = str(address)
+    elif not _NAME.match(host):
+        raise BadArguments("The host in the address is not valid.")
     return WebAddress(scheme=url.scheme, host=host, port=port, target=target)
 
 
@@ -138,8 +145,7 @@ def canonical_url(text: str) -> str | None:
 def resolve_redirect(origin: WebAddress, location: str) -> WebAddress:
     """Returns the target of a redirect of `origin`; `location` is the header, relative or absolute, "" if missing.
 
-    Raises `Denied` from https to http, where everyone on the way could read and change the page, and `Unavailable` for
-    what is no web address.
+    Raises `Denied` from https to http, where everyone on the way could read and change the page, or `Unavailable`.
     """
     # Many servers leave spaces as they are. Other disputed characters are refused before joining drops some of them.
     spelled = location.strip(" ").replace(" ", "%20")
@@ -150,18 +156,6 @@ def resolve_redirect(origin: WebAddress, location: str) -> WebAddress:
     if origin.scheme == "https" and target.scheme != "https":
         raise Denied("The page redirects from https to http, which is not followed.")
     return target
-
-
-def _host(host: str) -> str:
-    if ":" in host:
-        address = IPv6Address(host)  # httpx has checked that it is one
-        if address.scope_id is not None:
-            raise BadArguments("An address with a zone belongs to a local network.")
-        return str(address)
-    name = host.removesuffix(".")
-    if not _NAME.match(name):
-        raise BadArguments("The host in the address is not valid.")
-    return name
 
 
 _SITE = re.compile(r"(?=.{3,80}\Z)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+")

@@ -93,10 +93,7 @@ class Fetcher:
         resolve: Resolver | None = None,
         authorities: ssl.SSLContext | None = None,
     ) -> None:
-        """`user_agent` names Aldis. Tests replace the others, all of which are safe by default.
-
-        `resolve` None uses the system's resolver; `authorities` None trusts the usual certificates.
-        """
+        """`user_agent` names Aldis. Tests replace the others, all of which are safe by default."""
         self._headers = {"User-Agent": user_agent, "Accept-Encoding": "gzip, identity"}
         # A lookup cannot be stopped: in the shared threads of the process, a stranger's slow name server would soon
         # block the lookups of the models' services.
@@ -140,14 +137,10 @@ class Fetcher:
         """Fetches a page by GET.
 
         `accept` lists the content types that a success can have, such as `text/html`, `text/*`, `*+xml`, or "" for one
-        whose server names none. `max_bytes` bounds the body, before and after decompression, `timeout_seconds` all
-        of it, including waiting for a free slot and redirects. `consent` can fetch by itself; None: every web address
-        is allowed. `headers` are sent in addition, such as `If-None-Match`: printable ASCII.
-
-        Raises:
-            BadArguments: it is no web address, or the content has another type; the model has to ask differently.
-            Denied: it leads, directly or by a redirect, to where Aldis does not go.
-            NotFound, TooLarge, TimedOut, Unavailable: no host of that name, or no whole answer.
+        whose server names none. `max_bytes` bounds the body, before and after decompression, `timeout_seconds` all of
+        it, redirects included. `consent` can fetch by itself; None: every web address is allowed. `headers` are sent in
+        addition: printable ASCII. Raises `Denied` where it leads, directly or by a redirect, to where Aldis does not
+        go, or another `ToolError`.
         """
         address = web_address(url)
         named = ", ".join(each for each in accept if each[:1].isalpha())

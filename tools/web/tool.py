@@ -197,11 +197,7 @@ def allows(text: str, target: str) -> bool:
 
 
 def _is_paper(page: FetchedPage) -> bool:
-    """Whether it is a PDF by its bytes, as the content types of servers are unreliable.
-
-    Raises:
-        BadArguments: it is neither a PDF nor a text, or says PDF although it is none.
-    """
+    """Whether it is a PDF by its bytes, as the types of servers are unreliable; raises `BadArguments` for no text."""
     begins = page.body[:_PDF_BYTES]
     if begins.lstrip(_BLANK_BYTES).startswith(_PDF) or (page.content_type == _NAMED_PDF and _PDF in begins):
         return True
