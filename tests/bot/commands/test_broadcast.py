@@ -89,9 +89,6 @@ async def test_a_broadcast_whose_words_are_taken_back_is_not_sent(store: Store, 
         assert NEWS not in [reply.content.text for reply in aldis.transport.sent]
 
 
-ADMINS = frozenset({BOB.uuid})
-
-
 async def test_whoami_tells_how_somebody_is_known(store: Store, clock: SetClock) -> None:
     """Name and id as the settings and commands want them, admin or not, and in a group its id."""
     async with app_harness(store, clock, admins=ADMINS) as aldis:
@@ -108,19 +105,16 @@ async def test_groups_are_shown_as_the_settings_want_them(store: Store, clock: S
     async with app_harness(store, clock, admins=ADMINS) as aldis:
         aldis.transport.known_groups = ()
         assert await ask(aldis, "/groups", author=BOB) == phrases.NO_GROUPS.text
-        aldis.transport.known_groups = (
-            Group(id=GROUP, name="Garden club", members=frozenset()),
-            Group(id="b3RoZXI=", name="Others", members=frozenset()),
-        )
-        assert await ask(aldis, "/groups", author=BOB) == f"• ✓ Garden club: {GROUP}\n• ✗ Others: b3RoZXI="
-        aldis.transport.known_invitations = [Group(id="bmV3", name="New", members=frozenset())]
-        aldis.transport.known_invitations += [
-            Group(id="ZXZpbA==", name="[*log in*](https://evil.example)", members=frozenset())
+        evil = "[*log in*](https://evil.example)"
+        groups = [
+            Group(id=one, name=name, members=frozenset())
+            for one, name in ((GROUP, "Garden club"), ("b3RoZXI=", "Others"), ("bmV3", "New"), ("ZXZpbA==", evil))
         ]
-        *_, shown, hostile = (await ask(aldis, "/groups", author=BOB)).splitlines(keepends=True)
-        assert hostile.startswith("• ✗ [*log in*] (https[:]//evil[.]example): ZXZpbA==")
-        shown = f"\n{shown.rstrip()}"
-        assert shown.endswith(f"\n• ✗ New: bmV3 {plain(phrases.GROUP_INVITATION.text)}")
+        aldis.transport.known_groups, aldis.transport.known_invitations = tuple(groups[:2]), groups[2:]
+        joined = f"• ✓ Garden club: {GROUP}\n• ✗ Others: b3RoZXI=\n"
+        invitation = plain(phrases.GROUP_INVITATION.text)
+        hostile = f"• ✗ [*log in*] (https[:]//evil[.]example): ZXZpbA== {invitation}"
+        assert await ask(aldis, "/groups", author=BOB) == f"{joined}• ✗ New: bmV3 {invitation}\n{hostile}"
         assert await ask(aldis, "/groups", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY.text
         assert await ask(aldis, "/groups") == plain(phrases.unknown_command("groups"))
 
