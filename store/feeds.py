@@ -23,7 +23,7 @@ _MAX_PRUNED = 500  # per transaction, so that others do not wait long for it
 _MAX_WORD_CHARS = 60
 
 _FEED = (
-    "id, given, is_set, url, title, etag, last_modified, digest, due_at, read_at, trouble, "
+    "id, given, is_set, url, title, etag, last_modified, due_at, read_at, trouble, "
     "(SELECT count(*) FROM articles WHERE feed_id = feeds.id) AS articles"
 )
 _FOUND = (
@@ -48,8 +48,6 @@ class Feed:
     title: str
     etag: str | None
     last_modified: str | None
-    digest: bytes | None
-    """Digest of what was read last."""
     due_at: datetime | None
     """When it is read next; None: given up by an earlier version, until the next start."""
     read_at: datetime | None
@@ -125,10 +123,10 @@ class Feeds(Repository):
     def note(self, feed: Feed) -> bool:
         """Keeps the state of a feed; returns whether the feed still exists."""
         return self.exists(
-            "UPDATE feeds SET url = ?, title = ?, etag = ?, last_modified = ?, digest = ?, due_at = ?, "
+            "UPDATE feeds SET url = ?, title = ?, etag = ?, last_modified = ?, due_at = ?, "
             "read_at = ?, trouble = ? WHERE id = ? RETURNING id",
             (
-                *(feed.url, feed.title, feed.etag, feed.last_modified, feed.digest, millis_if(feed.due_at)),
+                *(feed.url, feed.title, feed.etag, feed.last_modified, millis_if(feed.due_at)),
                 *(millis_if(feed.read_at), feed.trouble, feed.id),
             ),
         )

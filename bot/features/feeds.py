@@ -1,8 +1,8 @@
 """News from feeds: the loop that reads them, the articles, kept and searched in the store, the tools `intel_search` and
 `intel_recent`, and the command about feeds: everybody can list them, admins add and remove them.
 
-    due --validators--> 304, or the same bytes -----> nothing new
-                    |-> other bytes --> a cell -----> its articles, kept with its state in one transaction
+    due --validators--> 304 ------------------------> nothing new
+                    |-> a feed, opened in a cell ---> its articles, kept with its state in one transaction
                     '-> anything else, no answer ---> trouble: asked again an interval later
 
 Its content comes from a stranger, even if an admin chose it: only the public web is asked, sizes and times are bounded,
@@ -10,16 +10,15 @@ and it is opened in a process of its own. After a crash the same feed is due, an
 again. The tools are offered as long as there is a feed, from the settings or from an admin: `FeedService` is asked
 again for every turn. Searches stay on this machine.
 
-Source: RFC 9110 (13.1, 15.4); most feed servers answer conditional requests, some ignore them, so the bytes are
-compared as well (2026-11).
+Source: RFC 9110 (13.1, 15.4); most feed servers answer conditional requests (2026-11).
 """
 
-import hashlib
 import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -77,23 +76,15 @@ FEED_UNREACHABLE = Sentence("FEED_UNREACHABLE", "It can't be reached.")
 MAX_BYTES = 2_000_000
 """The largest feed that is read."""
 
-_MAX_RESULTS = 20
-_MAX_QUERY_CHARS = 400
-_MAX_SNIPPET_CHARS = 400
-_MAX_NAME_CHARS = 80
-_MAX_TITLE_CHARS = 300
-_MAX_SUMMARY_CHARS = 800
 _MAX_MARK_CHARS = 500
 _ACCEPTED = ("application/atom+xml", "application/rss+xml", "application/xml", "application/*", "text/*", "")
-_FETCH_SECONDS = 30.0
-_CELL_SECONDS = 20.0
 _NO_FEED, _UNREACHABLE = "no_feed", "unreachable"
 """What can be the trouble with a feed."""
 _MIN_NAP_SECONDS, _MAX_NAP_SECONDS = 0.05, 60.0
 _PAUSE_SECONDS = 30.0
 
 Days = Annotated[int, Field(ge=1, le=MAX_DAYS, description="How many days back from now, such as 7.")]
-Limit = Annotated[int, Field(ge=1, le=_MAX_RESULTS, description="The most results.")]
+Limit = Annotated[int, Field(ge=1, le=20, description="The most results.")]
 
 _log = logging.getLogger(__name__)
 
@@ -120,7 +111,7 @@ class FeedService:
 
 def name_of(title: str, url: str) -> str:
     """The name of a feed for people: its title, or else its host."""
-    return shorten(title, _MAX_NAME_CHARS) or (urlsplit(url).hostname or "").removeprefix("www.")
+    return shorten(title, 80) or (urlsplit(url).hostname or "").removeprefix("www.")
 
 
 class IntelSearchArguments(Arguments):
@@ -128,7 +119,7 @@ class IntelSearchArguments(Arguments):
 
     query: str = Field(
         min_length=1,
-        max_length=_MAX_QUERY_CHARS,
+        max_length=400,
         description="A few words in the language of the news.",
     )
     from_days: Days = 14
@@ -222,7 +213,7 @@ def _row(found: FoundArticle) -> dict[str, Any]:
         row |= {"url": found.url, "site": (urlsplit(found.url).hostname or "").removeprefix("www.")}
     row["feed"] = name_of(found.feed_title, found.feed_url)
     row["published" if found.is_dated else "first_seen"] = f"{found.published_at:%Y-%m-%d %H:%M} UTC"
-    return row | ({"snippet": shorten(found.summary, _MAX_SNIPPET_CHARS)} if found.summary else {})
+    return row | ({"snippet": shorten(found.summary, 400)} if found.summary else {})
 
 
 _ADD = re.compile(r"add\s+<?(?P<url>[^\s<>]+)>?", re.IGNORECASE)
@@ -314,8 +305,8 @@ class Piece(BaseModel):
     """A short fingerprint of its id in the feed."""
     url: Annotated[str | None, AfterValidator(lambda url: url and canonical_url(url))]
     """In canonical form; None if it has none that leads anywhere."""
-    title: Annotated[str, Field(max_length=1_000), _plain(_MAX_TITLE_CHARS)]
-    summary: Annotated[str, Field(max_length=10_000), _plain(_MAX_SUMMARY_CHARS)]
+    title: Annotated[str, Field(max_length=1_000), _plain(300)]
+    summary: Annotated[str, Field(max_length=10_000), _plain(800)]
     published_at: datetime | None
     """None if the feed does not say."""
 
@@ -323,7 +314,7 @@ class Piece(BaseModel):
 class _Content(BaseModel):
     """What a cell reports about a feed."""
 
-    title: Annotated[str, Field(max_length=1_000), _plain(_MAX_TITLE_CHARS)]
+    title: Annotated[str, Field(max_length=1_000), _plain(300)]
     entries: tuple[Piece, ...] = Field(max_length=100)
 
 
@@ -352,28 +343,28 @@ class FeedReader:
             return Reading(feed=replace(feed, trouble=_NO_FEED))
         except ToolError:
             return Reading(feed=replace(feed, trouble=_UNREACHABLE))
+        except Exception as error:  # noqa: BLE001  (otherwise it would stay due, ahead of all others)
+            _log.error("reading feed %d failed: %s", feed.id, describe_error(error))
+            return Reading(feed=replace(feed, trouble=_UNREACHABLE))
 
     async def _read(self, feed: Feed) -> Reading:
         marks = {"If-None-Match": feed.etag, "If-Modified-Since": feed.last_modified}
         sent = {name: mark for name, mark in marks.items() if mark is not None}
         page = await self._fetcher.get(
-            feed.url, accept=_ACCEPTED, max_bytes=MAX_BYTES, timeout_seconds=_FETCH_SECONDS, headers=sent
+            feed.url, accept=_ACCEPTED, max_bytes=MAX_BYTES, timeout_seconds=30.0, headers=sent
         )
         if page.status == HTTPStatus.NOT_MODIFIED and sent:
             return Reading(feed=replace(feed, trouble=None))
         if not page.ok:
             return Reading(feed=replace(feed, trouble=_UNREACHABLE))
-        digest = hashlib.sha256(page.body).digest()[:16]
-        read = replace(
-            feed, etag=_mark(page, "etag"), last_modified=_mark(page, "last-modified"), digest=digest, trouble=None
-        )
-        if digest == feed.digest:
-            return Reading(feed=read)
         facts, _ = await self._sandbox.open(
-            "feed_parser", page.body, page.url, page.charset or "", timeout_seconds=_CELL_SECONDS
+            "feed_parser", page.body, page.url, page.charset or "", timeout_seconds=20.0
         )
         found = check_facts(_Content, facts)
-        return Reading(feed=replace(read, title=found.title or feed.title), pieces=found.entries)
+        etag, last_modified = _mark(page, "etag"), _mark(page, "last-modified")
+        title = found.title or feed.title
+        read = replace(feed, title=title, etag=etag, last_modified=last_modified, trouble=None)
+        return Reading(feed=read, pieces=found.entries)
 
 
 def _mark(page: FetchedPage, name: str) -> str | None:
@@ -424,27 +415,18 @@ class FeedPoller:
             return repos.feeds.due(now, until=now + self._every)
 
         while (feed := await self._store.read(due)) is not None:
-            await self._attend(feed)
+            reading = await self._reader.read(feed)
+            await self._store.transaction(partial(self._keep, reading=reading))
 
         def prune(repos: Repositories) -> int:
             return repos.feeds.prune(before=self._clock.now() - self._kept, limit=self._news.max_entries)
 
         while not self._clock.doubt() and await self._store.transaction(prune):
             continue
-        next_at = await self._store.read(lambda repos: repos.feeds.next_due_at())
-        if next_at is None:
+        if (next_at := await self._store.read(lambda repos: repos.feeds.next_due_at())) is None:
             return _MAX_NAP_SECONDS
         seconds = (next_at - self._clock.now()).total_seconds()
         return min(max(seconds, _MIN_NAP_SECONDS), _MAX_NAP_SECONDS)
-
-    async def _attend(self, feed: Feed) -> None:
-        """Reads one feed and keeps its articles; an unexpected failure postpones it like any other."""
-        try:
-            reading = await self._reader.read(feed)
-        except Exception as error:  # noqa: BLE001  (otherwise it would stay due, ahead of all others)
-            _log.error("reading feed %d failed: %s", feed.id, describe_error(error))
-            reading = Reading(feed=replace(feed, trouble=_UNREACHABLE))
-        await self._store.transaction(lambda repos: self._keep(repos, reading))
 
     def _keep(self, repos: Repositories, reading: Reading) -> None:
         now, feed = self._clock.now(), reading.feed

@@ -378,7 +378,6 @@ CREATE TABLE feeds (
     title TEXT NOT NULL DEFAULT '',
     etag TEXT,                              -- what the server wants to be asked with the next time, word for word
     last_modified TEXT,
-    digest BLOB,                            -- of what was read last, for servers that know neither of the two
     due_at INTEGER,                         -- when it is read next; null: never again, it is gone
     read_at INTEGER,                        -- when it was read last, changed or not
     trouble TEXT                            -- a word for what went wrong the last time; null: nothing

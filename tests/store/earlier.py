@@ -38,6 +38,7 @@ CHANGES = (
     (17, 38, f"CREATE TABLE own_time ({_ONE_ROW}, boot TEXT, counted_ns INTEGER, wall_ns INTEGER, own_ns INTEGER)"),
     (39, 40, "ALTER TABLE reminders ADD COLUMN is_delay INTEGER NOT NULL DEFAULT 0"),
     (12, 40, "ALTER TABLE feeds ADD COLUMN failures INTEGER NOT NULL DEFAULT 0"),
+    (12, 40, "ALTER TABLE feeds ADD COLUMN digest BLOB"),
     (17, 38, "ALTER TABLE reminders ADD COLUMN set_back_ms INTEGER"),
     (4, 38, "ALTER TABLE spent ADD COLUMN warned INTEGER NOT NULL DEFAULT 0"),
     (19, 38, "ALTER TABLE attempts ADD COLUMN ahead_ms INTEGER NOT NULL DEFAULT 0"),

@@ -278,7 +278,7 @@ async def note(store: Store, feed: Feed, *, trouble: str, read: bool = False) ->
 
 async def read(room: Newsroom, path: str = "/feed", known: Feed | None = None, *, base: str | None = None) -> Reading:
     """What comes of asking for a feed of the site that is new, or known like this."""
-    nothing: dict[str, Any] = dict.fromkeys(("etag", "last_modified", "digest", "due_at", "read_at", "trouble"))
+    nothing: dict[str, Any] = dict.fromkeys(("etag", "last_modified", "due_at", "read_at", "trouble"))
     url = (base or room.site.url) + path
     new = Feed(id=1, given=url, is_set=False, url=url, title="", **nothing)
     return await room.reader.read(known or new)
@@ -304,9 +304,7 @@ async def test_a_feed_comes_in_plain_words(room: Newsroom) -> None:
 
 
 async def test_a_feed_that_has_not_changed_is_not_sent_again(room: Newsroom) -> None:
-    """The marks go back as they came, unless no header can bear them; a server that knows none of that is seen through
-    by the bytes.
-    """
+    """The marks go back as they came, unless no header can bear them."""
     site, first = room.site, (await read(room)).feed
     again = await read(room, known=replace(first, trouble="unreachable"))
     assert again == Reading(feed=first)
@@ -315,9 +313,7 @@ async def test_a_feed_that_has_not_changed_is_not_sent_again(room: Newsroom) -> 
     assert (first.etag or "").startswith('W/"')
     site.has_marks = False
     site.headers = {"ETag": '"' + "x" * 5000 + '"', "Last-Modified": "grün"}
-    assert await read(room, known=first) == Reading(feed=replace(first, etag=None, last_modified=None))
-    site.feeds["/feed"] = rss(Item(title="Dark", link="/dark"))
-    assert [piece.title for piece in (await read(room, known=first)).pieces or ()] == ["Dark"]
+    assert (await read(room, known=first)).feed == replace(first, etag=None, last_modified=None)
 
 
 async def test_what_is_wrong_with_a_feed_is_told_in_a_word(room: Newsroom) -> None:
