@@ -13,8 +13,8 @@ then the oldest turns are not read, as without summaries.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 
@@ -64,9 +64,9 @@ class _Older:
     """The earlier part of a conversation, to be summarized."""
 
     former: Summary | None
-    turns: Mapping[TurnId, tuple[StoredMessage, ...]] = field(default_factory=dict[TurnId, tuple[StoredMessage, ...]])
-    """Oldest first."""
-    said: tuple[Message, ...] = ()
+    turns: Mapping[TurnId, tuple[StoredMessage, ...]]
+    """Oldest first; at least one."""
+    said: tuple[Message, ...]
     """Their messages, in order."""
 
     @property
@@ -156,7 +156,7 @@ class Summaries:
                 self._rests[turn.conversation] = left - 1
             return False
         older = await self._store.read(lambda repos: self._older(repos, turn.conversation, turn.settings.model))
-        if not older.turns:
+        if older is None:
             return False
         request = self._request(turn, older)
         row = question_row(request, self._budget)
@@ -180,8 +180,8 @@ class Summaries:
         max_tokens = self._window.max_tokens
         return max_tokens if fitting is None else min(max_tokens, max(fitting, _MIN_WINDOW_TOKENS))
 
-    def _older(self, repos: Repositories, conversation: ConversationId, model: str | None) -> _Older:
-        """Returns what the window cuts off, and enough more to leave a third of it; empty if it cuts off nothing."""
+    def _older(self, repos: Repositories, conversation: ConversationId, model: str | None) -> _Older | None:
+        """Returns what the window cuts off, and enough more to leave a third of it; None if it cuts off nothing."""
         now = self._clock.now()
         starts_after = chat_settings.settings_of(repos, conversation, now).starts_after
         former = repos.summaries.of(conversation, now=now)
@@ -196,7 +196,7 @@ class Summaries:
         max_turns, max_tokens = self._window.max_turns, self._max_tokens(model)
         fitting = _fitting(sizes, max_turns, max_tokens)
         if fitting == len(sizes):
-            return _Older(former=former)
+            return None
         kept = _fitting(sizes, min(max_turns, max(2, max_turns // 3)), max_tokens // 3)
         # The newest turn stays if it can: the next question is about it.
         cut = len(sizes) - max(kept, min(1, fitting))
@@ -284,14 +284,12 @@ def _fitting(sizes: Sequence[int], max_turns: int, max_tokens: int) -> int:
 def _transcript(older: _Older, max_bytes: int) -> str:
     """Returns what was said, oldest first, without tool results; the newest part if that exceeds `max_bytes`."""
     before = f"Summary of what was said before:\n{older.former.summary.decode()}\n\n" if older.former else ""
-    said = "\n\n".join(_lines(older.said)).encode("utf-8", errors="replace")
+    lines: list[str] = []
+    for message in older.said:
+        if isinstance(message, UserMessage):
+            lines.append(f"Person: {message.text[:_MESSAGE_CHARACTERS]}")
+        elif isinstance(message, AssistantMessage) and message.text:
+            lines.append(f"Assistant: {in_hosts(message)[:_MESSAGE_CHARACTERS]}")
+    said = "\n\n".join(lines).encode("utf-8", errors="replace")
     start = max(0, len(said) - max(0, max_bytes - len(before.encode())))
     return before + said[start:].decode("utf-8", "ignore")
-
-
-def _lines(said: Iterable[Message]) -> Iterable[str]:
-    for message in said:
-        if isinstance(message, UserMessage):
-            yield f"Person: {message.text[:_MESSAGE_CHARACTERS]}"
-        elif isinstance(message, AssistantMessage) and message.text:
-            yield f"Assistant: {in_hosts(message)[:_MESSAGE_CHARACTERS]}"

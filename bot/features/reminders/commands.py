@@ -129,7 +129,8 @@ class ReminderCommands(CommandGroup):
             origin=origin_of(item.id),
             expires_at=item.expires_at,
         )
-        reply = None if self._has_model else _not_read()
+        examples = (f"- `{say(example)}`" for example in REMIND_EXAMPLES[:2])
+        reply = None if self._has_model else "\n".join([say(TIME_NOT_READ), *examples])
         try:
             if wish is not None:
                 reply = self._reply(self._reminders.plan(repos, wish, asker), local)
@@ -226,17 +227,12 @@ def _words(planned: PlannedReminder) -> str:
     return say(REMINDER_NO_WORDS) if planned.words is None else planned.words.shown
 
 
-def _not_read() -> str:
-    """The refusal of a time that is in no plain form, with examples."""
-    return "\n".join([say(TIME_NOT_READ), *(f"- `{say(example)}`" for example in REMIND_EXAMPLES[:2])])
-
-
 def _refusal(error: UnfitWish, now: datetime) -> str:
     """The reason why a wish cannot be planned; `now` is by the person's clock."""
     reason = _REASONS[error.reason]
-    if error.reason == "over" and any(at.date() < now.date() for at in error.times):
-        reason = DAY_IS_OVER
-    if error.reason == "over" and any(at.date() == now.date() and at.hour >= _EVENING for at in error.times):
-        reason = TONIGHT_IS_OVER
+    if error.reason == "over":
+        [at] = error.times
+        is_tonight = at.date() == now.date() and at.hour >= _EVENING
+        reason = DAY_IS_OVER if at.date() < now.date() else TONIGHT_IS_OVER if is_tonight else reason
     times = join_list([spoken_time(at, now) for at in error.times], "or")
     return say(reason, now=now.strftime("%H:%M"), today=long_day(now), times=times)

@@ -98,7 +98,12 @@ def first_plan(wish: Wish, *, now: datetime, zone: str) -> tuple[Plan, datetime]
         raise UnfitWish("form", "Give either a local time or a delay.")
     if wish.repeat is not None:
         _check(wish.repeat)
-    plan = _delayed(wish, now, zone) if wish.local is None else _at(wish, zone, now)
+    if wish.local is not None:
+        plan = _at(wish, wish.local, zone, now)
+    else:
+        at = now + timedelta(seconds=min(wish.delay_seconds or 0, 2 * MAX_AHEAD.total_seconds()))
+        local = at.astimezone(ZoneInfo(zone)).replace(tzinfo=None, microsecond=0)
+        plan = Plan(start_at=at, local=local, zone=zone, repeat=wish.repeat)
     due_at = plan.start_at if plan.repeat is None else next_after(plan, now)
     if due_at is None or due_at <= now:
         raise _over(plan.local, now, zone)
@@ -138,16 +143,14 @@ def _over(local: datetime, now: datetime, zone: str) -> UnfitWish:
     return UnfitWish("over", message, (local,))
 
 
-def _at(wish: Wish, zone: str, now: datetime) -> Plan:
-    text = wish.local or ""
+def _at(wish: Wish, text: str, zone: str, now: datetime) -> Plan:
     try:
         local = datetime.strptime(text, "%Y-%m-%dT%H:%M")  # noqa: DTZ007  (a wall clock has no zone)
-        local = _settled(wish, local, now.astimezone(ZoneInfo(zone)).replace(tzinfo=None), zone)
-        return Plan(start_at=instant(local, zone), local=local, zone=zone, repeat=wish.repeat)
-    except UnfitWish:
-        raise
+        instant(local, zone)  # the first and the last day of the calendar have none in some zones
     except (ValueError, OverflowError) as error:
         raise UnfitWish("form", f"{text[:40]!r} is no time like 2026-11-23T08:00.") from error
+    local = _settled(wish, local, now.astimezone(ZoneInfo(zone)).replace(tzinfo=None), zone)
+    return Plan(start_at=instant(local, zone), local=local, zone=zone, repeat=wish.repeat)
 
 
 def _settled(wish: Wish, said: datetime, now: datetime, zone: str) -> datetime:
@@ -183,15 +186,6 @@ def _settled(wish: Wish, said: datetime, now: datetime, zone: str) -> datetime:
         choice = " or ".join(f"{one:%A %H:%M}" for one in times)
         raise UnfitWish("half", f"Either half of the day may be meant: ask the person, {choice}.", (*times,))
     return times[0]
-
-
-def _delayed(wish: Wish, now: datetime, zone: str) -> Plan:
-    seconds = wish.delay_seconds or 0
-    if seconds > MAX_AHEAD.total_seconds():
-        raise UnfitWish("far", "That is more than five years away.")
-    at = now + timedelta(seconds=seconds)
-    local = at.astimezone(ZoneInfo(zone)).replace(tzinfo=None, microsecond=0)
-    return Plan(start_at=at, local=local, zone=zone, repeat=wish.repeat)
 
 
 def _check(repeat: Repeat) -> None:
