@@ -7,14 +7,10 @@
     group
     all others            no            no             no
 
-None of this applies if the account is a person's own (`note_to_self`): then only what the account writes to itself is
-admitted, because the person's other chats are none of Aldis's business.
-
-People are identified by uuid; a listed phone number stands for the account that had it when it first wrote.
-Groups and direct chats are separate: a listed group lets its members ask there, and nowhere else unless the operator
-wants it; a person who was let in may write directly, and in groups only if the group is listed.
-Left to others: who was let in, who is a member now, and whether a number still belongs to the same account
-(`bot.loops.intake`, `store.people`).
+If the account is a person's own (`note_to_self`), only what it writes to itself is admitted: the person's other chats
+are none of Aldis's business. People are identified by uuid; a listed phone number stands for the account that had it
+when it first wrote. Left to others: who was let in, who is a member now, and whether a number still belongs to the same
+account (`bot.loops.intake`, `store.people`).
 """
 
 from collections.abc import Iterable
@@ -42,9 +38,9 @@ class AccessList:
     group_members_may_write: bool = False
     """Whether members of the groups listed by id may also write directly."""
     members: frozenset[PersonId] = frozenset()
-    """The members of those groups as the bridge last listed them; used only if the field above is set."""
+    """The members of those groups as the bridge last listed them."""
     note_to_self: bool = False
-    """Whether the account is a person's own: then only its owner may write, to themselves, and is an admin there."""
+    """Whether the account is a person's own, who is an admin there."""
 
     @property
     def numbers(self) -> frozenset[str]:
@@ -58,10 +54,7 @@ class AccessList:
 
 
 def may_write(envelope: Envelope, allowed: AccessList, *, is_approved: bool = False) -> bool:
-    """Whether the author may write where the envelope came from; `is_approved`: they were let in by pairing.
-
-    A number in the envelope counts as the author's: the intake removes one that is pinned to another account.
-    """
+    """Whether the author may write where the envelope came from; `is_approved`: they were let in by pairing."""
     if envelope.author is None or envelope.chat is None:
         return False
     if allowed.note_to_self or envelope.from_self:
@@ -81,10 +74,7 @@ def is_direct(envelope: Envelope) -> bool:
 
 
 def is_admin(envelope: Envelope, allowed: AccessList) -> bool:
-    """Whether the author may give the operator's commands.
-
-    The envelope must come from the inbox, where no number is pinned to another account.
-    """
+    """Whether the author of an envelope from the inbox may give the operator's commands."""
     if allowed.note_to_self or envelope.from_self:
         return allowed.note_to_self and envelope.from_self
     return not allowed.admins.isdisjoint(_names(envelope))
@@ -102,9 +92,7 @@ def may_ask(envelope: Envelope, allowed: AccessList, askers: Askers, *, is_appro
 
 
 def accepts(invitation: Group, allowed: AccessList) -> bool:
-    """Whether Aldis joins a group it is invited to: a listed one; or, if every group is listed, one with a member who
-    is listed by uuid, because any sender can create a group.
-    """
+    """Whether Aldis joins a group: a listed one, or, if every group is, one with a member who is listed by uuid."""
     if allowed.note_to_self:
         return False
     if invitation.id in allowed.groups:

@@ -37,9 +37,7 @@ class Persona:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChatSettings:
-    """The settings of one conversation; initially none are set. They end with the conversation, except for the `rules`
-    if the person who ends it may not change those.
-    """
+    """The settings of one conversation; initially none are set."""
 
     persona: Persona | None = None
     model: str | None = None
@@ -61,7 +59,7 @@ class ChatSettings:
     told_askers: bool = False
     """Whether a sender who may not ask has read so."""
     is_greeted: bool = False
-    """In a direct chat: whether the person was greeted."""
+    """Whether the person of a direct chat was greeted."""
     told_zone: bool = False
     """Whether people here have read which time zone was assumed for a reminder."""
     starts_after: int = 0
@@ -107,11 +105,7 @@ def dump_settings(settings: ChatSettings) -> bytes:
 
 
 def parse_settings(data: bytes) -> ChatSettings:
-    """The settings written by `dump_settings`.
-
-    Raises:
-        UnreadableJson: the version is unknown or the JSON does not fit it.
-    """
+    """The settings written by `dump_settings`; raises UnreadableJson if the version or the JSON does not fit."""
     return load_json(_settings, data, "setting")
 
 
@@ -128,7 +122,7 @@ def settings_of(repos: Repositories, conversation: ConversationId, now: datetime
 def change(
     repos: Repositories, conversation: ConversationId, now: datetime, changed: Callable[[ChatSettings], ChatSettings]
 ) -> ChatSettings:
-    """Changes the conversation's settings and returns the new ones; writes nothing if nothing changes."""
+    """Changes the conversation's settings and returns the new ones."""
     before = settings_of(repos, conversation, now)
     after = changed(before)
     if after != before:

@@ -4,9 +4,9 @@
                                |-- 👎: they get no code any more
                                '-- an hour later: they may get another code, but no admin is asked again
 
-All of it is kept in memory alone, and so is what a stranger with a code writes while they wait: it is answered when
-they are let in, and gone when the code expires. A stranger gets one code an hour, and all strangers together twenty. A
-code does nothing by itself; only an admin can use it, so it need not withstand guessing, only mistakes.
+All of it is in memory alone, and so is what a stranger with a code writes: it is answered when they are let in, and
+gone when the code expires. Strangers together get twenty codes an hour. Only an admin can use a code, so it need not
+withstand guessing, only mistakes.
 
     no page waits for the first admin: nothing is known about callers
     listening --a person writes--> listed with their number, their question held --let in--> it is answered
@@ -64,7 +64,7 @@ class WaitingRoom(ABC):
 
     def __init__(self) -> None:
         self._held: dict[PersonId, list[tuple[Envelope, datetime]]] = {}
-        """The newest messages of each person who waits, with their times of arrival."""
+        """By the person who waits, with their times of arrival."""
 
     @abstractmethod
     def people(self, now: datetime) -> tuple[PersonId, ...]:
@@ -118,7 +118,7 @@ class Pairing(WaitingRoom):
         self._pending: OrderedDict[PersonId, tuple[str, datetime]] = OrderedDict()
         """The valid codes, and when they were given."""
         self.strangers: OrderedDict[PersonId, Stranger] = OrderedDict()
-        """The strangers that the admins were asked about."""
+        """Those that the admins were asked about."""
         self._refused: set[PersonId] = set()
         self._questions: OrderedDict[tuple[PersonId, SentId], PersonId] = OrderedDict()
         """Which stranger each message to an admin is about."""

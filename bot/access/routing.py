@@ -35,15 +35,15 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Command:
-    """Something that Aldis itself should do: `/name rest`. Whether such a command exists is decided elsewhere."""
+    """Something that Aldis itself should do: `/name rest`."""
 
     message: Incoming
     name: str
     """In lower case, without the slash."""
     rest: str
-    """What follows the name, without surrounding white space; may be empty."""
+    """What follows the name; may be empty."""
     is_addressed: bool
-    """Whether it is certainly meant for Aldis, since other bots in a group have commands, too."""
+    """Whether it is certainly meant for Aldis: other bots have commands, too."""
     confirms: int | None = None
     """The inbox id of the command that a yes or no at the end of `rest` answers; None: it is no such answer."""
 
@@ -79,19 +79,17 @@ class Verdict:
     """Our message; None if they did not quote one."""
     is_yes: bool
     is_always: bool = False
-    """Whether the yes should hold permanently; whether it can is decided elsewhere."""
+    """Whether the yes should hold permanently."""
     instead: "Question | Talk | None" = None
     """What the words mean if nothing was asked; None for a reaction."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Postponement:
-    """A request to be reminded an hour later."""
+    """A request to be reminded an hour later, on a message of ours."""
 
     author: PersonId
-    """The person who wants it."""
     target: SentId
-    """Our message."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,7 +98,6 @@ class Halt:
 
     chat: ChatId
     author: PersonId
-    """The person who wants it."""
     target_author: PersonId | None
     """The author of the target message; None if Signal does not tell."""
     target: SentId

@@ -90,10 +90,7 @@ _WIDE_DOTS = re.compile("[。．｡․﹒]")
 
 
 def given_in(read: Sequence[Message], returning: Collection[str]) -> str:
-    """The words in which people and these tools gave addresses, from everything a model has read.
-
-    Excludes what a model wrote, in its answers or for itself to be asked later, and what a tool only repeats.
-    """
+    """The words in which people and these tools gave addresses, without what a model wrote or a tool only repeats."""
     calls: dict[str, ToolCall] = {}
     words: list[str] = []
     for message in read:
@@ -139,10 +136,7 @@ _NONE_GIVEN = GivenAddresses("")
 
 
 def _stands_in(words: str, address: str) -> bool:
-    """Whether the address occurs in the words as a whole, not as a part of a longer one.
-
-    A plain text search finds it, a thousand times faster than a pattern that starts with what may come before it.
-    """
+    """Whether the address occurs in the words as a whole; a text search is a thousand times faster than a pattern."""
     at = words.find(address)
     while at >= 0:
         if _BEGINS.match(words, at) and not _GOES_ON_AS_ADDRESS.match(words, at + len(address)):
@@ -152,9 +146,7 @@ def _stands_in(words: str, address: str) -> bool:
 
 
 def defang(text: str, given: GivenAddresses) -> str:
-    """The answer, in Markdown, with every address that was not `given` made inert: nothing turns it into a link,
-    neither in the answer nor in what people see of it without style marks and escapes.
-    """
+    """The answer, in Markdown, with every address that was not `given` made inert, also without its style marks."""
     pieces = _CODE.split(text)  # the odd ones are code
     pieces[::2] = [_LINK.sub(lambda link: _link(link, given), piece) for piece in pieces[::2]]
     safe = "".join(

@@ -51,8 +51,8 @@ def of_talk(messages: Iterable[Incoming]) -> Labels:
 
 
 def of_answer(answer: ToolAnswer, spec: ToolSpec | None, *, address: str | None, origins: Iterable[str]) -> Labels:
-    """The labels of a tool's answer. `spec` None: there is no such tool now; `address` is what it was to read;
-    `origins` are the labels of what people had Aldis keep and the tool looked up.
+    """The labels of a tool's answer. `address` is what it was to read; `origins` are the labels of what people had
+    Aldis keep and the tool looked up.
     """
     if not answer.ok and '"untrusted_data"' not in answer.content:
         # Aldis's own words about why it failed; that something does not exist may be private, too.
@@ -78,9 +78,7 @@ def correct_labels(asked: UserMessage, message: Incoming) -> UserMessage:
 
 
 def own_words(messages: Iterable[Incoming], person: str) -> str:
-    """Returns what this person themselves wrote in the messages, just now or in a planning command; messages are
-    separated by `MESSAGE_END`.
-    """
+    """Returns what this person themselves wrote in these messages, separated by `MESSAGE_END`."""
     return MESSAGE_END.join(
         without_names(message) for message in messages if message.author == person and not _is_scheduled(message)
     )
@@ -162,15 +160,14 @@ search for a stranger's own pages before it reads what is private, and then spel
 class Sources:
     """The addresses that one turn may fetch, in canonical spelling, and how many of them it has fetched.
 
-    Links may be followed only from a page to its own host, only `MAX_LINKS_FOLLOWED` times per turn, and not at all
-    once the turn has read private data: a page that offers /a, /b, /c could make a model spell out what it knows. From
-    then on only `MAX_FOUND_BESIDE_PRIVATE` results of searches may be fetched.
+    A page that offers /a, /b, /c could make a model spell out what it knows: so links lead to the page's own host only,
+    and nowhere once something private was read.
     """
 
     def __init__(self, said: str, cited: Iterable[str] = (), *, has_read_private: bool = False) -> None:
         """`said` are the person's own words of this turn, `cited` the pages that the last answer showed."""
         self.has_read_private = has_read_private
-        """Whether private data is in the request, or a tool of this turn was asked for some: notes, a database."""
+        """Whether private data is in the request, or a tool of this turn was asked for some."""
         self._said = frozenset(addresses_in(said))
         self._found = set[str]()
         self._linked = set[str]()
@@ -182,9 +179,8 @@ class Sources:
         self._found |= _canonical(urls)
 
     def read(self, url: str, *, found_at: str, links: Iterable[str]) -> None:
-        """Adds a page that was read: requested as `url`, found after redirects at `found_at`, offering `links`.
-
-        These are whole addresses. A page reached by a link offers no further ones: one hop, no more.
+        """Adds a page that was read: requested as `url`, found after redirects at `found_at`, offering `links`. One
+        that was reached by a link offers none.
         """
         if canonical_url(url) in self._said | self._found:
             # Exactly the same host: "the same registrable domain" would need the list of public suffixes; without it,
@@ -209,7 +205,6 @@ class Sources:
 
     def refusal(self, call: ToolCall, spec: ToolSpec | None) -> str | None:
         """Returns why the call may not run because of its address; None if it may, and it then counts as started.
-        `spec` None: no such tool.
 
         Call this before awaiting anything: of calls side by side, each must know those before it.
         """
@@ -231,10 +226,7 @@ class Sources:
 
 
 def sources_of(incoming: Iterable[Incoming], history: Sequence[Message], labels: Labels) -> Sources:
-    """The addresses that a turn may fetch at its start.
-
-    `incoming` is what it answers, `history` what was said before; `labels` are those of everything.
-    """
+    """The addresses that a turn may fetch at its start; `labels` are those of everything in it."""
     # A search found the pages under the last answer that cited any, and the person sees them.
     cited = (message.pages for message in reversed(history) if isinstance(message, AssistantMessage) and message.pages)
     urls = (page.url for page in next(cited, ()))

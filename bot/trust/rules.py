@@ -61,10 +61,7 @@ _EMPHASIS = frozenset("*_~")
 
 
 def untrusted_sources(labels: Labels, person: str) -> tuple[Source, ...]:
-    """The sources in these labels that another person may have written, oldest first.
-
-    They include other people in a group, who may ask for themselves, but not on another's behalf.
-    """
+    """The sources in these labels that another person may have written, other people in the group included."""
     others = (Source(kind="person", name=writer.name) for writer in labels.people if writer.id != person)
     return tuple(dict.fromkeys((*others, *(source for source in labels.sources if not source.is_trusted))))
 
@@ -75,9 +72,8 @@ def private(labels: Labels) -> tuple[Source, ...]:
 
 
 def may_carry_out(labels: Labels) -> bool:
-    """Whether an address the model makes up could leak something, or lead where a stranger wants people to go.
-
-    Other members' words are no reason: they see everything said in their group anyway.
+    """Whether an address the model makes up could leak something, or lead where a stranger wants people to go; other
+    members see everything said in their group anyway.
     """
     return any(source.is_private or not source.is_trusted for source in labels.sources)
 
@@ -119,19 +115,16 @@ def texts_in(value: object) -> Iterator[str]:
 
 
 def urls_in(text: str) -> tuple[str, ...]:
-    """The web addresses in a person's words, canonical, in order, each once, at most `MAX_URLS`.
-
-    Leaves out what people put around them: brackets, quotes, Markdown, a final full stop. A word without `http://` or
-    `https://` is not an address.
+    """The web addresses with a scheme in a person's words, canonical, in order, each once, at most `MAX_URLS`, without
+    what people put around them: brackets, quotes, Markdown, a final full stop.
     """
     spelled = (_bare(match, text) for match in islice(_URL.finditer(text), MAX_URLS))
     return tuple(dict.fromkeys(filter(None, map(canonical_url, spelled))))
 
 
 def addresses_in(text: str) -> tuple[str, ...]:
-    """The web addresses in a person's own words: `urls_in`, and for each name without a scheme, such as `example.com`
-    or `www.example.com/page`, the two that it can mean. A file's name may be among them, which does no harm: the person
-    wrote it.
+    """The web addresses in a person's own words: `urls_in`, and for each name without a scheme, such as
+    `www.example.com/page`, the two that it can mean; a file's name among them does no harm.
     """
     rest = _URL.sub(" ", text)
     bare = [_bare(match, rest) for match in islice(_NAME.finditer(rest), MAX_URLS)]
@@ -177,9 +170,8 @@ _BEHIND = re.compile(r"[\w@/\\#=&%+~$-]|[.:,]\w")
 
 
 def names_all(words: str, arguments: Mapping[str, object], schema: Mapping[str, Any]) -> bool:
-    """Whether one of the person's messages names every value of a call that its schema does not fix, and at least one.
-
-    `words` are the messages, separated by `MESSAGE_END`; `schema` is that of the arguments object.
+    """Whether one of the person's messages names every value of a call that its schema does not fix, and at least one;
+    `words` are the messages, separated by `MESSAGE_END`.
     """
     properties = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties", {}))
     given = {name: value for name, value in arguments.items() if value not in (None, "", [], {})}
