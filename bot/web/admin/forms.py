@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from bot.doctor.findings import Deps, Finding
 from bot.errors import ConfigError
 from bot.settings import Settings
-from bot.web.admin.guard import FORM, LIVE, SESSION
+from bot.web.admin.guard import FORM, SESSION
 from bot.web.admin.world import RunningParts, World
 
 _log = logging.getLogger(__name__)
@@ -45,7 +45,6 @@ class Ask:
         self.world = world
         self.session = request[SESSION]
         self.form: Mapping[str, str] = request.get(FORM, {})
-        self.is_live = LIVE in request.headers
         self.typed: Mapping[str, str] = {}
         """What was typed into a form that was refused; secrets are never shown again."""
 
@@ -118,7 +117,8 @@ class Ask:
             # a person who was just let in would be turned away.
             with suppress(TimeoutError):
                 async with asyncio.timeout(_BEGIN_SECONDS):
-                    await world.begun_again(run, runs=was_running)
+                    while world.runs == run or (was_running and world.running is None):  # noqa: ASYNC110
+                        await asyncio.sleep(0.05)
         self.write_down("settings.changed", ", ".join(given))
 
 

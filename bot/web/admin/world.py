@@ -80,7 +80,6 @@ class World:
         """When the Aldis that runs began to."""
         self.runs = 0
         """How often Aldis has started in this process."""
-        self._changed = asyncio.Event()
         self.has_account = False
         """Whether Aldis has run in this process: then the bridge has an account, even while Aldis starts again."""
 
@@ -113,16 +112,6 @@ class World:
         """Notes that Aldis starts, or starts again, with these settings."""
         self.settings, self.waits = settings, Wait("Aldis is starting")
         self.runs += 1
-        self._notify()
-
-    async def begun_again(self, after: int, *, runs: bool) -> None:
-        """Waits until Aldis has started again after that run and, if `runs`, until its parts are there."""
-        while self.runs <= after or (runs and self.running is None):
-            await self._changed.wait()
-
-    def _notify(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()
 
     async def restore(self, copy: Path) -> None:
         """Restarts Aldis with this copy for a store; after a StoreError or ConfigError nothing has changed."""
@@ -139,7 +128,6 @@ class World:
     def showing(self, running: RunningParts) -> Generator[None]:
         """Shows that Aldis runs with these parts while the block does."""
         self.running, self.has_account, self.began_at = running, True, running.clock.now()
-        self._notify()
         try:
             yield
         finally:
