@@ -28,7 +28,6 @@ from .memories import Reminder as Reminder
 from .outbox import OutboxItem as OutboxItem
 from .people import Approval as Approval
 from .people import Grant as Grant
-from .people import NewIdentity as NewIdentity
 from .records import Arrival as Arrival
 from .records import Claim as Claim
 from .records import ConversationId as ConversationId

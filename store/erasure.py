@@ -84,41 +84,38 @@ class Forgetting(Repository):
         )
         self.notify("outbox")
 
-    def undo(self, turn: TurnId, *, now: datetime) -> None:
-        """Deletes what a turn recorded and reopens what it settled, as its question is taken back or asked again."""
-        for origin in self.column("SELECT origin FROM reminders WHERE turn_id = ?", (turn,)):
-            self.undo_planned(origin, now=now)
+    def undo(self, origin: str | None, turn: TurnId | None, *, now: datetime) -> list[TurnId]:
+        """Deletes what this message and the turn that answers it have recorded and planned, and reopens what the turn
+        settled, as the message is taken back or asked again; returns the turns of planned questions that were running.
+        """
+        planned: set[str] = {*self.column("SELECT origin FROM reminders WHERE turn_id = ?", (turn,))}
+        planned |= set() if origin is None else {origin}
+        running = [one for each in planned for one in self._undo_planned(each, now)]
         self.execute("DELETE FROM facts WHERE turn_id = ?", (turn,))
         self.execute("DELETE FROM predictions WHERE turn_id = ?", (turn,))
         self.execute(
             "UPDATE predictions SET outcome = NULL, settled_at = NULL WHERE outcome_turn_id = ? AND words IS NOT NULL",
             (turn,),
         )
+        return running
 
-    def undo_planned(self, origin: str, *, now: datetime) -> None:
-        """Deletes what this call or message planned for later: the reminder, and the turns that it was said in."""
+    def _undo_planned(self, origin: str, now: datetime) -> list[TurnId]:
+        """Deletes the reminder that this call or message planned, and the turns that it was said in; as `undo`."""
         runs = self.rows(
-            "SELECT inbox.id, inbox.turn_id FROM reminders JOIN inbox ON author = person AND device = reminders.id "
-            "AND kind = 'reminder' WHERE origin = ?",
+            "SELECT inbox.id, inbox.turn_id, turns.state FROM reminders JOIN inbox ON author = person "
+            "AND device = reminders.id AND kind = 'reminder' LEFT JOIN turns ON turns.id = inbox.turn_id "
+            "WHERE reminders.origin = ?",
             (origin,),
         )
         said = self.column("SELECT id FROM turns WHERE origin = ?", (origin,))
-        self.turns(*said, *(turn for _, turn in runs if turn is not None), now=now)
+        self.turns(*said, *(turn for _, turn, _ in runs if turn is not None), now=now)
         self.execute(
             "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL "
             "WHERE id IN (SELECT value FROM json_each(?)) AND state IN ('waiting', 'claimed')",
-            (json.dumps([item for item, _ in runs]),),
+            (json.dumps([item for item, _, _ in runs]),),
         )
         self.execute("DELETE FROM reminders WHERE origin = ?", (origin,))
-
-    def running_for(self, origin: str | None, turn: TurnId | None) -> tuple[TurnId, ...]:
-        """Returns the running turns of questions that this message, or a call in the turn that answered it, planned."""
-        return self.column(
-            "SELECT turns.id FROM reminders JOIN inbox ON author = person AND device = reminders.id "
-            "AND kind = 'reminder' JOIN turns ON turns.id = inbox.turn_id "
-            "WHERE (reminders.origin = ?1 OR reminders.turn_id = ?2) AND turns.state = 'running'",
-            (origin, turn),
-        )
+        return [turn for _, turn, state in runs if state == "running"]
 
     def expire(self, now: datetime) -> int:
         """Deletes the words of reminders, facts, predictions and summaries that have disappeared; returns how many."""
@@ -239,7 +236,7 @@ class Forgetting(Repository):
         self.execute("DELETE FROM facts WHERE turn_id IN (SELECT value FROM json_each(?))", (json.dumps(turns),))
         here = "person = ? AND conversation_id = coalesce(?, conversation_id)"
         for (origin,) in self.rows(f"SELECT origin FROM reminders WHERE {here}", (handle, within)):  # noqa: S608
-            self.undo_planned(origin, now=now)
+            self._undo_planned(origin, now)
         for table in ("predictions", "grants"):
             self.execute(f"DELETE FROM {table} WHERE {here}", (handle, within))  # noqa: S608  (our own names)
         self.turns(*turns, now=now)

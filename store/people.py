@@ -25,14 +25,6 @@ class Approval:
     by: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NewIdentity:
-    """A person whose safety number has changed, and is not trusted, since then."""
-
-    label: str
-    since: datetime
-
-
 class People(Repository):
     """People by their handles. `account` is the account of Aldis."""
 
@@ -80,10 +72,10 @@ class People(Repository):
         former, noticed_at, is_open, *_ = self._row("identities", guest) or (None, 0, 0)
         self._put("identities", guest, newest, noticed_at if former == newest and is_open else millis(now), 1)
 
-    def new_identities(self) -> tuple[NewIdentity, ...]:
-        """Returns people whose safety number is new and not trusted or whose row is forged, the longest known first."""
+    def new_identities(self) -> dict[str, datetime]:
+        """Returns whose safety number is new and not trusted, or whose row is forged, since when, the first first."""
         rows = ((row[1] if row else 0, handle) for handle, row in self._rows("identities") if not row or row[2])
-        return tuple(NewIdentity(label=_label(person), since=moment(at)) for at, person in sorted(rows))
+        return {_label(person): moment(at) for at, person in sorted(rows)}
 
     def trust(self, label: str) -> None:
         """Trusts the key of the person with this label."""

@@ -313,14 +313,10 @@ class Turns:
         Returns the scheduled questions that were being answered, each of which must be stopped.
         """
         origin, now = None if item is None else origin_of(item), self._clock.now()
-        running = repos.forgetting.running_for(origin, turn)
-        if origin is not None:
-            repos.forgetting.undo_planned(origin, now=now)
-        if turn is not None:
-            repos.forgetting.undo(turn, now=now)
+        running = repos.forgetting.undo(origin, turn, now=now)
         for planned in running:
             outgoing.clear(repos, planned, chat, now)
-        return running
+        return tuple(running)
 
     def forget(self, conversation: ConversationId | None = None) -> None:
         """Drops a conversation (None: all) whose stored history has changed, so that it is read again."""

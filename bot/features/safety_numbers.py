@@ -183,7 +183,7 @@ class SafetyNumbers:
         suspect = next((one for one in await self.look() if name.lower() in {one.label, one.person}), None)
         if suspect is None or self._signal is None:
             return "not_suspect", None
-        if (suspect.label, suspect.since) not in {(one.label, one.since) for one in before}:
+        if (suspect.label, suspect.since) not in before.items():
             return "changed_again", suspect
         await self._signal.trust(suspect.person)
 
@@ -247,18 +247,16 @@ class SafetyNumbers:
         by_label = {repos.people.label(person, account=account): person for person in known.keys}
         suspects: list[Suspect] = []
         is_any_trusted = bool(accepted)
-        for row in repos.people.new_identities():
-            person = by_label.get(row.label)
+        for label, since in repos.people.new_identities().items():
+            person = by_label.get(label)
             if person is not None and person in untrusted:
                 name = known.contacts[person].name if person in known.contacts else None
                 number = known.keys[person].safety_number
-                suspects.append(
-                    Suspect(person=person, label=row.label, name=name, since=row.since, safety_number=number)
-                )
+                suspects.append(Suspect(person=person, label=label, name=name, since=since, safety_number=number))
             else:
-                repos.people.trust(row.label)
+                repos.people.trust(label)
                 is_any_trusted = is_any_trusted or person is not None
-                _log.info("the new safety number of %s is already trusted", row.label)
+                _log.info("the new safety number of %s is already trusted", label)
         for one in suspects:
             text = partial(say, _IDENTITY_CHANGED, name=one.called, label=one.label)
             news = f"{one.person} {known.keys[one.person].key}"

@@ -77,12 +77,12 @@ def test_a_new_key_is_known_until_it_is_trusted(people: People) -> None:
     """The same one keeps its time, a second one is news; trusted, it comes back as known, but not as reported."""
     people.suspect(MALLORY, "key-2", account=ACCOUNT, now=NOON)
     people.suspect(MALLORY, "key-2", account=ACCOUNT, now=LATER)
-    [found] = people.new_identities()
-    assert (found.since, found.label) == (NOON, people.label(MALLORY, account=ACCOUNT))
+    label = people.label(MALLORY, account=ACCOUNT)
+    assert people.new_identities() == {label: NOON}
     people.suspect(MALLORY, "key-3", account=ACCOUNT, now=LATER)
-    assert [again.since for again in people.new_identities()] == [LATER]
-    people.trust(found.label)
-    assert people.new_identities() == ()
+    assert people.new_identities() == {label: LATER}
+    people.trust(label)
+    assert people.new_identities() == {}
 
 
 def test_a_key_that_was_trusted_is_forgotten_in_time(people: People) -> None:
@@ -109,11 +109,7 @@ def seen(repos: Repositories) -> dict[str, object]:
         "approvals": people.approvals(),
         "number": [who for who in (ALICE, MALLORY) if people.number_of(who, [NUMBER])],
         "untrusted": people.new_identities(),
-        "suspects": [
-            who
-            for who in (ALICE, MALLORY)
-            if people.label(who, account=ACCOUNT) in {one.label for one in people.new_identities()}
-        ],
+        "suspects": [who for who in (ALICE, MALLORY) if people.label(who, account=ACCOUNT) in people.new_identities()],
         "grants": {who: repos.grants.of(conversation, who) for who in (ALICE, MALLORY)},
     }
 
@@ -169,13 +165,13 @@ async def test_an_admins_word_writes_a_row_anew(kept: Path) -> None:
         assert not people.pin(NUMBER, ALICE, now=NOON)
         assert people.number_of(ALICE, {NUMBER}) is None
         people.prune(before=NOON.replace(year=2030))
-        assert mallory in {one.label for one in people.new_identities()}
+        assert mallory in people.new_identities()
         assert people.pin(NUMBER, ALICE, now=NOON, is_confirmed=True)
         assert not people.pin(NUMBER, MALLORY, now=NOON)
         people.trust(mallory)
         people.trust(people.label(ALICE, account=ACCOUNT))
         people.allow(ALICE, account=ACCOUNT, by=ADMIN, now=NOON)
-        assert people.new_identities() == ()
+        assert people.new_identities() == {}
 
     await on(kept, decide)
     now = await on(kept, seen)
