@@ -186,9 +186,8 @@ def _name_pairs(state: StateInline) -> None:
 
 
 def _flanks(state: StateInline, length: int) -> tuple[bool, bool]:
-    """Whether the markers at the current position may open, and whether they may close.
-
-    Before the end of a word only two of `*`, `~` and `|` close (`**Half**way`, not `f***ing`).
+    """Whether the markers here may open, and whether they may close: before the end of a word only two of `*`, `~` and
+    `|` do (`**Half**way`, not `f***ing`).
     """
     start, end = state.pos, state.pos + length
     before = state.src[start - 1] if start else " "

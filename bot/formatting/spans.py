@@ -42,9 +42,8 @@ class Span:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StyledText:
-    """A text with its spans, sorted by start.
-
-    No span is empty, begins or ends with white space, splits a character, or touches another of its style.
+    """A text with its spans, sorted by start: none is empty, begins or ends with white space, splits a character, or
+    touches another of its style.
     """
 
     text: str
@@ -132,9 +131,8 @@ def _tidied(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def sendable_text(text: str) -> str:
-    """The text as Signal can carry it: with plain line feeds, and without control characters except tabs.
-
-    Adjacent halves of a surrogate pair become their character, a lone one becomes U+FFFD.
+    """The text as Signal can carry it: with plain line feeds, without control characters except tabs, and with U+FFFD
+    for half of a surrogate pair.
     """
     if _SURROGATE.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
@@ -142,10 +140,9 @@ def sendable_text(text: str) -> str:
 
 
 def borders(text: str) -> bytes:
-    """For each index of the text and its end: 1 if it can be cut there, 0 inside a character.
+    """For each index of the text and its end: 1 if it can be cut there, 0 inside an extended grapheme cluster, such as
+    a letter with its accents, joined emoji, or a flag.
 
-    A character is an extended grapheme cluster: a base with its accents, joined emoji, a flag, a syllable of Korean
-    letters, an Indic conjunct.
     Source: Unicode Standard Annex 29, revision 47 (2025), whose tables are the library's.
     """
     if _NO_CLUSTERS.fullmatch(text):

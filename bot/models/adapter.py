@@ -12,7 +12,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -68,7 +67,6 @@ class PrivateClient:
 
     def __init__(self, **options: Any) -> None:
         """Makes the client without the headers of `..._CUSTOM_HEADERS`, which replace the key and go to any server.
-
         Source: anthropic 2.12 to 2.14, openai 3.54 to 3.57 (2026-11-27).
         """
         options |= {"max_retries": 0, "timeout": httpx2.Timeout(None, connect=CONNECT_TIMEOUT_SECONDS)}
@@ -78,15 +76,6 @@ class PrivateClient:
     def platform_headers(self) -> dict[str, str]:
         """Returns none of what would describe this machine: system, processor, Python."""
         return {}
-
-    def _prepare_url(self, url: str) -> httpx2.URL:
-        """The address, which is complete in every request here; it is read once."""
-        return _address(url)
-
-
-@cache
-def _address(url: str) -> httpx2.URL:
-    return httpx2.URL(url)
 
 
 def http_options() -> dict[str, Any]:
@@ -138,11 +127,7 @@ class Adapter(ABC):
         """Quirks that settings rule out, whatever the server says."""
 
     async def complete(self, request: Request) -> Completion:
-        """The model's answer.
-
-        Raises:
-            ProviderError: one of its kinds, see `bot.errors`.
-        """
+        """The model's answer; raises a `ProviderError`, see `bot.errors`."""
         is_at_home = self._lesson.capabilities.is_at_home
         seconds = (request.total_seconds if is_at_home else None) or request.timeout_seconds
         began_at = time.monotonic()
@@ -198,9 +183,7 @@ class Adapter(ABC):
                 quirks |= learnt
 
     def _learn(self, refusal: wire.Refusal, request: Request, quirks: Quirks) -> Quirks | None:
-        """What the server does not take, remembered unless it is about one picture or against a setting; None if its
-        refusal can only be passed on.
-        """
+        """What the server does not take, remembered unless it is about one picture or against a setting, or None."""
         if isinstance(refusal.error(provider=self.name, model=self._model), _NOT_THE_WAY):
             return None
         said = f"{refusal.code} '{refusal.param}' {refusal.words}"

@@ -107,8 +107,8 @@ class Anthropic(Adapter):
         prices: Prices | None = None,
         lessons: ModelLessons | None = None,
     ) -> None:
-        """Opens nothing yet. `base_url` has no `/v1`; None means Anthropic's own. `effort` (`low` to `max`) is how much
-        the model thinks; None leaves it to the model. `lessons` is what was learnt about models earlier.
+        """Opens nothing yet. `base_url` has no `/v1`; None means Anthropic's own. `effort` is `low` to `max`; None
+        leaves it to the model. `lessons` is what was learnt about models earlier.
         """
         # At the level DEBUG the SDK logs whole requests, but people's words must not reach a log.
         logging.getLogger("anthropic").setLevel(logging.WARNING)
@@ -158,9 +158,8 @@ class Anthropic(Adapter):
 
 
 def _body(request: Request, *, model: str, effort: str | None, shares: bool) -> dict[str, object]:
-    """The request without its messages: constant within a turn, so that caches and thinking blocks stay valid.
-
-    `shares` is whether to cache the tools and the system prompt for all conversations.
+    """The request without its messages: constant within a turn, so that caches and thinking blocks stay valid. `shares`
+    is whether to cache the tools and the system prompt for all conversations.
     """
     body: dict[str, object] = {"model": model, "max_tokens": request.max_output_tokens}
     if system := _system(request, shares=shares):
@@ -224,9 +223,8 @@ def _conversation(messages: Sequence[Message], takes: media.Kinds, marks: Mappin
 
 
 def _came(message: Message) -> dict[CallId, Block]:
-    """The calls of a message that are sent back as the vendor sent them, each in a block before its own.
-
-    Arguments that were no object are left out: the API takes nothing else.
+    """The calls of a message that are sent back as the vendor sent them, each in a block before its own; without
+    arguments that were no object.
     """
     parts = message.parts if isinstance(message, AssistantMessage) else ()
     return {

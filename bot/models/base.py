@@ -124,11 +124,7 @@ class Provider(Protocol):
         ...
 
     async def complete(self, request: Request) -> Completion:
-        """The model's answer, in the request's time.
-
-        Raises:
-            ProviderError: one of its kinds, see `bot.errors`; no other exception leaves an adapter.
-        """
+        """The model's answer, in the request's time; raises nothing but a `ProviderError`, see `bot.errors`."""
         ...
 
     async def aclose(self) -> None:

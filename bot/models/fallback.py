@@ -72,9 +72,9 @@ class _Run:
 class Fallback:
     """Asks the first provider that is fit to answer, and the others if it fails.
 
-    `providers` are in order, by `provider/model`; `others` are those of further models that a request may name
-    (`Request.model`). A name that is missing, because the operator removed it, means the first as usual. `on_error` is
-    called with each failed try, `on_answer` with each completion; `fraction` is 0 to 1, for the jitter.
+    `providers` are in order, by `provider/model`; `others` are further ones that a request may name (`Request.model`).
+    A name that is missing means the first. `on_error` is called with each failed try, `on_answer` with each completion;
+    `fraction` is 0 to 1, for the jitter.
     """
 
     name = "fallback"
@@ -103,9 +103,7 @@ class Fallback:
     async def complete(self, request: Request) -> Completion:
         """The first completion that a provider gives; its `attempts` lists the tries that failed.
 
-        Raises:
-            ContextTooLong: at once, from whichever provider says so; `attempts` is set.
-            ProviderError: every try failed: the last error, or the first if all were `Rejected`; `attempts` is set.
+        Raises `ContextTooLong` at once, or the last error, or the first if all were `Rejected`; `attempts` is set.
         """
         total_seconds = request.timeout_seconds if request.total_seconds is None else request.total_seconds
         first = self._seats.get(request.model or "", self._order[0])
@@ -157,11 +155,7 @@ class Fallback:
         return min(pauses, default=0.0)  # 0: the next round asks only those that were skipped in this one
 
     def _note(self, seat: _Seat, run: _Run, error: ProviderError) -> None:
-        """Notes a failed try.
-
-        Raises:
-            ContextTooLong: it was that.
-        """
+        """Notes a failed try; raises it if it was `ContextTooLong`."""
         kind, model = type(error).__name__, error.model or seat.model
         run.errors.append(error)
         run.attempts.append(Attempt(provider=error.provider, model=model, error=kind, cost_usd=error.cost_usd))

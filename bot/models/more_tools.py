@@ -30,11 +30,7 @@ class MoreTools:
         return self._provider.name
 
     async def complete(self, request: Request) -> Completion:
-        """The completion, its calls as calls of the tools themselves.
-
-        Raises:
-            ProviderError: one of its kinds, see `bot.errors`.
-        """
+        """The completion, its calls as calls of the tools themselves; raises a `ProviderError`."""
         completion = await self._provider.complete(defer_tools(request))
         message = completion.message
         if message is None or not message.calls:

@@ -116,9 +116,8 @@ class Offline:
 
 
 def asked_for(words: str, now: datetime | None, read_time: ReadTime) -> _Asked | None:
-    """The tool that answers this message, and its arguments; None if it is none of the forms as a whole.
-
-    Without `now`, in the asker's zone, there are no reminders.
+    """The tool that answers this message, and its arguments; None if it is none of the forms. Without `now`, in the
+    asker's zone, there are no reminders.
     """
     plain = _TAIL.sub("", _LEAD.sub("", " ".join(words[:_MAX_CHARS].split()).replace("’", "'"), count=1))
     if len(words) > _MAX_CHARS or not plain:

@@ -95,11 +95,10 @@ class OpenAI(Adapter):
     ) -> None:
         """Opens nothing yet; connections are made with the first request.
 
-        `model` None means the first that the server lists, which is looked up with the first request. `api_key` may be
-        None for a local server. `base_url` includes `/v1`; None means OpenAI's own. `api` auto decides by the address.
-        `effort` None sends nothing, because many compatible servers refuse it. PDFs go only to OpenAI's own server.
-        `tool_mode` matters in chat completions; responses always offer tools natively. `lessons` is what was learnt
-        about models earlier.
+        `model` None means the first that the server lists. `api_key` may be None for a local server. `base_url`
+        includes `/v1`; None means OpenAI's own, the only one that gets PDFs. `api` auto decides by the address.
+        `effort` None sends nothing, because many servers refuse it. `tool_mode` matters in chat completions alone.
+        `lessons` is what was learnt about models earlier.
         """
         super().__init__(
             model=model or "", base_url=base_url, official_url=BASE_URL, effort=effort, prices=prices, lessons=lessons

@@ -204,11 +204,7 @@ def arguments_json(call: ToolCall) -> str:
 
 
 def read(data: bytes) -> Completion:
-    """Reads the answer.
-
-    Raises:
-        ValueError: it does not have the shape of a chat completion, or broke off.
-    """
+    """Reads the answer; raises `ValueError` if it does not have the shape of a chat completion, or broke off."""
     answer = _Answer.model_validate_json(data)
     choice = answer.choices[0]
     if choice.finish_reason in _BROKEN or choice.message is None:

@@ -153,12 +153,7 @@ def _item(part: AssistantPart) -> Json | None:
 
 
 def read(data: bytes, *, model: str) -> Completion:
-    """Reads the answer.
-
-    Raises:
-        ValueError: it does not have the shape of a response.
-        ProviderError: the service reports in it that it failed.
-    """
+    """Reads the answer; raises `ValueError` if it is no response, or the `ProviderError` that it reports."""
     answer = _Answer.model_validate_json(data)
     if answer.status == "failed":
         code = answer.code or ""

@@ -49,9 +49,8 @@ class Price(BaseModel):
         return not (self.input or self.output)
 
     def cost(self, usage: Usage) -> Decimal | None:
-        """US dollars, exact; None if the usage is unknown: a server that reports no tokens has not counted them.
-
-        Tokens of a kind without its own rate count like the rest of the prompt.
+        """US dollars, exact; None without any tokens, which the server has not counted then. Tokens of a kind without
+        its own rate count like the rest of the prompt.
         """
         if self.is_free:
             return Decimal(0)

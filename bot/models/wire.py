@@ -22,10 +22,7 @@ _MAX_MENDED_CHARS = 4_000
 
 
 class Wire(BaseModel):
-    """The base of vendors' answers; ignores unknown fields.
-
-    A validation error does not show its input, which is what the model wrote.
-    """
+    """The base of vendors' answers: ignores unknown fields, and shows no input in errors, as a model wrote it."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
@@ -63,10 +60,9 @@ def wire_answer(
 ) -> Completion:
     """The parts as a message that can be sent back, and the stop reason that fits them; not timed and priced yet.
 
-    Drops blank text, which no vendor accepts back, and opaque parts at the end, which depend on what would have
-    followed. Drops the calls of a refused answer, and incomplete (malformed) calls of one that was cut off; complete
-    calls of the latter stay, and the agent does not run them. Without text and calls the message is None. END and TOOLS
-    follow from the calls, because some servers confuse them.
+    Drops blank text, which no vendor accepts back, opaque parts at the end, which depend on what would have followed,
+    the calls of a refused answer, and incomplete (malformed) calls of one that was cut off. Without text and calls the
+    message is None. END and TOOLS follow from the calls, because some servers confuse them.
     """
     parts = tuple(parts)
     is_cut = stop is Stop.LENGTH and (was_cut_in_call or any(isinstance(part, ToolCall) for part in parts))
@@ -143,11 +139,11 @@ _SCHEMAS: IdentityCache[ToolOffer, dict[str, object]] = IdentityCache(_schema)
 
 
 def tool_call(given_id: str | None, name: str, written: object) -> ToolCall:
-    """A tool call; `written` is its arguments, as JSON text or as the object itself, and its id the server's or,
-    without one, a new one.
+    """A tool call; `written` is its arguments, as JSON text or as the object itself, and its id the server's or a new
+    one.
 
-    Nothing at all, null and an empty text mean no arguments, and an object in a JSON text is that object; anything else
-    becomes `malformed`, unless it is an object but for slips of its writer.
+    Nothing, null and an empty text mean no arguments, an object in a JSON text is that object; anything else becomes
+    `malformed`, unless it is an object but for slips of its writer.
     """
     call_id = CallId(given_id or f"call_{secrets.token_hex(12)}")
     text = written if isinstance(written, str) else encode_json(written).decode() if written is not None else ""
@@ -165,13 +161,11 @@ def tool_call(given_id: str | None, name: str, written: object) -> ToolCall:
 
 
 def _mended(text: str) -> dict[str, object]:
-    """The object in JSON with slips: single quotes, a comma too many or missing, Python's True.
+    """The object in JSON with slips: single quotes, a comma too many or missing, Python's True; else raises
+    `ValueError`.
 
     Not mended are one that was cut off, a long one, for which that takes quadratic time (json-repair 0.64.6,
     2026-11-27), and one of which a letter or digit would be lost: the same release reads 17*23 as 17.
-
-    Raises:
-        ValueError: it is more than slips.
     """
     if text.lstrip().startswith('"'):
         text = str(json.loads(text))  # an object that was written as a text (vllm-project/vllm#25729)

@@ -167,10 +167,10 @@ def _part(part: Text | ToolCall) -> str:
 
 
 def clean(answered: Completion, request: Request, *, in_words: bool = False) -> Completion:
-    """A model's answer with its words alone and, if tools are offered `in_words`, with calls in words as calls, after
-    everything else, in order.
+    """A model's answer with its words alone and, if tools are offered `in_words`, with calls in words as calls after
+    them.
 
-    Drops calls if the request allows none, and the words around a call that no one can carry out. Returns the answer
+    Drops calls if the request allows none, and words that are a call which no one can carry out. Returns the answer
     itself if there is nothing to change.
     """
     if answered.message is None:
