@@ -29,8 +29,6 @@ _STEP_NS = 1_000_000_000
 """Anything smaller is drift between two clocks, not a step."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
-_COUNTED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""macOS's monotonic clock includes sleep; Linux has a separate one for that."""
 
 
 class Clock:
@@ -40,11 +38,13 @@ class Clock:
         self,
         *,
         wall_ns: Callable[[], int] = time.time_ns,
-        counted_ns: Callable[[], int] = lambda: time.clock_gettime_ns(_COUNTED),
+        counted_ns: Callable[[], int] | None = None,
         boot: str | None = None,
     ) -> None:
         """The arguments are for tests: the machine's clock, the counted time, and the name of this boot."""
-        self._wall_ns, self._counted_ns, self._boot = wall_ns, counted_ns, boot or ""
+        self._wall_ns = wall_ns
+        self._counted_ns = counted_ns or _machine_counted_ns
+        self._boot = boot or ""
         with suppress(OSError):
             self._boot = _BOOT.read_text("ascii").strip() if boot is None else boot
         # By how much each is ahead of the counted time.
@@ -89,8 +89,12 @@ class Clock:
     def snapshot(self) -> KeptTime:
         """What has to be stored for `resume`."""
         counted_ns = self._counted_ns()
-        wall_ns, believed_ns = counted_ns + self._followed_ns, counted_ns + self._believed_ns
-        return KeptTime(boot=self._boot, counted_ns=counted_ns, wall_ns=wall_ns, believed_ns=believed_ns)
+        return KeptTime(
+            boot=self._boot,
+            counted_ns=counted_ns,
+            wall_ns=counted_ns + self._followed_ns,
+            believed_ns=counted_ns + self._believed_ns,
+        )
 
     def resume(self, kept: KeptTime) -> None:
         """Continues from what an earlier process stored."""
@@ -130,6 +134,11 @@ async def is_set_within(event: asyncio.Event, seconds: float | None) -> bool:
         async with asyncio.timeout(seconds):
             await event.wait()
     return event.is_set()
+
+
+def _machine_counted_ns() -> int:
+    # macOS's monotonic clock includes sleep; Linux has a separate one for that.
+    return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def _ns(duration: timedelta) -> int:

@@ -93,7 +93,8 @@ class Intake:
     """Called with a person who wrote with a new key: none of it can be read until the key is trusted."""
 
     def __post_init__(self) -> None:
-        self._unanswered, self._aside = Unanswered(self.counts), self.door.aside
+        self._unanswered = Unanswered(self.counts)
+        self._aside = self.door.aside
         self._outage = RepeatedWarning(_log)
         self._stopping = asyncio.Event()
         self._held: list[Envelope] = []

@@ -193,7 +193,8 @@ class Sender:
         except UnreadableJson as error:
             return self._give_up(item, None, str(error), "unreadable")
         try:
-            outcome = self._mark_sent(item, outgoing, *await self._send(item, outgoing))
+            sent_at, edited = await self._send(item, outgoing)
+            outcome = self._mark_sent(item, outgoing, sent_at, edited)
         except TransportError as error:
             outcome = self._on_failure(item, outgoing, error)
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
@@ -277,12 +278,16 @@ class Sender:
             now = self.clock.now()
             targets = [sent_at] if repos.outbox.mark_sent(item.id, sent_at, now=now, edited=edits) else []
             if isinstance(outgoing, Reply) and edits is None:
-                status = item.status or (editable(item, now) if outgoing.files else None)
-                targets += [SentId(status.sent_at)] if status is not None else []
+                status = item.status
+                if status is None and outgoing.files:
+                    status = editable(item, now)
+                if status is not None:
+                    targets.append(SentId(status.sent_at))
             self._add(repos, item, *(Removal(chat=outgoing.chat, target=target) for target in targets))
             # People whom something has not reached hear so now that something else has.
-            is_heard = isinstance(outgoing, Reply) and not item.is_status and repos.outbox.take_owed(item.id)
-            if is_heard and isinstance(outgoing, Reply) and outgoing.notice_of is None:
+            if isinstance(outgoing, Removal) or item.is_status:
+                return
+            if repos.outbox.take_owed(item.id) and outgoing.notice_of is None:
                 self._say(repos, item, outgoing.chat, phrases.MESSAGE_NOT_SENT, notice_of=item.id)
 
         return record

@@ -339,8 +339,9 @@ def _group(source: Json) -> str | None:
 def _confirmed_by(author: PersonId, source: Json) -> Receipt | None:
     receipt = object_in(source, "receiptMessage")
     targets = _targets(items_in(receipt, "timestamps"))
-    is_one = targets and any(receipt.get(field) is True for field in _CONFIRMED)
-    return Receipt(author=author, targets=targets) if is_one else None
+    if not targets or not any(receipt.get(field) is True for field in _CONFIRMED):
+        return None
+    return Receipt(author=author, targets=targets)
 
 
 def _targets(items: Iterable[object]) -> tuple[SentId, ...]:

@@ -1,6 +1,7 @@
 """Worker: each conversation in order, all side by side; no one waits in vain, whatever a turn does."""
 
 import asyncio
+import json
 import threading
 from dataclasses import replace
 from typing import Any
@@ -11,12 +12,14 @@ from bot.chat import phrases
 from bot.clock import SetClock
 from bot.commands import phrases as command_phrases
 from bot.commands.base import Call, CommandGroup, command
-from bot.events import ChatId, Envelope
+from bot.events import ChatId, Envelope, dump_value
 from bot.i18n import phrases as common_phrases
+from bot.signal.envelope import FrameReader
 from store import Repositories, Store
 from tests.arrivals import arrive
 from tests.bot.loops.app_harness import FIRST, Harness, HarnessTransport, app_harness
-from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, message
+from tests.bot.signal.bridges import OWN_ACCOUNT
+from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, message, timer
 from tests.waiting import WAIT_SECONDS, all_begun, eventually
 
 
@@ -226,6 +229,17 @@ async def test_a_store_that_fails_for_a_while_is_waited_for(aldis: Harness, stor
     await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE away RENAME TO inbox"))
     await aldis.deliver(message("hello"))
     assert await said(aldis, 1) == ["re: hello"]
+
+
+async def test_what_an_older_aldis_kept_of_a_timer_is_settled(store: Store, clock: SetClock) -> None:
+    """It came in as urgent, and nothing is made of it."""
+    async with app_harness(store, clock) as aldis:
+        envelope = FrameReader(OWN_ACCOUNT, "Aldis").envelope(json.dumps(timer(60)))
+        assert envelope is not None
+        more = {"author": ALICE.uuid, "kind": "timer", "urgent": True}
+        await arrive(store, ALICE.chat, envelope.sent_at, dump_value(envelope), **more)
+        await aldis.quiet()
+        assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 0
 
 
 # Bursts and stops
