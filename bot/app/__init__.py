@@ -225,6 +225,7 @@ class Services:
         self.approvals = Approvals(store, clock, turns)
         self.reminders = Reminders(store, clock, turns, locale=settings.locale)
         self.command_context = CommandContext(store, turns, clock)
+        self.group_context = GroupContext(clock, limit=settings.groups.context_messages)
 
         # What people see while they wait.
         marks = EMOJI if is_signal and signal.ack == "reaction" else None
@@ -355,7 +356,12 @@ def _command_groups(
     context, has_model = shared.command_context, models.has_model(settings)
     return (
         ConversationCommands(
-            context, shared.approvals, models=settings.llm.models_to_choose, tools=tools, sources=sources
+            context,
+            shared.approvals,
+            shared.group_context,
+            models=settings.llm.models_to_choose,
+            tools=tools,
+            sources=sources,
         ),
         ExportCommands(context),
         UsageCommands(context, timezone=zone, limits=settings.budget),
@@ -385,7 +391,6 @@ def _worker(
         attachments=AttachmentReader(shared.transport, shared.sandbox, speech=speech),
         speech=speech if settings.audio.speak else None,
     )
-    group_context = GroupContext(shared.clock, limit=settings.groups.context_messages)
     greets = shared.is_signal and settings.access.greeting
     urgent_items = UrgentItems(
         *(shared.transport, shared.store, shared.counts),
@@ -394,7 +399,7 @@ def _worker(
         approvals=shared.approvals,
         commands=Commands(shared.command_context, groups, shared.admin_commands.command_of),
         on_reaction=shared.reminders.react,
-        group_context=group_context,
+        group_context=shared.group_context,
         name=name,
         allowed=shared.allowed,
     )
@@ -406,7 +411,7 @@ def _worker(
         urgent_items=urgent_items,
         status_messages=shared.status_messages,
         reactions=shared.reactions,
-        group_context=group_context,
+        group_context=shared.group_context,
         settings=settings,
         allowed=shared.allowed,
         on_kept=on_kept,

@@ -22,6 +22,7 @@ from bot.access.routing import parse_word
 from bot.chat import outgoing, prompt
 from bot.chat import phrases as turn_phrases
 from bot.chat.approvals import Approvals
+from bot.chat.context import GroupContext
 from bot.chat.intents import plain_name
 from bot.chat.offers import gather_tools
 from bot.chat.steps import Asked, dump_step
@@ -53,6 +54,7 @@ class ConversationCommands(CommandGroup):
         self,
         context: CommandContext,
         approvals: Approvals,
+        group_context: GroupContext,
         *,
         models: tuple[str, ...],
         tools: Sequence[Tool],
@@ -63,6 +65,7 @@ class ConversationCommands(CommandGroup):
         """
         self._context = context
         self._approvals = approvals
+        self._group_context = group_context
         self._models = models
         self._always_there = tools
         self._sources = sources
@@ -104,8 +107,11 @@ class ConversationCommands(CommandGroup):
         what = "everything" if scope == "everything" else "own" if call.is_in_group and not scope else "here"
         if meant is None:
             return await self._ask_before(call, what)
+        self._group_context.forget_person(author)
         if what == "own":
             return await self._forget_own(call)
+        if what == "here":
+            self._group_context.forget(call.message.chat)
         person = author if what == "everything" else None
         address = ChatId.direct(author) if person and call.is_in_group else call.message.chat
         return await forget(self._context, call, address, person=person)

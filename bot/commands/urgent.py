@@ -196,10 +196,6 @@ class UrgentItems:
                 await self._settle(item.id, ignored.reason)
 
     async def _run(self, item: InboxItem, command: Command, *, by_admin: bool) -> None:
-        if command.name == "forget" and command.rest.endswith("yes"):  # what is only in memory here
-            if "all" in command.rest or not command.message.chat.is_group:
-                self._group_context.forget(command.message.chat)
-            self._group_context.forget_person(command.message.author)
         call = Call(
             urgent_item=item,
             command=command,

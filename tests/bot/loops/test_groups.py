@@ -82,12 +82,12 @@ async def test_what_is_taken_back_changed_or_over_does_not_go_along(store: Store
         assert "fleeting" not in words
 
 
-@pytest.mark.parametrize("command", ["/forget yes", "/forget everything yes"])
+@pytest.mark.parametrize("command", ["/forget yes", "/vergiss ja", "/forget everything yes"])
 async def test_forgetting_reaches_what_was_overheard(store: Store, clock: SetClock, command: str) -> None:
     """What the person said in the group, and with everything also what they said elsewhere."""
     async with app_harness(store, clock, context_messages=9) as aldis:
         await talked(aldis, "The roses are dying.")
-        where = GROUP if command == "/forget yes" else None
+        where = None if "everything" in command else GROUP
         await aldis.process(message(command, author=BOB, group=where))
         assert "roses" not in await asked(aldis)
 
