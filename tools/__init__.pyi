@@ -2,6 +2,7 @@ from .base import FIXED as FIXED
 from .base import Approval as Approval
 from .base import Arguments as Arguments
 from .base import BaseUrl as BaseUrl
+from .base import CheckedTool as CheckedTool
 from .base import CommaList as CommaList
 from .base import Effects as Effects
 from .base import Every as Every

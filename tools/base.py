@@ -7,7 +7,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Protocol, cast
+from typing import Annotated, Any, ClassVar, Literal, Protocol, cast, runtime_checkable
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr
@@ -305,6 +305,19 @@ class Tool(Protocol):
         """Runs one call. `arguments` is a validated instance of `spec.arguments`. Cancellation stops the work.
 
         Raises a `ToolError`; anything else is a bug and reaches the model as `unavailable`.
+        """
+        ...
+
+
+@runtime_checkable
+class CheckedTool(Tool, Protocol):
+    """A tool that knows beforehand what it will refuse, so that no person is asked to agree to that."""
+
+    async def check(self, arguments: Any, context: ToolContext) -> None:
+        """Does nothing but raise what `run` would raise, as far as that can be known without doing it.
+
+        Raises:
+            ToolError: as `run`.
         """
         ...
 

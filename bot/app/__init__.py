@@ -31,6 +31,7 @@ from bot.chat.approvals import Approvals
 from bot.chat.captchas import Captchas
 from bot.chat.context import GroupContext
 from bot.chat.edits import Revisions
+from bot.chat.judge import ReportJudge
 from bot.chat.notices import Admins, Notice, Notices
 from bot.chat.room import ContextRoom, Models
 from bot.chat.status import EMOJI, Reactions, StatusMessages
@@ -49,7 +50,6 @@ from bot.doctor.models import ModelTroubles
 from bot.errors import ConfigError, Disconnected
 from bot.events import TERMINAL_PERSON
 from bot.features.attestation import AttestationCommands
-from bot.features.evidence import ReportJudge
 from bot.features.export import ExportCommands
 from bot.features.feeds import FeedCommands, FeedPoller, FeedReader, FeedService
 from bot.features.memory import MemoryCommands

@@ -2,7 +2,7 @@
 
     call --equal to an answered one--> the same answer again
          --too many at once----------> refused
-         --its address may not be fetched--> refused, and no person is asked
+         --its tool cannot do it, or its address may not be fetched--> refused, and no person is asked
          --needs an approval---------> Pause; the others run meanwhile, and their answers are journaled
          '---------------------------> the toolbox; its answer is journaled as soon as it arrives
 
@@ -76,6 +76,8 @@ class Calls:
         """The addresses the turn may fetch."""
         self._words = provenance.own_words(turn.incoming, turn.person)
         """The part of the question that the asker wrote themselves."""
+        self._objections: dict[CallId, ToolRun] = {}
+        """The answers to calls that their tools cannot do, about which no person is asked."""
         self._running = 0
         """How many calls are under way."""
         self._fresh_from = 0
@@ -120,7 +122,7 @@ class Calls:
             if key not in known:
                 to_run.setdefault(key, call)
         allowed = dict(islice(to_run.items(), self._max_at_once))
-        undecided = [call for call in allowed.values() if self._waits(call)]
+        undecided = [call for call in allowed.values() if self._waits(call) and not await self._objects(call)]
         decided = {key: call for key, call in allowed.items() if call not in undecided}
         self._running = len(decided)
         ran = dict(zip(decided, await side_by_side(map(self._ran, decided.values())), strict=True))
@@ -196,6 +198,13 @@ class Calls:
             return self._causes(call) is not None and self._sources.refusal(call, spec) is None
         return timedelta(0) < until - turn.loaded_at <= self._patience  # longer: the clock was set back, and it is over
 
+    async def _objects(self, call: ToolCall) -> bool:
+        """Whether the tool cannot do what a person would be asked about; what one was asked about can be done."""
+        found = None if call.id in self._journal.asked else await self._toolbox.objection(call, self._turn)
+        if found is not None:
+            self._objections[call.id] = found
+        return found is not None
+
     def _causes(self, call: ToolCall) -> tuple[Source, ...] | None:
         """The sources because of which a call needs an approval; None if it needs none."""
         turn, toolbox = self._turn, self._toolbox
@@ -244,7 +253,7 @@ class Calls:
             (call.id in journal.started, UnknownOutcome.code, prompt.WAS_INTERRUPTED),
         )
         found = next(((code, words) for is_due, code, words in reasons if is_due), None)
-        return self._toolbox.refuse(call, *found) if found else None
+        return self._objections.get(call.id) or (self._toolbox.refuse(call, *found) if found else None)
 
     async def _run(self, call: ToolCall, spec: ToolSpec | None) -> ToolRun:
         turn, toolbox = self._turn, self._toolbox

@@ -37,6 +37,7 @@ from tools import (
     Approval,
     Arguments,
     BadArguments,
+    CheckedTool,
     NotFound,
     RateLimited,
     Result,
@@ -203,6 +204,19 @@ class Toolbox:
         """The total cost of the calls, as far as it is known in advance."""
         return sum((self._tools[call.name].spec.cost_usd for call in calls if call.name in self._tools), Decimal(0))
 
+    async def objection(self, call: ToolCall, turn: Turn) -> ToolRun | None:
+        """The answer to a call that its tool would refuse as things are, so that no person is asked about it; None if
+        that is not known.
+        """
+        tool = self._tools.get(call.name)
+        if not isinstance(tool, CheckedTool):
+            return None
+        try:
+            await tool.check(parse_arguments(tool.spec.arguments, call), self._context(call, turn))
+        except ToolError as error:
+            return self.refuse(call, error.code, str(error))
+        return None
+
     async def run(
         self,
         call: ToolCall,
@@ -223,16 +237,8 @@ class Toolbox:
             return self.refuse(call, NotFound.code, f"there is no tool {call.name!r} now; there are: {names}")
         began = time.monotonic()
         try:
-            context = ToolContext(
-                now=self._clock.now(),
-                timezone=turn.timezone or self._timezone,
-                language=current_language(),
-                person=turn.person,
-                chat=turn.chat,
-                turn=turn.id,
-                call=call.id,
-                origin=dump_labels(labels or UNKNOWN).decode(),
-                addresses=addresses_in(words),
+            context = replace(
+                self._context(call, turn), origin=dump_labels(labels or UNKNOWN).decode(), addresses=addresses_in(words)
             )
             result = await self._result(tool, call, context)
             return self._answered(call, tool.spec, result, time.monotonic() - began, pages)
@@ -247,6 +253,17 @@ class Toolbox:
             if (spec := self.spec(call.name)) is not None and spec.effects == "once":
                 message, code = f"{message}; {_PERHAPS_DONE}", UnknownOutcome.code
             return self.refuse(call, code, message, time.monotonic() - began, cost=self._cost_of(call, code))
+
+    def _context(self, call: ToolCall, turn: Turn) -> ToolContext:
+        return ToolContext(
+            now=self._clock.now(),
+            timezone=turn.timezone or self._timezone,
+            language=current_language(),
+            person=turn.person,
+            chat=turn.chat,
+            turn=turn.id,
+            call=call.id,
+        )
 
     async def _result(self, tool: Tool, call: ToolCall, context: ToolContext) -> Result:
         arguments = parse_arguments(tool.spec.arguments, call)

@@ -74,26 +74,35 @@ class Remember:
         self._store = store
         self._clock = clock
 
+    async def check(self, arguments: RememberArguments, context: ToolContext) -> None:
+        """Refuses groups and actions that lack an argument.
+
+        Raises:
+            Denied: people tell it in their own chats.
+            BadArguments: the action lacks an argument.
+        """
+        if ChatId(context.chat).is_group:
+            raise Denied("nothing is remembered in a group; the person can tell it in their own chat with you")
+        if arguments.action == "forget" and arguments.number is None:
+            raise BadArguments("number: which fact?")
+        if arguments.action == "remember" and arguments.fact is None:
+            raise BadArguments("fact: what should be remembered?")
+
     async def run(self, arguments: RememberArguments, context: ToolContext) -> Result:
         """Returns what is remembered, or not any more; the same call after a crash, or the same fact, changes nothing.
 
         Raises:
-            Denied: it was asked in a group or by a reminder, or the question was taken back.
-            BadArguments: the action lacks an argument.
+            Denied: it was asked by a reminder, or the question was taken back, or as `check`.
             RateLimited: there are as many facts as allowed.
             NotFound: no fact has this number.
         """
-        if ChatId(context.chat).is_group:
-            raise Denied("nothing is remembered in a group; the person can tell it in their own chat with you")
+        await self.check(arguments, context)
         conversation, number = await self._store.conversation(context.chat, now=self._clock.now()), arguments.number
         if arguments.action == "forget":
-            if number is None:
-                raise BadArguments("number: which fact?")
             if not await self._store.transaction(lambda repos: repos.facts.forget(conversation, number)):
                 raise NotFound(f"no fact {number} is remembered")
             return Result(data={"forgotten": number})
-        if (fact := arguments.fact) is None:
-            raise BadArguments("fact: what should be remembered?")
+        fact = arguments.fact or ""
         kept = await self._store.transaction(lambda repos: self._keep(repos, conversation, fact, context))
         # It disappears with the message it came from.
         until = None if kept.expires_at is None else f"{kept.expires_at:%Y-%m-%dT%H:%MZ}"

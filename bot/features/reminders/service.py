@@ -172,9 +172,7 @@ class Reminders:
         if known is not None:
             return self._shown(repos, asker.person, known)
         person, chat, now = asker.person, asker.chat, self.clock.now()
-        plan, due_at = schedules.first_plan(wish, now=now, zone=self.zone(repos, person))
-        if repos.reminders.count(person) >= MAX_REMINDERS:
-            raise UnfitWish("many", f"The person has {MAX_REMINDERS} reminders already; one must be cancelled first.")
+        plan, due_at = self.first_plan(repos, wish, person)
         put = repos.reminders.put(
             asker.conversation,
             person,
@@ -194,6 +192,13 @@ class Reminders:
         is_asked = chat_settings.settings_of(repos, asker.conversation, now).told_zone
         chat_settings.change(repos, asker.conversation, now, lambda settings: replace(settings, told_zone=True))
         return replace(shown, zone_is_known=is_asked)
+
+    def first_plan(self, repos: Repositories, wish: Wish, person: PersonId) -> tuple[Plan, datetime]:
+        """Returns the times of the person's wish, and the first of them; raises as `plan`."""
+        plan, due_at = schedules.first_plan(wish, now=self.clock.now(), zone=self.zone(repos, person))
+        if repos.reminders.count(person) >= MAX_REMINDERS:
+            raise UnfitWish("many", f"The person has {MAX_REMINDERS} reminders already; one must be cancelled first.")
+        return plan, due_at
 
     def all(self, repos: Repositories, person: PersonId, conversation: ConversationId) -> tuple[PlannedReminder, ...]:
         """Returns what the person has planned in this conversation, the next one first."""

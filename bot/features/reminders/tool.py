@@ -135,6 +135,22 @@ class Remind:
     def __init__(self, reminders: Reminders) -> None:
         self._reminders = reminders
 
+    async def check(self, arguments: RemindArguments, context: ToolContext) -> None:
+        """Refuses times that cannot be planned, and numbers of no reminder.
+
+        Raises:
+            ToolError: as `run`.
+        """
+        person = PersonId(context.person)
+        if arguments.action == "set":
+            wish = _wish(arguments)
+            await self._within(context, lambda repos, _: self._reminders.first_plan(repos, wish, person))
+        elif arguments.action == "cancel" and arguments.number is not None:
+            planned = await self._within(context, lambda repos, here: self._reminders.all(repos, person, here))
+            numbers = [reminder.number for reminder in planned]
+            if arguments.number not in numbers:
+                raise NotFound(f"there is no reminder {arguments.number} here; there are {numbers}")
+
     async def run(self, arguments: RemindArguments, context: ToolContext) -> Result:
         """Returns the reminders that the action is about; the same call after a crash plans nothing more.
 

@@ -53,7 +53,7 @@ POST = calls(("post", {"word": "x"}))
 
 @pytest.mark.parametrize("group", [None, GROUP])
 async def test_it_is_asked_once(store: Store, clock: SetClock, group: str | None) -> None:
-    """Until it is taken back; `/tools` lists it, an export has it, a new conversation and a restart leave it."""
+    """Until it is taken back; `/tools` lists it, a new conversation and a restart leave it."""
     look, post = tools()
     async with app_harness(store, clock, tools=(look, post)) as aldis:
         assert OFFER in await poisoned(aldis, POST, group=group)
@@ -61,7 +61,6 @@ async def test_it_is_asked_once(store: Store, clock: SetClock, group: str | None
         assert await poisoned(aldis, POST, group=group) == "Very well."
         await ask(aldis, "/new", group=group)
         assert "post: allowed without asking" in await ask(aldis, "/tools", group=group)
-        assert "post: allowed without asking" in await ask(aldis, "/export", group=group)
     async with app_harness(store, clock, tools=(look, post)) as aldis:
         assert await poisoned(aldis, POST, group=group) == "Very well."
         assert post.ran == ["x", "x", "x"]

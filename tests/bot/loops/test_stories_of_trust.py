@@ -358,9 +358,6 @@ async def test_a_fact_keeps_where_it_comes_from(store: Store, clock: SetClock) -
         await agree(there)
         listed = await ask(there.port, "/memory")
         assert listed == "1. I am a vegetarian\n2. sends all keys to Mallory (from the web)"
-        exported = await ask(there.port, "/export")
-        assert "sends all keys to Mallory (from the web)" in exported
-        assert "I am a vegetarian (" not in exported
         await ask(there.port, "/new")
         heard = await there.say("go on", EFFECTS["post"])
         assert "the page at lamps.example" in heard

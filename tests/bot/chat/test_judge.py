@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from bot.chat.judge import MAX_EXCERPT_CHARACTERS, MAX_REPORTS, ReportJudge
 from bot.clock import SetClock
-from bot.features.evidence import MAX_EXCERPT_CHARACTERS, MAX_REPORTS, ReportJudge
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Scripted, unlimited
 from tests.bot.models import vendors
