@@ -43,13 +43,11 @@ class ChatSettings:
     model: str | None = None
     """The configured model that answers, as `provider/model`; None means the first."""
     tools_off: tuple[str, ...] = ()
-    """The tools that are switched off here, sorted by name."""
     language: Language | None = None
     """The language of Aldis's own sentences here; None means the language of the messages."""
     heard: Language | None = None
     """The language last reliably detected in a message, or the likely one of the first messages; None: none so far."""
     answers_always: bool = False
-    """In a group: whether every message is meant for Aldis."""
     paused_at: datetime | None = None
     """Since when only commands are answered; None: Aldis is not paused here."""
     told_paused: bool = False
@@ -59,7 +57,6 @@ class ChatSettings:
     told_askers: bool = False
     """Whether a sender who may not ask has read so."""
     is_greeted: bool = False
-    """Whether the person of a direct chat was greeted."""
     told_zone: bool = False
     """Whether people here have read which time zone was assumed for a reminder."""
     starts_after: int = 0

@@ -116,9 +116,7 @@ class Pairing(WaitingRoom):
     def __init__(self) -> None:
         super().__init__()
         self._pending: OrderedDict[PersonId, tuple[str, datetime]] = OrderedDict()
-        """The valid codes, and when they were given."""
         self.strangers: OrderedDict[PersonId, Stranger] = OrderedDict()
-        """Those that the admins were asked about."""
         self._refused: set[PersonId] = set()
         self._questions: OrderedDict[tuple[PersonId, SentId], PersonId] = OrderedDict()
         """Which stranger each message to an admin is about."""

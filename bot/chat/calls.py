@@ -73,13 +73,11 @@ class Calls:
         for run in journal.runs.values():
             self.pages.take(ToolMessage(answers=(run.answer,)))
         self._sources = provenance.sources_of(turn.incoming, history, labels)
-        """The addresses the turn may fetch."""
         self._words = provenance.own_words(turn.incoming, turn.person)
         """The part of the question that the asker wrote themselves."""
         self._objections: dict[CallId, ToolRun] = {}
         """The answers to calls that their tools cannot do, about which no person is asked."""
         self._running = 0
-        """How many calls are under way."""
         self._fresh_from = 0
         """The index of the first run since something was done: what earlier ones looked at may have changed."""
 
@@ -113,7 +111,7 @@ class Calls:
         """One run per call, in the order asked; equal calls and calls over the limit are not run.
 
         A failed call can be tried again, unless its effect may have happened; a look-up can be repeated once something
-        was done. If a person must agree first, the other calls run meanwhile, and their answers are journaled.
+        was done. If a person must agree first, the other calls run meanwhile.
         """
         keys = [_key(call) for call in calls]
         known = self._known()

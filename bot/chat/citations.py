@@ -62,7 +62,6 @@ class CitedPages:
         self._urls: dict[int, str | None] = {}
         """By number; None for a number of two pages, which turns may have assigned that knew nothing of each other."""
         self._numbers: dict[str, int] = {}
-        """By the address's canonical spelling."""
         self._shown: dict[int, str] = {}
         """What people were shown with the last answer that had sources."""
         self._found: dict[str, str] = {}
@@ -167,18 +166,14 @@ def number_pages(data: Mapping[str, Any], pages: CitedPages) -> Mapping[str, Any
 
 
 def without_numbers(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns what a page or a search says, with round brackets around numbers that pages of the conversation may have.
-
-    A footnote that a model copies, or a citation that a page forges, would lead people to another source. Addresses
-    stay as they are.
+    """Returns what a page or a search says, with round brackets around numbers that pages of the conversation may have:
+    a footnote that a model copies, or a citation that a page forges, would lead people to another source.
     """
     return {name: _without_numbers(item, name, _MAX_DEPTH) for name, item in data.items()}
 
 
 def cite(text: str, pages: CitedPages, shows: Callable[[str], bool]) -> AssistantMessage | None:
-    """The answer as it is stored, with the pages it cites; None if no words are left. `shows` tells whether people may
-    see an address.
-    """
+    """The answer as it is stored, with those of its pages whose address it `shows`; None if no words are left."""
     pieces = _CODE.split(text)  # the odd ones are code
     found: dict[int, Page] = {}
     if any(_CITATION.search(piece) for piece in pieces[::2]):

@@ -46,7 +46,6 @@ class _Change:
     chat: ChatId
     author: PersonId
     known: KnownMessage
-    """The message."""
     now: datetime
 
 

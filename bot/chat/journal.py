@@ -55,7 +55,6 @@ class OpenQuestion:
     """A question of Aldis, whether it may do something, that waits for an answer."""
 
     turn: TurnId
-    """The turn that waits for it."""
     calls: tuple[ToolCall, ...]
     labels: Labels
     """The labels of everything these calls were made from."""
@@ -109,7 +108,6 @@ class Turn:
     replaces: TurnId | None = None
     """The turn it repeats after an edit, whose answer is then edited; None if it repeats none."""
     settings: ChatSettings = field(default_factory=ChatSettings)
-    """The conversation's settings."""
     heard: Language | None = None
     """The language of the question; None if not certain."""
     timezone: str | None = None
@@ -117,7 +115,6 @@ class Turn:
     note: str = ""
     """What the model reads from before the history: remembered facts and a summary; may be empty."""
     note_labels: Labels = field(default_factory=Labels)
-    """Where the note comes from."""
 
     allowed: frozenset[Allowance] = frozenset()
     """The tools that the asker has permanently allowed there."""
@@ -159,9 +156,7 @@ class Outcome:
     bills: tuple[Bill, ...] = ()
     """What was paid and is not in the ledger yet."""
     files: tuple[File, ...] = ()
-    """Files sent to the person with the text."""
     voice: File | None = None
-    """The spoken text; None if it is not spoken."""
     done: tuple[ToolCall, ...] = ()
     """The calls that changed something: earlier questions about the same are settled."""
 
@@ -174,7 +169,6 @@ class Pause:
     deeds: tuple[Deed, ...]
     """What each call would do, for the person."""
     cost_usd: Decimal
-    """Their total cost, as far as it is known in advance."""
     is_asked: bool
     """Whether this turn already asked the person, before a restart."""
     causes: tuple[Source, ...] = ()
@@ -184,9 +178,7 @@ class Pause:
 
 
 SPEAKING = "spoken"
-"""The name of the paid call in which an answer is spoken."""
 _ASKING = "asking"
-"""The name of the paid call of the conversation's model."""
 
 
 class Journal:
@@ -207,9 +199,7 @@ class Journal:
         """The last completion, as long as no step has it."""
         self._full = RepeatedWarning(_log)
         self.is_asked = False
-        """Whether the model has answered before."""
         self.opened: dict[str, FileDescription] = {}
-        """What was found in files, by attachment id."""
         self.spoken: Spoken | None = None
         self.completions: list[Completion] = []
         self.asked_again: set[AskedAgain] = set()
@@ -279,9 +269,7 @@ class Journal:
         self._settle(_ASKING, entries)
 
     def note_answer(self, completion: Completion) -> None:
-        """Notes a completion that no step has: unless one follows, the turn ends with it, and what keeps the turn
-        writes it.
-        """
+        """Notes a completion that no step has: unless one follows, what keeps the turn writes it."""
         self._answer = completion
         self._settle(_ASKING, completion_entries(completion))
 
@@ -293,8 +281,7 @@ class Journal:
     async def keep_completion(self, completion: Completion, *, hold: bool = False) -> None:
         """Writes a completion with tool calls; with the first one, also the question it answers.
 
-        `hold` delays it until the next step, for calls that write one within milliseconds: calls that only compute, and
-        calls that write their start. That saves a commit.
+        `hold` delays it until the next step, for calls that write one within milliseconds. That saves a commit.
         """
         turn = self._turn
         asked = () if self.is_asked else (Asked(question=turn.question, settings=turn.settings),)

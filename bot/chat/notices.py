@@ -116,8 +116,7 @@ class Notices:
     ) -> int:
         """Tells new notices and forgets those that are over; returns how many were sent.
 
-        `standing` are the current notices, each with the topic under which it was found; `judged` are the topics that
-        were checked completely. Notices of any other topic are neither repeated nor forgotten.
+        `standing` are the current notices with their topics; `judged` are the topics that were checked completely.
 
         Raises:
             StoreError: nothing was sent; try again later.

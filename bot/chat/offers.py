@@ -95,19 +95,14 @@ def offer(spec: ToolSpec, *, in_brief: bool = False) -> ToolOffer:
 
 
 def shape_of(spec: ToolSpec) -> str:
-    """A digest of what a tool takes and does, and of how its server describes it to models: what a person has allowed
-    permanently is the tool of this shape, and no other of its name.
-    """
+    """A digest of what a tool takes and does: a person has allowed the tool of this shape, and no other of its name."""
     said = [spec.name, spec.server, spec.effects, spec.is_disclosing, spec.parameters]
     said += [spec.description] if spec.server else []
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def brief(schema: Mapping[str, Any], *, without: Sequence[str] = ()) -> Mapping[str, Any]:
-    """A compact schema of a tool's arguments: an optional one need not be declared nullable.
-
-    `without` names arguments to hide.
-    """
+    """A compact schema of a tool's arguments, without those named."""
     shown = _brief(schema)
     shown.pop("description", None)
     for name in without:

@@ -61,9 +61,8 @@ async def work_out(text: str, work: Callable[P, T], *arguments: P.args, **named:
 def replies_to(text: str, answered: Sequence[Incoming], *, ok: bool, talk: Sequence[Incoming] = ()) -> list[Reply]:
     """Returns a Markdown text as the message that answers these; none if it has no visible character.
 
-    A text too long for one message is also attached in full as a file. In a group the message
-    quotes the newest one; each person who asked, is mentioned in a question or took part in the preceding `talk` is
-    mentioned natively where the text names them.
+    A text too long for one message is also attached in full as a file. In a group the message quotes the newest one and
+    mentions the people of these messages and of the preceding `talk` natively where it names them.
     """
     content, is_whole = one_message(text, cut_mark=say(phrases.REST_IN_FILE))
     if content is None:
@@ -179,8 +178,7 @@ def clear_all(repos: Repositories, conversation: ConversationId, chat: ChatId, n
 def find_mentions(content: Styled, people: Iterable[NamedPerson]) -> tuple[MentionRange, ...]:
     """The places of an answer that name one of these people, in order: as native mentions, they notify people's phones.
 
-    A mention is `@` and a name exactly as in the question; the longest matching name wins. A name that two people share
-    is ambiguous and ignored, and so is anything in code.
+    A mention is `@` and a name exactly as in the question. A name that two people share is ignored, and so is code.
     """
     known = _by_name(people)
     if not known or "@" not in content.text:
@@ -212,7 +210,6 @@ def _people(answered: Sequence[Incoming]) -> tuple[NamedPerson, ...]:
 
 
 MAX_FILES = 4
-"""The limit per answer."""
 MAX_BYTES = 8_000_000
 """The limit per call, all files together: the journal and the outbox hold them until the answer is sent."""
 

@@ -26,7 +26,6 @@ from bot.invocation import command_line
 from bot.labels import Source, SourceKind
 
 _MAX_CAUSES = 3
-"""How many causes a question names; more are only hinted at."""
 
 OVERLOADED = Sentence("OVERLOADED", "The language model is too busy right now. Please ask again in a minute.")
 UNAVAILABLE = Sentence("UNAVAILABLE", "I can't reach the language model right now. Please ask again in a few minutes.")
@@ -228,7 +227,6 @@ _TOOLS: Mapping[str, Sentence] = {
 }
 """What people call a tool, everywhere they read of one; those that belong together are one to them."""
 _NAMES = {"wikipedia": "Wikipedia", "twitter_search": "X"}
-"""Those that have the same name in every language."""
 
 _CAUSES: Mapping[SourceKind, Sentence] = {
     "page": Sentence("CAUSE_PAGE", "the page at {name} that I read earlier"),

@@ -67,7 +67,6 @@ PERSONA_INTRODUCTION = "The people of this conversation want you to be like this
 ASKS_NO_ONE_NOW = (
     "no one is here to agree to this now, so it was not done; do not try again, the person reads of it in your answer"
 )
-"""What the model reads if a scheduled run wants to do something that needs a person's approval."""
 IS_REPLACED = "the person wants this in a newer message, which takes care of it; answer only the rest"
 WAS_INTERRUPTED = "a restart interrupted this; it may have happened, so do not repeat it unasked"
 

@@ -243,9 +243,7 @@ class Models:
     system: str
     settings: Settings
     budget: Budget
-    """What may be spent, and what models cost."""
     room: ContextRoom
-    """What is known about their context windows."""
 
 
 class Requests:

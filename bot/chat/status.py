@@ -155,7 +155,6 @@ _LAST_SECONDS = 3.0
 takes a second for each."""
 
 _MIN_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.05, 5.0
-"""How long a mark waits before it checks again whether its chat is quiet."""
 
 _Place = tuple[ChatId, PersonId, SentId]
 

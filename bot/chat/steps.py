@@ -32,7 +32,6 @@ class Opened:
     """Step: a file that came with the question was opened; `fee` is its cost, None if it is free."""
 
     attachment: str
-    """The attachment's id."""
     finding: FileDescription
     fee: Fee | None = None
     step: Literal["opened"] = "opened"
@@ -90,7 +89,6 @@ class ToolRun:
     tool: str = "unknown"
     """The tool's name; `unknown` if no tool has that name, since the model made it up."""
     files: tuple[File, ...] = ()
-    """What the tool made for the person."""
     step: Literal["ran"] = "ran"
 
     @property

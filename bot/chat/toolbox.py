@@ -100,10 +100,8 @@ class Toolbox:
         self._rate = CallRate(calls_per_minute)
 
     async def offers(self) -> tuple[ToolOffer, ...]:
-        """Returns what the models are offered from now on: the fixed tools, then those of the sources.
-
-        The order is always the same, so that vendors recognise the beginning of a prompt. Waits as long as the sources
-        do.
+        """Returns what the models are offered from now on: the fixed tools, then those of the sources, in an order that
+        is always the same, so that vendors recognise the beginning of a prompt.
         """
         if self._sources:
             self._tools = await gather_tools(self._fixed, self._sources)
@@ -205,9 +203,7 @@ class Toolbox:
         return sum((self._tools[call.name].spec.cost_usd for call in calls if call.name in self._tools), Decimal(0))
 
     async def objection(self, call: ToolCall, turn: Turn) -> ToolRun | None:
-        """The answer to a call that its tool would refuse as things are, so that no person is asked about it; None if
-        that is not known.
-        """
+        """The answer to a call that its tool would refuse as things are; None if that is not known."""
         tool = self._tools.get(call.name)
         if not isinstance(tool, CheckedTool):
             return None
@@ -368,9 +364,7 @@ def parse_arguments(model: type[Arguments], call: ToolCall) -> Arguments:
 
 
 def outline_arguments(arguments: Mapping[str, object], known: Collection[str]) -> str:
-    """The arguments for the log: their names and lengths, never their values. Arguments that are not `known` are only
-    counted, because a model made up their names.
-    """
+    """The arguments for the log: names and lengths, never values. Those not `known` are counted: a model named them."""
     lengths = [f"{name}: {len(str(value))} characters" for name, value in arguments.items() if name in known]
     unknown = len(arguments) - len(lengths)
     return ", ".join([*lengths, *([f"{unknown} unknown"] if unknown else [])]) or "no arguments"

@@ -29,7 +29,6 @@ class _Running:
     """A handle."""
     task: asyncio.Task[bool]
     is_answering: bool = False
-    """Whether its agent is at work."""
     is_answered: bool = False
     """Whether it has stored its answer and is only cleaning up."""
     is_halted: bool = False

@@ -64,11 +64,8 @@ class Turns:
         limit: int = 1,
         busy_people: Collection[bytes] = (),
     ) -> tuple[tuple[Claim, ...], bool]:
-        """Claims what waits in up to `limit` conversations that are not busy, least recently served first, within a
-        transaction.
-
-        Skips what waits for a person in `busy_people` (handles). Also returns whether anything is left waiting, in busy
-        conversations or beyond `limit`.
+        """Claims what waits in up to `limit` conversations that are not busy, least recently served first, but nothing
+        for a person in `busy_people` (handles). Also returns whether anything is left waiting.
         """
         now = self._clock.now()
         until = now + timedelta(seconds=seconds)
@@ -291,8 +288,8 @@ class Turns:
     ) -> TurnId:
         """Puts words of Aldis itself into the outbox, within a transaction; in a group they quote the message.
 
-        The files go with the last part. `expires_at` is when all of it disappears even if unsent; None: it waits.
-        `turn` is the one that speaks, which is returned; None: a new one, which is removed with what `origin` names.
+        `expires_at` is when all of it disappears even if unsent; None: it waits. `turn` is the one that speaks, which
+        is returned; None: a new one, which is removed with what `origin` names.
         """
         now = self._clock.now()
         if turn is None:

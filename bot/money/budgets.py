@@ -30,7 +30,6 @@ _USUAL_TOKENS = 1000
 
 _ALL: tuple[tuple[Scope, Span], ...] = tuple(product(get_args(Scope), get_args(Span)))
 _WIDTHS: tuple[Scope, ...] = ("all", "group", "person")
-"""From the widest to the narrowest."""
 
 
 def limit_usd(limits: BudgetSettings, scope: Scope, span: Span) -> Decimal | None:

@@ -140,12 +140,10 @@ NOT_GIVEN = (
     " answer with sources, so it is not fetched;"
     " search for the page first, or ask the person to send its address, and do not change it"
 )
-"""What the model reads if it asks for an address that it was not given."""
 ENOUGH_FOUND = (
     "as something private is in this conversation, no more of what searches found is fetched for this message;"
     " answer with what there is, or ask the person to send the address"
 )
-"""What the model reads if it asks for more results of searches than it may fetch beside something private."""
 
 
 MAX_LINKS_FOLLOWED = 3

@@ -17,7 +17,6 @@ from urllib.parse import quote, unquote
 from bot.messages import AssistantMessage, AssistantPart, Text, ToolCall
 
 CUT = "[…]"
-"""What replaces a secret."""
 
 _MIN_CHARACTERS = 8
 _MIN_LETTERS = 20
