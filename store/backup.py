@@ -145,6 +145,7 @@ def _copy(source: Path, target: Path) -> None:
     if source.exists():
         _create(target)
         shutil.copyfile(source, target)
+        sync(target)
 
 
 def _create(file: Path) -> None:

@@ -38,13 +38,7 @@ after the backup are gone, because Signal delivers nothing twice: people who sti
 
 def back_up(given: Settings, options: argparse.Namespace) -> int:
     """`backup FOLDER`: copies the store, even while Aldis runs."""
-    folder = Path(options.folder).absolute()
-
-    async def copied(store: Store) -> Mapping[str, Any]:
-        return {"file": str(await store.backup(folder, now=Clock().now()))}
-
-    answer = asyncio.run(_done(given, "backup", {"folder": str(folder)}, copied))
-    print(answer["file"], flush=True)
+    print(asyncio.run(_back_up(given.store.path, Path(options.folder).absolute())), flush=True)
     print(NOT_INCLUDED, file=sys.stderr)
     return 0
 
@@ -115,9 +109,9 @@ def check(given: Settings, _: argparse.Namespace) -> int:
     """`upgrade-check`: status 0 if this version opens a copy of the store."""
     logs.set_up("ERROR", given.log.format)
     path = given.store.path.absolute()
-    _must_exist(path)
     folder = path.parent / "backups"
-    backup, running = asyncio.run(_back_up(path, folder))
+    backup = asyncio.run(_back_up(path, folder))
+    running = (asyncio.run(ask_running(path, "state")) or {}).get("build")
     ours = f"Aldis {describe_build(build())}"
     print(f"version  {f'Aldis {describe_build(running)} -> {ours}' if running else f'{ours}, while none is running'}")
     print(f"backup   {backup} and the same with -keys: keep it, and the master key, for the way back")
@@ -137,10 +131,10 @@ async def _migrate(given: Settings) -> None:
         pass
 
 
-async def _back_up(path: Path, folder: Path) -> tuple[Path, Mapping[str, Any]]:
-    """Returns a backup, and the build of the running Aldis; an empty one if none runs."""
+async def _back_up(path: Path, folder: Path) -> Path:
+    """Returns a backup, by the running Aldis or else of the files as they lie."""
     answer = await ask_running(path, "backup", {"folder": str(folder)})
-    if answer is None:
-        return await asyncio.to_thread(copy_closed, path, folder, now=Clock().now()), {}
-    state = await ask_running(path, "state") or {}
-    return Path(answer["file"]), state.get("build", {})
+    if answer is not None:
+        return Path(answer["file"])
+    _must_exist(path)
+    return await asyncio.to_thread(copy_closed, path, folder, now=Clock().now())

@@ -73,6 +73,7 @@ async def test_without_a_running_one_the_store_is_not_opened(world: World) -> No
     assert (failed.status, failed.stderr.count("\n")) == (2, 1)
     for copy in world.left():
         (world.folder / "backups" / copy).unlink()
+    assert (await world.verb("backup", "copies", module=NEWER)).status == 0
     checked = await world.verb("upgrade-check", module=NEWER)
     assert checked.status == 0, checked.stderr
     assert ((world.folder / "aldis.db").read_bytes(), (world.folder / "aldis.db-wal").read_bytes()) == before

@@ -111,29 +111,6 @@ async def test_a_commit_that_fails_fails_every_unit_in_it(database: Database) ->
     assert await database.transaction(said("word")) == "word"
 
 
-async def test_a_unit_that_hides_a_full_disk_takes_no_one_in(database: Database) -> None:
-    """A unit that catches the error and goes on has not kept anything, and fails, whatever it gives or raises."""
-    [pages] = await rows(database, "PRAGMA main.page_count")
-    await rows(database, f"PRAGMA main.max_page_count = {pages}")
-
-    def hiding(raised: Exception | None) -> Work:
-        def work(connection: sqlite3.Connection) -> None:
-            try:
-                said("x" * 100_000)(connection)
-            except sqlite3.OperationalError as error:
-                if raised is not None:
-                    raise raised from error
-
-        return work
-
-    for raised in (None, Oops()):
-        first, hidden = await outcomes(database, said("small"), hiding(raised))
-        [alone] = await outcomes(database, hiding(raised))
-        assert isinstance(first, StoreError)
-        assert all(isinstance(each, Oops if raised else StoreError) for each in (hidden, alone))
-    assert await words(database) == []
-
-
 async def test_reading_waits_for_no_later_commit(database: Database) -> None:
     """A read goes before the units that wait for the next commit, however long the present one takes."""
     order: list[str] = []

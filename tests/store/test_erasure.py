@@ -1,6 +1,5 @@
 """Forgetting: what must be gone is gone, from all files, whole; what must stay, and what came later, is there."""
 
-import asyncio
 import sqlite3
 from contextlib import closing
 from datetime import timedelta
@@ -175,29 +174,6 @@ class TestAConversation:
         conversation = await store.conversation("direct:a", now=NOON)
         assert await store.read(lambda repos: ledger_sum(repos, conversation)) == spent
         assert await rows(store, "SELECT turn_id FROM ledger") == [(None,)]
-
-    async def test_it_can_be_forgotten_again_and_again(self, path: Path) -> None:
-        """Each time under a new key, of which there is always one, also after a restart."""
-        async with open_store(path, realm="signal") as store:
-            for number in range(3):
-                await talked(store, "direct:a", 2 * number, b"one")
-                seen = set(wrapped(path))
-                answer = await forgotten(store, "direct:a", await ordered(store, "direct:a", 2 * number + 1))
-                assert answer.erased == Erasure(turns=1)
-                assert len(wrapped(path)) == len(seen) == 2
-                assert len(set(wrapped(path)) & seen) == 1
-            await talked(store, "direct:a", 9, b"last")
-        async with open_store(path, realm="signal") as store:
-            assert await remembered(store, "direct:a") == [b"asked last", b"told last"]
-
-    async def test_who_asks_for_it_meanwhile_gets_the_new_one(self, store: Store) -> None:
-        """No one is left with the id of a conversation that has gone, however the two met."""
-        for number in range(4):
-            command = await ordered(store, "direct:a", number)
-            both = [forgotten(store, "direct:a", command), store.conversation("direct:a", now=NOON)]
-            await asyncio.gather(*(both if number % 2 else reversed(both)))
-            [(kept,)] = await rows(store, "SELECT id FROM conversations")
-            assert await store.conversation("direct:a", now=NOON) == kept
 
     async def test_if_the_answer_fails_nothing_is_forgotten(self, store: Store) -> None:
         """All of it is one transaction: the exception comes through, and everything is as it was."""
