@@ -56,10 +56,7 @@ ok, hint, warning, problem = (partial(Finding, level) for level in get_args(Leve
 
 
 def format_findings(findings: Iterable[Finding], *, is_verbose: bool = True) -> str:
-    """Returns a line for each finding, and one below it for what to do.
-
-    Without `is_verbose` nothing is advertised: no hints, and no advice where all is well.
-    """
+    """Returns a line for each finding, and one below it for what to do; else no hints, no advice where all is well."""
     lines: list[str] = []
     for finding in findings:
         if finding.level == "hint" and not is_verbose:

@@ -132,11 +132,11 @@ async def look_at(
     known = {name: read(entry) for name, entry in _by_name(cast("Json", listed)).items()}
     if not known and area == "models":
         return [problem(area, f"{at} answers, but has no model yet", "add one there")], known
-    found = [ok(area, f"{at} answers")]
+    found = ok(area, f"{at} answers")
     if server.key and server.is_vendor:
-        found = [ok(area, f"{at} answers and accepts the key", notice=server.of_key)]
+        found = ok(area, f"{at} answers and accepts the key", notice=server.of_key)
     named = (_look_for(model, server, models[model], known, deps.tool_deps.http) for model in models if known)
-    return [*found, *await asyncio.gather(*named)], known
+    return [found, *await asyncio.gather(*named)], known
 
 
 def _body(answer: JsonAnswer | ToolError) -> object:
@@ -247,8 +247,7 @@ async def check_models(settings: Settings, deps: Deps) -> list[Finding]:
     """Returns whether the servers of the models can be reached, take the key and have the models; for nothing."""
     llm = settings.llm
     named = {llm.model_of(name): f"LLM__{name.upper()}__MODEL" for name in llm.providers_in_order}
-    for choice in llm.choices:
-        named.setdefault(choice, "LLM__CHOICES")
+    named = {**named, **{choice: "LLM__CHOICES" for choice in llm.choices if choice not in named}}
     of_vendors: dict[str, dict[str, str]] = {}
     for name, variable in named.items():
         vendor, _, model = name.partition("/")
@@ -348,10 +347,7 @@ async def ask(provider: Provider, text: str, tools: Sequence[ToolOffer]) -> Comp
 
 
 class ModelTroubles:
-    """Failures of models that only the operator can mend: a key is refused, a model is not there or refuses everything.
-
-    Each stands until the same model has answered.
-    """
+    """Failures of models that only the operator can mend, each until the same model has answered."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str], tuple[Finding, ...]] = {}

@@ -14,7 +14,6 @@ from babel.core import Locale
 from bot.i18n.language import Language, current_language
 
 FOLDER = Path(__file__).parent / "locales"
-"""`LANGUAGE/LC_MESSAGES/aldis.po`, as gettext lays them out."""
 _FRENCH_SPACE = re.compile(r"(?<=«) | (?=[:;!?»])")
 """The places where French has a non-breaking space."""
 
@@ -24,11 +23,10 @@ class Sentence:
     """A sentence as written in the code: in English, with placeholders as in `str.format`."""
 
     name: str
-    """Its key in the catalogues; unique, even among sentences with the same English."""
+    """Its key in the catalogues."""
     text: str
-    """The English text; if there are two forms, the one for a `count` of 1."""
     plural: str | None = None
-    """The English text for every other `count`; None if there is only one form."""
+    """The English text for every `count` but 1; None if there is only one form."""
 
 
 def say(sentence: Sentence, /, **values: object) -> str:
