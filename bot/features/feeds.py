@@ -248,7 +248,9 @@ class FeedCommands(CommandGroup):
                 return say(FEED_ONLY_ADMINS)
             if added:
                 return self._add(repos, added["url"])
-            return _remove(repos, int(removed["number"])) if removed else self._list(repos)
+            if removed:
+                return _remove(repos, int(removed["number"]))
+            return "\n".join(map(self._line, repos.feeds.all())) or say(NO_FEEDS)
 
         return answer
 
@@ -258,10 +260,6 @@ class FeedCommands(CommandGroup):
             return say(FEED_NO_ADDRESS)
         feed = repos.feeds.add(url, now=self._context.clock.now())
         return say(FEED_KNOWN) if feed is None else say(FEED_ADDED, name=_name(feed))
-
-    def _list(self, repos: Repositories) -> str:
-        lines = [self._line(feed) for feed in repos.feeds.all()]
-        return "\n".join(lines) or say(NO_FEEDS)
 
     def _line(self, feed: Feed) -> str:
         when = "" if feed.read_at is None else moment(feed.read_at.astimezone(ZoneInfo(self._timezone)))

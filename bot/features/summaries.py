@@ -7,8 +7,7 @@ The window is `HISTORY__MAX_TURNS` and `HISTORY__MAX_TOKENS`, or what a request 
 is, the later a summary begins. Only what is cut off is summarized, down to a third of a window, so that two thirds of a
 window's worth of talk cost one call and the beginning of the requests in between stays the same: no cache is written
 more often. If anything was taken back, edited or forgotten while the model wrote, its text is worthless: it is paid for
-and dropped. Unusable text (cut off, empty) is paid for too, so the model is asked again only half a window later; until
-then the oldest turns are not read, as without summaries.
+and dropped, as is unusable text (cut off, empty); then the oldest turns are not read, as without summaries.
 """
 
 import asyncio
@@ -25,7 +24,7 @@ from bot.chat.citations import in_hosts
 from bot.chat.journal import Turn
 from bot.chat.room import ContextRoom, complete, failed_entries, question_row
 from bot.clock import Clock
-from bot.errors import ContextTooLong, ProviderError
+from bot.errors import ProviderError
 from bot.logs import describe_error
 from bot.messages import AssistantMessage, Message, UserMessage
 from bot.metrics import Counts
@@ -43,14 +42,13 @@ _MEANWHILE = 100
 """By how many turns more the newest ones are checked after the model has written."""
 _MESSAGE_CHARACTERS = 2000
 _TRANSCRIPT_BYTES = 60_000
-_SUMMARY_CHARACTERS = 4000
-_SUMMARY_WORDS = 300
+_SUMMARY_CHARACTERS = 1600
+_SUMMARY_WORDS = 200
+"""Room for both is left also in a window of 4,096 tokens."""
 _OUTPUT_TOKENS = 1500
 _SYSTEM_TOKENS = 400
 _MIN_WINDOW_TOKENS = 600
 """A window that is smaller counts as this: otherwise each turn would cost a summary."""
-_CHARACTERS_PER_WORD = 8
-"""More than in any of the four languages, so that a summary of so many words is not cut off."""
 
 _SYSTEM = """\
 You sum up the older part of a conversation between people and an assistant in the Signal messenger, for the assistant \
@@ -103,8 +101,6 @@ class Summaries:
         self._budget = budget
         self._settings = settings
         self._window = settings.history
-        self._rests: dict[ConversationId, int] = {}
-        """For how many more turns the model is not asked again, after it wrote something unusable."""
         self._waiting: dict[ConversationId, Turn] = {}
         self._wakeup = asyncio.Event()
         self.is_idle = True
@@ -151,10 +147,6 @@ class Summaries:
 
         It is charged to the person who asked last. If the budget is used up or the model fails, nothing is done.
         """
-        if left := self._rests.pop(turn.conversation, 0):
-            if left > 1:
-                self._rests[turn.conversation] = left - 1
-            return False
         older = await self._store.read(lambda repos: self._older(repos, turn.conversation, turn.settings.model))
         if older is None:
             return False
@@ -169,8 +161,6 @@ class Summaries:
             failed = Bill(reservation=reserved, entries=failed_entries(error))
             await self._store.transaction(lambda repos: self._budget.settle(repos, turn.payer, (failed,)))
             _log.warning("conversation %d was not summarized: %s", turn.conversation, type(error).__name__)
-            if isinstance(error, ContextTooLong):
-                self._rests[turn.conversation] = self._window.max_turns // 2
             return False
         return await self._keep(turn, older, completion, reserved)
 
@@ -203,12 +193,6 @@ class Summaries:
         said = tuple(message for turn in read[:cut] for message in turn)
         return _Older(former=former, turns=dict(list(turns.items())[:cut]), said=said)
 
-    def _max_characters(self, model: str | None) -> int:
-        """The longest summary; in a small window it must leave room for what is read again in full."""
-        window = self._room.window_tokens(model)
-        # A tenth of it, by estimate.
-        return _SUMMARY_CHARACTERS if window is None else min(_SUMMARY_CHARACTERS, window * 3 // 10)
-
     def _request(self, turn: Turn, older: _Older) -> Request:
         model, output_tokens, max_bytes = turn.settings.model, _OUTPUT_TOKENS, _TRANSCRIPT_BYTES
         if (window := self._room.window_tokens(model)) is not None:
@@ -217,7 +201,7 @@ class Summaries:
             left = (window - _SYSTEM_TOKENS - output_tokens) * prompt.BYTES_PER_TOKEN
             max_bytes = max(0, min(max_bytes, left))
         return Request(
-            system=_SYSTEM.format(words=min(_SUMMARY_WORDS, self._max_characters(model) // _CHARACTERS_PER_WORD)),
+            system=_SYSTEM.format(words=_SUMMARY_WORDS),
             messages=(UserMessage(text=_transcript(older, max_bytes)),),
             tools=(),
             may_call_tools=False,
@@ -231,11 +215,8 @@ class Summaries:
 
     async def _keep(self, turn: Turn, older: _Older, completion: Completion, reserved: Reservation) -> bool:
         """Charges for it, and keeps what the model wrote if everything that it was based on still stands."""
-        max_characters = self._max_characters(turn.settings.model)
-        text = "" if completion.message is None else completion.message.text.strip()[:max_characters]
+        text = "" if completion.message is None else completion.message.text.strip()[:_SUMMARY_CHARACTERS]
         is_whole = completion.stop is Stop.END and bool(text)
-        if not is_whole:
-            self._rests[turn.conversation] = self._window.max_turns // 2
         former = [] if older.former is None else [labels.load_labels(older.former.labels)]
         summary = Summary(
             first=older.former.first if older.former else next(iter(older.turns)),
