@@ -32,7 +32,7 @@ from bot.events import ChatId, Incoming, PersonId, SentId
 from bot.labels import UNKNOWN, Labels, join_labels, load_labels
 from bot.messages import AssistantMessage, CallId, Message, ToolMessage, UserMessage
 from bot.trust import provenance
-from store import Claim, ConversationId, Fact, Repositories, Store, StoredMessage, TurnId
+from store import Claim, ConversationId, Repositories, Store, StoredMessage, TurnId
 
 _FACTS = (
     "(A note from Aldis: what this person has asked to be remembered about them. Use it where it matters, without"
@@ -180,9 +180,13 @@ def read_turn(
     facts, summary = repos.facts.all(conversation, now=now), repos.summaries.of(conversation, now=now)
     if summary is not None and summary.first <= settings.starts_after:
         summary = None
-    notes = [_listed(facts)] if facts else []
+    known = [f"{fact.number}. {fact.fact.decode()}" for fact in facts if fact.fact is not None]
+    notes = ["\n".join([_FACTS, *known])] if facts else []
     notes += [] if summary is None else [f"{_SUMMARY}\n{summary.summary.decode()}"]
-    notes += [_still_open(open_questions)] if open_questions else []
+    if open_questions:  # the newest that the person has not answered yet
+        calls = [call for question in open_questions[-_MAX_QUESTIONS:] for call in question.calls]
+        asked_about = (f"- {call.name} {json.dumps(call.arguments, ensure_ascii=False)}" for call in calls)
+        notes.append("\n".join([_OPEN, *asked_about]))
     kept = [*(fact.labels for fact in facts), *([] if summary is None else [summary.labels])]
     quoted = [_of_quoted(repos, conversation, message, open_questions) for message in incoming]
     read_after = max(settings.starts_after, 0 if summary is None else summary.last)
@@ -211,17 +215,6 @@ def read_turn(
         allowed=frozenset(Allowance(tool=one.tool, shape=one.shape) for one in repos.grants.of(conversation, asker)),
         open_questions=open_questions,
     )
-
-
-def _listed(facts: Sequence[Fact]) -> str:
-    lines = [f"{fact.number}. {fact.fact.decode()}" for fact in facts if fact.fact is not None]
-    return "\n".join([_FACTS, *lines])
-
-
-def _still_open(questions: Sequence[OpenQuestion]) -> str:
-    """The newest questions the person has not answered yet."""
-    calls = [call for question in questions[-_MAX_QUESTIONS:] for call in question.calls]
-    return "\n".join([_OPEN, *(f"- {call.name} {json.dumps(call.arguments, ensure_ascii=False)}" for call in calls)])
 
 
 def _open_questions(repos: Repositories, claim: Claim, incoming: tuple[Incoming, ...]) -> tuple[OpenQuestion, ...]:

@@ -84,7 +84,9 @@ def offer(spec: ToolSpec, *, in_brief: bool = False) -> ToolOffer:
     rare = [name for name in spec.parameters.get("properties", ()) if in_brief and name in spec.arguments.rare]
     more = f" Takes besides (see {NAME}): {', '.join(rare)}." if rare else ""
     parameters = spec.parameters if spec.server else brief(spec.parameters, without=rare)
-    line = f"{_signature(spec.name, parameters)}: {spec.seldom or _first_sentence(spec.description)}{cost}"
+    begins = " ".join(spec.description[:_MAX_LINE_CHARACTERS].split())
+    sentence = re.split(r"[.;:] ", begins, maxsplit=1)[0].removesuffix(".")
+    line = f"{_signature(spec.name, parameters)}: {spec.seldom or sentence}{cost}"
     return ToolOffer(
         name=spec.name,
         description=f"{spec.description}{cost}{more}",
@@ -126,12 +128,6 @@ def _brief(schema: Mapping[str, Any]) -> dict[str, Any]:
         properties = cast("dict[str, dict[str, Any]]", found["properties"])
         found["properties"] = {name: _brief(value) for name, value in properties.items()}
     return found
-
-
-def _first_sentence(description: str) -> str:
-    """The first sentence of a description, cut to one short line, without its full stop."""
-    sentence = " ".join(description[:_MAX_LINE_CHARACTERS].split())
-    return re.split(r"[.;:] ", sentence, maxsplit=1)[0].removesuffix(".")
 
 
 def _signature(name: str, parameters: Mapping[str, Any]) -> str:

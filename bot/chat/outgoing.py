@@ -68,7 +68,10 @@ def replies_to(text: str, answered: Sequence[Incoming], *, ok: bool, talk: Seque
     if content is None:
         return []
     newest = answered[-1]
-    people = _people((*talk, *answered)) if newest.chat.is_group else ()
+    people: list[NamedPerson] = []
+    for message in (*talk, *answered) if newest.chat.is_group else ():
+        people += [NamedPerson(name=message.name, person=message.author)] if message.name else []
+        people += message.mentioned
     mentions = find_mentions(content, people)[:MAX_RANGES]
     whole = File(name=WHOLE_ANSWER, content_type="text/plain", data=text.encode(errors="replace"))
     return [
@@ -201,12 +204,6 @@ def _by_name(people: Iterable[NamedPerson]) -> dict[str, PersonId]:
         for name in {one.name, safe_name(one.name)}:
             holders.setdefault(name, set()).add(one.person)
     return {name: persons.pop() for name, persons in holders.items() if name and len(persons) == 1}
-
-
-def _people(answered: Sequence[Incoming]) -> tuple[NamedPerson, ...]:
-    """The people who wrote these messages or are mentioned in them, by the names used there."""
-    named = [NamedPerson(name=message.name, person=message.author) for message in answered if message.name]
-    return (*named, *(one for message in answered for one in message.mentioned))
 
 
 MAX_FILES = 4

@@ -163,7 +163,18 @@ class SafetyNumbers:
         noticed = frozenset(self._noticed)
         self._known = known = await self._ask()
         ours = await self._store.read(lambda repos: self._ours(repos, known, noticed))
-        accepted = await self._accept(ours) if self._accepts else frozenset[PersonId]()
+        accepted = set[PersonId]()
+        signal = self._signal
+        for person in sorted(ours if self._accepts else ()):
+            try:
+                if signal is not None:
+                    await signal.trust(person)
+            except CallRefused:
+                _log.error("a new safety number was not accepted: the bridge refuses it")
+            else:
+                accepted.add(person)
+                self._counts.add("safety_numbers_accepted")
+                _log.warning("a new safety number was accepted, as SIGNAL__NEW_SAFETY_NUMBERS says")
         suspects = await self._store.transaction(lambda repos: self._write(repos, known, ours - accepted, accepted))
         for person in noticed & frozenset(self._noticed):  # it is known by now, or was asked for often enough
             self._noticed[person] += 1
@@ -220,23 +231,8 @@ class SafetyNumbers:
 
         return frozenset(one for one in known.untrusted if one in ours or writes(one))
 
-    async def _accept(self, people: Collection[PersonId]) -> frozenset[PersonId]:
-        """Trusts the new keys of these people; returns whose the bridge has accepted."""
-        accepted: set[PersonId] = set()
-        for person in sorted(people):
-            try:
-                if self._signal is not None:
-                    await self._signal.trust(person)
-            except CallRefused:
-                _log.error("a new safety number was not accepted: the bridge refuses it")
-            else:
-                accepted.add(person)
-                self._counts.add("safety_numbers_accepted")
-                _log.warning("a new safety number was accepted, as SIGNAL__NEW_SAFETY_NUMBERS says")
-        return frozenset(accepted)
-
     def _write(
-        self, repos: Repositories, known: _Known, people: Collection[PersonId], accepted: frozenset[PersonId]
+        self, repos: Repositories, known: _Known, people: Collection[PersonId], accepted: set[PersonId]
     ) -> tuple[Suspect, ...]:
         """Records who is not trusted, tells the admins about new ones, but not the suspects, who may be other people by
         now, and releases what need not be held.
