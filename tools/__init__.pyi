@@ -55,7 +55,7 @@ from .news import MAX_DAYS as MAX_DAYS
 from .news import NewsOptions as NewsOptions
 from .search.base import Hit as Hit
 from .search.options import SearchOptions as SearchOptions
-from .search.service import clean_query as clean_query
+from .search.services import clean_query as clean_query
 from .text import clean_line as clean_line
 from .text import clean_text as clean_text
 from .text import fit_json as fit_json

@@ -10,7 +10,7 @@ from tools.catalog import CATALOG
 from tools.evidence.sources import Judge
 from tools.http import Http
 from tools.search.options import SearchOptions
-from tools.search.service import SearchService
+from tools.search.services import SearchService
 from tools.web.fetch import Fetcher
 from tools.web.papers import Papers
 

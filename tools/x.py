@@ -26,7 +26,7 @@ from tools.base import Arguments, Intent, Key, Options, Quotas, Result, ToolCont
 from tools.errors import BadArguments, Disabled, RateLimited, ToolError
 from tools.http import Http, JsonAnswer, bearer
 from tools.search.base import Query, SearchRow, hit
-from tools.search.service import SearchService, clean_query, row
+from tools.search.services import SearchService, clean_query, row
 from tools.text import clean_line, shorten
 
 SITE = "x.com"

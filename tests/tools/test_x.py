@@ -18,7 +18,7 @@ from tests.servers.x import NOW, TOKEN, X, post, refused
 from tests.tools.conftest import Asked, Plenty
 from tools import BadArguments, Http, ToolContext
 from tools.search.options import SearchOptions
-from tools.search.service import SearchService
+from tools.search.services import SearchService
 from tools.x import TwitterOptions, TwitterSearch
 
 AT_X = page("A lamp on X", "https://x.com/keeper/status/7", "It is lit.")

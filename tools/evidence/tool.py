@@ -31,8 +31,7 @@ from tools.evidence.sources import (
     terms,
 )
 from tools.search.base import Hit, Language, Query, SearchResult, trim_query
-from tools.search.service import SearchService, clean_query, row
-from tools.search.services import WIKIPEDIA
+from tools.search.services import WIKIPEDIA, SearchService, clean_query, row
 from tools.text import shorten
 from tools.web.addresses import canonical_url
 

@@ -1,1 +1,1 @@
-"""Searching for every tool: `service` asks the search services, one module each, behind the seam in `base`."""
+"""Searching for every tool: `services` behind the seam in `base`."""

@@ -1,5 +1,5 @@
 """The seam to search services: a query goes in, hits come out. Which service is asked when is
-`tools.search.service`'s.
+`tools.search.services`'.
 """
 
 import re

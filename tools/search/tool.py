@@ -1,6 +1,6 @@
 """The tool `web_search`: passes a model's query to the search services and returns the results.
 
-`tools.search.service` chooses the service, and has what all searching tools share.
+`tools.search.services` chooses the service, and has what all searching tools share.
 """
 
 from typing import Annotated, Any, Literal, cast
@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
 from tools.search.base import Freshness, Language, Query, trim_query
 from tools.search.options import MAX_RESULTS, SearchOptions
-from tools.search.service import SearchService, clean_query, row
+from tools.search.services import SearchService, clean_query, row
 from tools.web.addresses import Site
 
 MAX_QUERY_CHARS = 500

@@ -18,7 +18,7 @@ from tools import Disabled, Hit, Http, Judgement, Result, Stance, Tone, ToolCont
 from tools.evidence.sources import VerifyNewsOptions
 from tools.evidence.tool import VerifyNews
 from tools.search.options import SearchOptions
-from tools.search.service import SearchService
+from tools.search.services import SearchService
 
 PRICE = Decimal("0.008")  # of a search
 CLAIM = "A bridge in Larkhaven collapsed and 43 people died"

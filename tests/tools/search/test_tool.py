@@ -18,8 +18,7 @@ from tests.waiting import DEADLINE_SECONDS
 from tools import Disabled, Http, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
 from tools.search.base import Hit, Query, SearchRow, hit, trim_query, with_operators
 from tools.search.options import SearchOptions
-from tools.search.service import KEPT_FOR, SearchService
-from tools.search.services import SERVICES
+from tools.search.services import KEPT_FOR, SERVICES, SearchService
 from tools.search.tool import WebSearch
 
 KEY = Brave.KEY
