@@ -104,22 +104,14 @@ class _Numbered(BaseModel):
     slug: str = Field(validation_alias=AliasPath("events", 0, "slug"))
 
 
-class Polymarket:
-    """Polymarket's Gamma API."""
-
-    def __init__(self, http: Http, base_url: str = _BASE_URL) -> None:
-        self._http, self._base_url = http, base_url
-
-    async def ask(self, path: str, params: Mapping[str, str] | None = None) -> JsonAnswer:
-        """Returns a success; raises a `ToolError` without one, `NotFound` if there is no such market."""
-        answer = await self._http.get_json(
-            f"{self._base_url}{path}", service=_SERVICE, params=params or {}, timeout_seconds=_TIMEOUT_SECONDS
-        )
-        if params is None and answer.status in _MISSING:
-            raise NotFound(f"{_SERVICE} has no such market; find it with market_search.")
-        if not answer.ok:
-            raise answer.refusal(_SERVICE)
-        return answer
+async def _ask(http: Http, url: str, params: Mapping[str, str] | None = None) -> JsonAnswer:
+    """Returns a success; raises a `ToolError` without one, `NotFound` if there is no such market."""
+    answer = await http.get_json(url, service=_SERVICE, params=params or {}, timeout_seconds=_TIMEOUT_SECONDS)
+    if params is None and answer.status in _MISSING:
+        raise NotFound(f"{_SERVICE} has no such market; find it with market_search.")
+    if not answer.ok:
+        raise answer.refusal(_SERVICE)
+    return answer
 
 
 class MarketSearchArguments(Arguments):
@@ -139,8 +131,8 @@ class MarketGetArguments(Arguments):
 class MarketSearch:
     """Searches prediction markets."""
 
-    def __init__(self, polymarket: Polymarket) -> None:
-        self._polymarket = polymarket
+    def __init__(self, http: Http, base_url: str) -> None:
+        self._http, self._base_url = http, base_url
 
     spec = ToolSpec(
         name="market_search",
@@ -164,9 +156,9 @@ class MarketSearch:
         params = {"q": query, "search_tags": "false", "search_profiles": "false", "limit_per_type": str(count)}
         params |= {"keep_closed_markets": "1"} if arguments.also_closed else _OPEN
         try:
-            answer = await self._polymarket.ask("/public-search", params)
+            answer = await _ask(self._http, f"{self._base_url}/public-search", params)
         except TooLarge:  # events with many candidates
-            answer = await self._polymarket.ask("/public-search", params | {"limit_per_type": "1"})
+            answer = await _ask(self._http, f"{self._base_url}/public-search", params | {"limit_per_type": "1"})
         found = (answer.parse(_Found, _SERVICE).events or ())[:count]
         message = {} if found else {"message": "No market was found; try fewer or other words, in English."}
         rows = [_row(event, context.now) for event in found]
@@ -176,8 +168,8 @@ class MarketSearch:
 class MarketGet:
     """Reads one prediction market."""
 
-    def __init__(self, polymarket: Polymarket) -> None:
-        self._polymarket = polymarket
+    def __init__(self, http: Http, base_url: str) -> None:
+        self._http, self._base_url = http, base_url
 
     spec = ToolSpec(
         name="market_get",
@@ -196,16 +188,15 @@ class MarketGet:
             raise BadArguments("Give the id from market_search, such as polymarket:some-words, or its address.")
         slug, number = named["id"] or named["slug"], named["number"]
         if number:  # that of one market of an event
-            slug = (await self._polymarket.ask(f"/markets/{number}")).parse(_Numbered, _SERVICE).slug
-        event = (await self._polymarket.ask(f"/events/slug/{slug}")).parse(_Event, _SERVICE)
+            slug = (await _ask(self._http, f"{self._base_url}/markets/{number}")).parse(_Numbered, _SERVICE).slug
+        event = (await _ask(self._http, f"{self._base_url}/events/slug/{slug}")).parse(_Event, _SERVICE)
         rules = shorten(clean_text(event.description or "").strip(), _MAX_TEXT_CHARS)
         return Result(data={**_row(event, context.now), "source": _SERVICE, "rules": rules or "(none)"})
 
 
 def market_tools(http: Http, *, base_url: str = _BASE_URL) -> tuple[MarketSearch, MarketGet]:
     """Returns both tools."""
-    polymarket = Polymarket(http, base_url)
-    return MarketSearch(polymarket), MarketGet(polymarket)
+    return MarketSearch(http, base_url), MarketGet(http, base_url)
 
 
 def _row(event: _Event, now: datetime) -> dict[str, Any]:

@@ -63,15 +63,6 @@ async def test_what_was_called_before_goes_out_as_the_model_may_write_it() -> No
     assert answered.answers == (replace(answer, name=NAME),)
 
 
-def test_messages_without_deferred_tools_stay_the_objects_that_they_are() -> None:
-    """By that the adapters know the JSON that they have made of them, which is not made with each request."""
-    call = ToolCall(id=CallId("a"), name="look", arguments={})
-    answer = ToolAnswer(call_id=CallId("a"), name="look", content="{}", ok=True)
-    past = (UserMessage(text="Look."), AssistantMessage(parts=(call,)), ToolMessage(answers=(answer,)))
-    sent = defer_tools(replace(ASKED, messages=past)).messages
-    assert all(one is other for one, other in zip(sent, past, strict=True))
-
-
 def test_the_list_names_the_deferred_tools_and_only_the_others_are_told() -> None:
     """What is told in full is the same whatever is called."""
     request = defer_tools(ASKED)

@@ -344,13 +344,6 @@ async def test_cancelling_is_clean(vendor: Vendor) -> None:
     assert (await vendor.provider.complete(QUESTION)).stop is Stop.END
 
 
-async def test_many_at_once(vendor: Vendor) -> None:
-    """One provider serves all chats side by side, each with its own answer."""
-    requests = [replace(QUESTION, messages=(UserMessage(text=f"number {number}"),)) for number in range(20)]
-    completions = await asyncio.gather(*(vendor.provider.complete(request) for request in requests))
-    assert [texts(completion) for completion in completions] == [[f"You said: number {n}"] for n in range(20)]
-
-
 async def test_half_a_surrogate_pair_is_cleaned(vendor: Vendor) -> None:
     """Text that UTF-8 cannot hold, from a person or from a tool, is sent with a question mark in its place."""
     vendor.server.scripted(call("get_weather", {"place": "Oslo"}))

@@ -9,7 +9,7 @@ from tests.tools.conftest import Asked
 from tools import ToolContext
 from tools.databases.options import DbQueryOptions
 from tools.databases.query import DbQueryArguments, Rows, question_of
-from tools.databases.tool import Databases, DbDescribe, DbQuery
+from tools.databases.tool import DbDescribe, DbQuery
 from tools.errors import NotFound
 
 
@@ -23,8 +23,9 @@ class Listed:
 
     def __init__(self, databases: Mapping[str, Any]) -> None:
         context = ToolContext(now=datetime(2026, 11, 21, 14, 30, 15, tzinfo=UTC), timezone="Europe/Berlin")
-        self.databases = Databases(options(databases))
-        self.describe, self.ask = Asked(DbDescribe(self.databases), context), Asked(DbQuery(self.databases), context)
+        self.accesses = options(databases).accesses
+        self.tool = DbQuery(self.accesses)
+        self.describe, self.ask = Asked(DbDescribe(self.accesses), context), Asked(self.tool, context)
 
 
 class Shop(Listed):
@@ -39,8 +40,8 @@ class Shop(Listed):
 
     async def answer(self, table: str) -> Rows:
         """What the database itself gives, before it is made fit for a model."""
-        question = question_of(DbQueryArguments(table=table), self.databases.accesses["shop"])
-        return await self.databases.database("shop").ask(question)
+        question = question_of(DbQueryArguments(table=table), self.accesses["shop"])
+        return await self.tool.database("shop").ask(question)
 
     async def rows(self, table: str, **arguments: Any) -> Any:
         """The rows alone; none where the tool says that none fits."""

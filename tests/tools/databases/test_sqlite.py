@@ -145,7 +145,7 @@ async def test_nothing_is_written_whatever_is_said(path: Path) -> None:
     before = contents(path.parent)
     question = Deletion(table="t", shown={}, rest="", values=(), limit=1, offset=0)
     with pytest.raises(Unavailable):
-        await shop(path).databases.database("shop").ask(question)
+        await shop(path).tool.database("shop").ask(question)
     assert contents(path.parent) == before
 
 
