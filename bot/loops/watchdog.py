@@ -43,8 +43,6 @@ DEAF_SECONDS = 600.0
 _TROUBLED_SECONDS = 3.0
 """The same while a problem lasts: its end, such as that of a restart of the bridge, is noticed soon."""
 
-_ROUND_SECONDS = 90.0
-
 
 @dataclass
 class Watchdog:
@@ -137,6 +135,7 @@ class Checkups:
     look: Callable[[], Iterable[Finding]]
     """Is quick and asks no server."""
     ask_servers: Callable[[], Awaitable[Sequence[Finding]]]
+    """Ends in time by itself, as each check does."""
     contacts: Callable[[], Awaitable[Sequence[Contact] | None]]
     """Returns None if the bridge is silent."""
     _asked: tuple[Finding, ...] = field(default=(), init=False)
@@ -157,10 +156,7 @@ class Checkups:
     async def ask(self) -> None:
         """Asks the servers once."""
         try:
-            async with asyncio.timeout(_ROUND_SECONDS):
-                self._asked = tuple(await self.ask_servers())
-        except TimeoutError:
-            _log.warning("the check of the servers did not finish within %g seconds", _ROUND_SECONDS)
+            self._asked = tuple(await self.ask_servers())
         except Exception as error:  # noqa: BLE001  (a bug in a check must not end Aldis)
             _log.error("checking the servers failed: %s", describe_error(error))
 
