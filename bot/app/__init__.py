@@ -143,7 +143,7 @@ async def build_service(
         await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
         clock = await resumed_clock(store)
         shared = Services(
-            *(settings, transport, store, realm, clock, sandbox), restart=restart, pairing=pairing, callers=callers
+            settings, transport, store, realm, clock, sandbox, restart=restart, pairing=pairing, callers=callers
         )
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
@@ -270,8 +270,9 @@ def service(
     `more` are sources of tools known only while it runs. `reader` None: no feeds are read. `ask` checks servers; None:
     nothing does. `commands` are some besides the usual ones.
     """
-    settings, transport, store, clock, counts = shared.settings, *shared.outside
-    intake, identities, news = shared.intake, shared.identities, news_options(settings)
+    settings, intake, identities = shared.settings, shared.intake, shared.identities
+    transport, store, clock, counts = shared.outside
+    news = news_options(settings)
     counts.watch("unanswered_not_a_frame", lambda: transport.stream.unreadable)
     toolbox = Toolbox(
         tools,
@@ -291,11 +292,9 @@ def service(
     groups = (*_command_groups(shared, tools, more, news), *commands)
     checkups, health = _watching(shared, ask)
     language, grace = shared.turns.language, settings.signal.unknown_grace_seconds
-    retention, backups = (
-        None if days is None else timedelta(days=days)
-        for days in (settings.history.retention_days, settings.store.backup_days)
-    )
-    nightly = None if backups is None else partial(_back_up, shared, backups)
+    kept, backup_days = settings.history.retention_days, settings.store.backup_days
+    retention = None if kept is None else timedelta(days=kept)
+    nightly = None if backup_days is None else partial(_back_up, shared, timedelta(days=backup_days))
     return Service(
         settings=settings,
         worker=_worker(shared, asked, toolbox, speech, groups, summaries.note),

@@ -49,7 +49,8 @@ async def signal_transport(
         ConfigError: what answers at `SIGNAL__URL` is not a bridge, or the account that is meant is not there or not
             clear.
     """
-    on_wait, unnamed = on_wait or log_waits(), 0
+    on_wait = on_wait or log_waits()
+    unnamed = 0
     while True:
         try:
             bridge = await bridge_at(settings.signal.url)

@@ -112,7 +112,8 @@ async def _serve_pages(given: Settings, restart: Callable[[], Awaitable[None]]) 
 async def _answer(given: Settings) -> None:
     """Answers until stopped, each run with the settings of its time; the administration pages outlast the runs."""
     app.widen()
-    shutdown, pairing = Shutdown(), Pairing()
+    pairing = Pairing()
+    shutdown = Shutdown()
     shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     async def restart() -> None:

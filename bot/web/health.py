@@ -112,11 +112,11 @@ class HealthPage:
 
     async def metrics(self) -> str:
         """Returns the present figures; if the store fails, its own are left out."""
-        watchdog, level, release = self.watchdog, self.level(), build()
+        watchdog, level = self.watchdog, self.level()
         found = {finding.notice.kind for finding in wanting(self.findings()) if finding.notice is not None}
         gauges: dict[str, float | None] = {
             **{sample_name("finding", kind=kind): kind in found for kind in get_args(Kind)},
-            sample_name("build_info", **release): 1,
+            sample_name("build_info", **build()): 1,
             "ready": 1,
             "disk_free_bytes": self.free_bytes(),
             "cells_hold": level and level.seccomp,

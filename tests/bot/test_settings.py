@@ -33,17 +33,6 @@ def env_file(folder: Path, text: str) -> Path:
     return path
 
 
-def test_nothing_set_gives_the_defaults() -> None:
-    """An empty environment is a working configuration: the offline provider, and nobody may write by Signal."""
-    found = load()
-    assert found.llm.providers_in_order == ("offline",)
-    assert (found.tools.enabled, found.tools.max_tool_calls) == (True, 5)
-    assert (found.access.allowed, found.access.groups, found.access.admins) == ((), (), ())
-    assert (str(found.store.path), found.store.master_key) == ("data/aldis.db", None)
-    assert (found.web.host, found.web.port) == ("127.0.0.1", 8787)
-    assert (found.signal.url, found.signal.account) == ("http://127.0.0.1:8080", None)
-
-
 def test_names_that_are_promised() -> None:
     """These names are fixed: people have them in their files."""
     promised = """
