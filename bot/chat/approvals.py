@@ -125,10 +125,7 @@ class Approvals:
         self._turns.tell(repos, conversation, message, text, turn=one.turn)
 
     def _decide(self, repos: Repositories, conversation: ConversationId, one: _Waiting, verdict: Verdict) -> None:
-        """Records a verdict and lets the turn continue.
-
-        Messages that others wrote in the group meanwhile are added to the question, but have no say in it.
-        """
+        """Records a verdict and lets the turn continue; what others wrote meanwhile is added, but has no say in it."""
         # An admin agrees once on behalf of others; only the sole asker can opt out of being asked again.
         allowance = one.asked.allowance if verdict.is_always and one.asked.people == (verdict.author,) else None
         if allowance is not None:
@@ -142,10 +139,7 @@ class Approvals:
 
 
 def _waiting(repos: Repositories, conversation: ConversationId, turn: TurnId) -> _Waiting | None:
-    """A turn that was put off, with its last question.
-
-    None if its journal is damaged: whatever is said to it, it cannot go on, and says so when its time has come.
-    """
+    """A turn that was put off, with its last question; None if its journal is damaged: then it cannot go on."""
     steps = journaled_steps(repos, conversation, turn)
     if steps is None:
         return None

@@ -267,10 +267,7 @@ def _replaced(text: str, instead: Callable[[int], str | None]) -> str:
 def words_of(
     completion: Completion, pages: CitedPages, runs: Iterable[ToolRun], shielded: Shield
 ) -> tuple[str, AssistantMessage | None]:
-    """Returns what people read of a completion that runs no tools, and the message that is kept of it.
-
-    The message is None if there is no answer: the text then says why.
-    """
+    """Returns what people read of a completion that runs no tools, and what is kept of it; None: it is no answer."""
     if completion.stop is Stop.REFUSAL:
         return say(phrases.REFUSED), None
     is_cut = completion.stop is Stop.LENGTH

@@ -287,10 +287,7 @@ class PastTurns:
         return past
 
     def take(self, conversation: ConversationId) -> Callable[..., None]:
-        """Removes a conversation from the cache until it is clear whether another turn was kept in it.
-
-        Returns what caches it again, with the turns kept meanwhile.
-        """
+        """Takes a conversation out of the cache while a turn is kept; returns what caches it again, with that turn."""
         turns, changes = self._recent.pop(conversation, None), self._changes
 
         def put_back(*more: StoredTurn) -> None:

@@ -107,9 +107,7 @@ class Revisions:
         return await self._removed(transact)
 
     async def retain(self, before: datetime) -> int:
-        """Removes what was answered before then, and predictions resolved or due before then; returns how many turns
-        that were.
-        """
+        """Removes what was answered, and predictions that were due, before then; returns how many turns that were."""
 
         def transact(repos: Repositories) -> int:
             repos.predictions.retain(before)
@@ -189,9 +187,7 @@ class Revisions:
             change.repos.inbox.settle(change.item.id, turn=turn)
 
     def _given_up(self, change: _Change) -> tuple[TurnId, ...]:
-        """Ends the turn of an open message; its other messages wait for another turn, unless something was done in this
-        one that must not be done twice.
-        """
+        """Ends the turn of an open message; its others wait for another turn, unless something was done in this one."""
         turn = change.known.turn
         if turn is None:
             return ()
@@ -308,9 +304,7 @@ class Revisions:
         return change.repos.turns.begin(change.conversation, now=began_at, expires_at=expires_at, replaces=replaces)
 
     def _admits(self, change: _Change) -> bool:
-        """Whether one more edit of this person may cost something. If not it is refused, and only the first of a minute
-        hears so.
-        """
+        """Whether one more edit of this person may cost something; the first refused one of a minute hears so."""
         is_admitted = self._asks.admits(change.author, change.now)
         if not is_admitted and self._tellings.admits(str(change.conversation), change.now):
             change.repos.inbox.as_question(change.item.id, None, refusal="too_many")

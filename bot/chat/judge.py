@@ -131,11 +131,7 @@ class ReportJudge:
 
 
 def _judgements(completion: Completion, count: int) -> tuple[Judgement, ...]:
-    """Returns what the model says about each of so many reports, in their order.
-
-    Raises:
-        Unavailable: the answer has the wrong form, or leaves reports out.
-    """
+    """Returns what the model says about each of so many reports, in their order; raises Unavailable otherwise."""
     calls = completion.message.calls if completion.message is not None and completion.stop is Stop.TOOLS else ()
     try:
         # With no call, several or another one there are no such arguments.

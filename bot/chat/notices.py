@@ -73,10 +73,7 @@ class Admins:
         *,
         besides: Collection[PersonId] = (),
     ) -> bool:
-        """Puts words into the chat of every admin who has one, within a transaction; returns whether there was any.
-
-        `contacts` are the people known to the bridge; an admin listed by number is the contact known to own it.
-        """
+        """Puts words into the chat of every admin who has one, within a transaction; returns whether there was any."""
         now = self._clock.now()
         chats = [(admin, place) for admin, place in self.chats(repos, contacts) if admin not in besides]
         for admin, conversation in chats:

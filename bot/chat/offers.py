@@ -151,10 +151,7 @@ class MoreToolsArguments(Arguments):
 
 
 class MoreToolsTool:
-    """Describes a tool's arguments and result, mainly for those that are rarely used.
-
-    A call with arguments never arrives here: it becomes a call of the tool itself (`bot.models.more_tools`).
-    """
+    """Describes a tool; a call with arguments becomes one of the tool itself (`bot.models.more_tools`)."""
 
     spec = ToolSpec(
         name=NAME,
@@ -171,11 +168,7 @@ class MoreToolsTool:
         self._specs = specs
 
     async def run(self, arguments: MoreToolsArguments, context: ToolContext) -> Result:  # noqa: ARG002  (the seam has it)
-        """The tool's purpose and the schema of its arguments.
-
-        Raises:
-            NotFound: the list has no tool of that name.
-        """
+        """The tool's purpose and the schema of its arguments; raises NotFound if there is no such tool."""
         specs = {spec.name: spec for spec in self._specs()}
         spec = specs.get(arguments.tool)
         if spec is None:
@@ -185,10 +178,7 @@ class MoreToolsTool:
 
 
 def meant_name(name: str, known: Mapping[str, object]) -> str:
-    """The name of the tool that is meant, if there is one.
-
-    gpt-oss may append its template's tokens to a name or prefix it with the tools' namespace; so does Gemini.
-    """
+    """The name of the tool that is meant, if any: gpt-oss and Gemini add tokens of a template or a namespace."""
     bare = _BEFORE_NAME.sub("", name.partition("<|")[0])
     meant = _TOOL_NAMES.get(bare, bare)
     return name if name in known or meant not in known else meant

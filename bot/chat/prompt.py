@@ -92,9 +92,7 @@ _STAMP = re.compile(r"\[[^\]\n]*\] ?")
 
 
 def system(name: str, own: str | None, place: str | None = None) -> str:
-    """The system prompt: who the assistant is (in the operator's own words if set), the rules, what people can do here,
-    and where they are, if known.
-    """
+    """The system prompt; `own` is the operator's description of the assistant, `place` where people are."""
     where = [_PLACE.format(place=place)] if place else []
     return "\n\n".join([own or _CHARACTER.format(name=name), _RULES, _ABOUT, *where])
 
@@ -116,10 +114,7 @@ def question(
 
 
 def correct_question(asked: UserMessage, names: Collection[int], message: Incoming) -> UserMessage:
-    """The question with new words for one of its messages, which keeps its date and its files.
-
-    `names` are the timestamps the message is known by. The question is unchanged if the message is not part of it.
-    """
+    """The question with new words for the message of these names, which keeps its date and its files."""
     place = next((place for place, name in enumerate(asked.sent_at) if name in names), None)
     # A person's line that begins with a bracket is escaped with a backslash, so messages begin exactly here.
     blocks = asked.text.split("\n[")
@@ -168,10 +163,7 @@ def labels_of(messages: Iterable[Message]) -> Labels:
 
 
 def window(turns: Sequence[PastTurn], *, max_tokens: int) -> tuple[PastTurn, ...]:
-    """As many of the last whole turns as fit the budget, oldest first.
-
-    Pictures and documents are shown again in the last few turns that have any, if there is room for them.
-    """
+    """As many of the last whole turns as fit the budget, oldest first; the last few with pictures and documents."""
     kept: list[PastTurn] = []
     left = max_tokens
     for turn in reversed(without_old_media(turns)):

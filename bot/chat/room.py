@@ -281,11 +281,7 @@ class Requests:
         return tuple(chain.from_iterable(self._shown))
 
     async def completion(self, calls: Calls) -> Completion | UsedUp:
-        """The next completion: from the journal, or else a new one if the budget allows.
-
-        Raises:
-            ProviderError: no model has answered.
-        """
+        """The next completion, from the journal or new if the budget allows; raises ProviderError if none came."""
         if self.rounds < len(self._journal.completions):
             # A vendor's blocks are tied to the request as it was: the talk or the facts may have changed since.
             earlier = self._journal.completions[self.rounds]

@@ -162,10 +162,7 @@ def load_step(line: bytes) -> Step:
 
 
 def journaled_steps(repos: Repositories, conversation: ConversationId, turn: TurnId) -> tuple[Step, ...] | None:
-    """The steps of a running turn, within a transaction; None if its journal is damaged, which is logged.
-
-    Such a turn cannot go on: it is unknown which of its tools have run.
-    """
+    """The steps of a running turn, within a transaction; None if its journal is damaged: then it cannot go on."""
     try:
         return tuple(map(load_step, repos.journal.steps(conversation, turn)))
     except (Damaged, ValueError) as error:  # the latter: an older version of Aldis cannot read it

@@ -100,9 +100,7 @@ class Toolbox:
         self._rate = CallRate(calls_per_minute)
 
     async def offers(self) -> tuple[ToolOffer, ...]:
-        """Returns what the models are offered from now on: the fixed tools, then those of the sources, in an order that
-        is always the same, so that vendors recognise the beginning of a prompt.
-        """
+        """Returns what the models are offered from now on, always in the same order, as vendors cache the beginning."""
         if self._sources:
             self._tools = await gather_tools(self._fixed, self._sources)
         specs = self._specs()
@@ -348,11 +346,7 @@ def approval_of(spec: ToolSpec, call: ToolCall) -> Approval | None:
 
 
 def parse_arguments(model: type[Arguments], call: ToolCall) -> Arguments:
-    """The validated arguments of a call.
-
-    Raises:
-        BadArguments: they are invalid; the message tells the model where.
-    """
+    """The validated arguments of a call; raises BadArguments, whose message tells the model where."""
     if call.malformed is not None:
         raise BadArguments("the arguments are no JSON object; call again with one that fits the tool's parameters")
     try:

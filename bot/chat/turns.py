@@ -223,9 +223,7 @@ class Turns:
         await self._store.transaction(transact)
 
     async def is_paused(self, claim: Claim, turn: Turn) -> bool:
-        """Whether nothing is answered there now; if so, settles the claim and tells the first who asks, in the language
-        in which they ask.
-        """
+        """Whether nothing is answered there now; if so, settles the claim and tells the first who asks."""
 
         def pass_over(repos: Repositories) -> bool:
             now = self._clock.now()

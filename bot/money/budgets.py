@@ -53,9 +53,8 @@ class UsedUp:
 
 
 def used_up(limits: BudgetSettings, spent: Mapping[tuple[Scope, Span], Decimal]) -> UsedUp | None:
-    """The limit that is reached by what was spent, in US dollars; None if there is money left under all of them.
-
-    Of several, the one that makes people wait longest, and of those the narrowest.
+    """The limit that is reached by what was spent, in US dollars: of several, the one that makes people wait longest,
+    and of those the narrowest. None: there is money left under all of them.
     """
     reached: list[tuple[Scope, Span, Decimal]] = [
         (scope, span, limit)
@@ -124,11 +123,7 @@ class Budget:
         return used_up(self._limits, {(one.scope, one.period): one.cost_usd + more_usd for one in totals})
 
     async def used_share(self) -> Mapping[str, float]:
-        """The used share of the budgets that apply to everybody together, by the ledger; only those that are set.
-
-        Raises:
-            StoreError: the ledger could not be read.
-        """
+        """The used share of the limits that apply to everybody together; raises StoreError if it cannot be read."""
         now = periods(self._clock.now(), self._timezone)
         totals = await self._store.read(lambda repos: repos.ledger.totals(None, None, now))
         shares: dict[str, float] = {}
@@ -155,9 +150,7 @@ class Budget:
         return replace(attempt, cost_usd=_estimate(found, input_tokens, max_output_tokens)) if found else attempt
 
     def with_estimate(self, completion: Completion, *, input_tokens: int, written_tokens: int) -> Completion:
-        """An answer with an estimated cost, if its server does not report usage; unchanged if the model has no price or
-        is free.
-        """
+        """An answer whose server does not report usage, with an estimated cost if the model has a price."""
         found = self._priced(f"{completion.provider}/{completion.model}")
         if found is None or found.price.is_free:
             return completion

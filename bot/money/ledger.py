@@ -94,10 +94,6 @@ class Quotas:
         self._clock = clock
 
     async def take(self, service: str, *, limit: int, amount: int) -> bool:
-        """See `tools.base.Quotas`.
-
-        Raises:
-            StoreError: it could not be stored.
-        """
+        """See `tools.base.Quotas`; raises StoreError if it could not be stored."""
         day = f"{self._clock.now():%Y-%m-%d}"
         return await self._store.transaction(lambda repos: repos.ledger.take(service, day, amount=amount, limit=limit))

@@ -6,12 +6,10 @@
     https://lamps.example/, as a tool gave it -> stays
 
 A given address stays only in the exact form it was given: capitals, escapes and a fragment of the model's own could
-spell something as well. Signal turns whatever looks like an address into a link, with a scheme or without, even in
-code, and a browser skips invisible characters. Which endings make a name one is not guessed: `evil.com` and
-`evil.anything` are addresses, and only names with the ending of a file that people talk about (`report.pdf`, `main.py`)
-are none. To a phone, characters right before or after a given address may be part of it: then it does not count as
-given.
-Left to others: when this is necessary, and invented sources of a search (`bot.chat.citations`).
+spell something as well. Signal turns whatever looks like an address into a link, even in code, and a browser skips
+invisible characters. Which endings make a name one is not guessed: only names with the ending of a file that people
+talk about (`report.pdf`) are none. Where a phone takes the characters right before or after a given address for a part
+of it, it does not count as given.
 """
 
 import json

@@ -5,7 +5,7 @@
     talk in the group   its writers
     a tool's answer     the page, the search, the tool; for what people had Aldis keep, the labels it was kept with
 
-Left to others: what follows from labels (`bot.trust.rules`), storing them (with the content itself).
+What follows from labels is in `bot.trust.rules`.
 
 The addresses that one running turn may fetch, depending on where they come from (`Sources`):
 

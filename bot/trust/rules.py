@@ -6,13 +6,9 @@ instruction. So the rules look at the labels of everything in the request, never
 1. A tool with effects asks a person first if anything untrusted is in the request (`approval_causes`).
 2. A call whose arguments strangers see (a search, a description) asks first if anything private is in the request.
 3. In a group, private content is looked up only after a yes if strangers could have caused it, because all members see
-   the answer. None of these rules asks about what the person's own message names (`bot.trust.rules`).
+   the answer. None of these rules asks about what the person's own message names.
 4. An address not given is not shown as a link if anything untrusted or private is in the request (`may_carry_out`).
-5. An address may be fetched only if the model cannot have made it up (`bot.trust.provenance.Sources`): an address
-   carries words to the owner of its host.
-
-Left to others: which content gets which labels (`bot.trust.provenance`), asking the person (`bot.chat.approvals`),
-where the address really leads (`tools.web.fetch`).
+5. An address may be fetched only if the model cannot have made it up (`bot.trust.provenance.Sources`).
 
 Source: OWASP Top 10 for LLM applications 2026, excessive agency; Meta, "Agents Rule of Two", 2025-10-31;
 letter-by-letter exfiltration through offered links as in Tencent's AI-Infra-Guard (read 2026-11-21).
@@ -23,10 +19,9 @@ A value of a call is the person's own if it stands in their message, so that no 
                                           + send {to: "anna@example.org", text: "see you"}  -> theirs
                                           + send {to: "anna@example.org", text: "see"}      -> not theirs
 
-A value is the person's if it stands as whole words, three characters or more, in one message of theirs. Of a quotation
-only the whole counts, and nothing of what follows the first paragraph, where people paste what others wrote; files and
-quoted messages are not part of the message. A value that the schema fixes (a choice, a flag, the default) needs no
-naming, but never suffices alone. Everything else needs a question.
+It stands there as whole words, three characters or more. Of a quotation only the whole counts, and nothing of what
+follows the first paragraph, where people paste what others wrote. A value that the schema fixes (a choice, a flag, the
+default) needs no naming, but never suffices alone.
 """
 
 import re

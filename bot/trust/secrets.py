@@ -2,9 +2,8 @@
 
     "Use sk-ant-api03-..., please"  --> "Use […], please"
 
-A key may be part of a file, a row or a server's answer. It is cut out on its way to the model, so that no model has one
-that it could spell in another way: as it is, in any case, as part of an address, in hexadecimal digits and in base 64.
-Left to others: which those are (`bot.app`), where they are cut out (`bot.chat.agent`).
+A key may be part of a file, a row or a server's answer. It is cut out as it is, in any case, as part of an address, in
+hexadecimal digits and in base 64, so that no model has one that it could spell in another way.
 """
 
 import base64
