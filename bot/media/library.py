@@ -14,9 +14,13 @@ from bot.media.sandbox import Sandbox, check_facts
 from bot.media.texts import tidy
 from tools import BadArguments, PageLink, PageText, Paper, canonical_url, clean_line, clean_text, shorten
 
-_PAPER_SECONDS, _PAGE_SECONDS = 25.0, 10.0
-_MAX_PAGES, _MAX_CHARACTERS = 1_000, 2_000_000
-_MAX_TITLE_CHARS, _MAX_LINK_CHARS, _MAX_LABEL_CHARS = 300, 500, 80
+_PAPER_SECONDS = 25.0
+_PAGE_SECONDS = 10.0
+_MAX_PAGES = 1_000
+_MAX_CHARACTERS = 2_000_000
+_MAX_TITLE_CHARS = 300
+_MAX_LINK_CHARS = 500
+_MAX_LABEL_CHARS = 80
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2})?")
 
 

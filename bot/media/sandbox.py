@@ -39,8 +39,9 @@ _PACKAGE = "bot.media"
 _FORKING = multiprocessing.get_context("forkserver")
 _THREAD = ThreadPoolExecutor(1, thread_name_prefix="cell")
 _AT_ONCE = 2
-_MAX_ANSWER_BYTES, _MAX_FACTS_BYTES = 16_000_000, 2_000_000
-"""Of all that a cell says, and of the part that is read as JSON, which takes twenty times as much memory."""
+_MAX_ANSWER_BYTES = 16_000_000
+_MAX_FACTS_BYTES = 2_000_000
+"""Of the part of an answer that is read as JSON, which takes twenty times as much memory."""
 _PIECE_BYTES = 262_144
 _MAX_REASON_CHARS = 200
 _BEGIN_SECONDS = 60.0

@@ -27,9 +27,11 @@ MAX_SPOKEN_CHARACTERS = 4096
 _MAX_SPEECH_BYTES = 20_000_000
 _SERVICE = "the audio service"
 _TYPES = {"m4a": "audio/mp4", "mp3": "audio/mpeg"}  # the others have the name of their file extension
-_MAX_BITS, _MIN_PACKED_BITS, _MIN_UNPACKED_BITS, _UNPACKED = 320_000, 16_000, 64_000, {"wav", "flac"}
-"""The most and fewest bits of a second of sound: a file that claims to be shorter is not believed, and by the fewest
-recordings of unknown length are estimated."""
+_MAX_BITS = 320_000
+"""The most bits of a second of packed sound: a file that claims to be shorter is not believed."""
+_MIN_BITS_BY_KIND = {"wav": 64_000, "flac": 64_000}
+_MIN_PACKED_BITS = 16_000
+"""The fewest bits of a second, by which recordings of unknown length are estimated."""
 _RATES = (96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350)
 _OPUS_RATE = 48_000
 _SAMPLES_PER_FRAME = 1024
@@ -99,7 +101,7 @@ class Speech:
         its size, because a budget should rather end early than late.
         """
         bits = len(sound) * 8
-        fewest = _MIN_UNPACKED_BITS if ending in _UNPACKED else _MIN_PACKED_BITS
+        fewest = _MIN_BITS_BY_KIND.get(ending, _MIN_PACKED_BITS)
         presumed = bits / fewest if seconds is None else max(seconds, bits / _MAX_BITS)
         return Fee(name=self._audio.listening_model, outcome="asked", cost_usd=self._minutes_cost(presumed))
 

@@ -24,7 +24,8 @@ from bot.signal.protocol import BRIDGE_NAMES, Bridge, Release
 from bot.signal.signal_cli.rpc import Rpc
 from tools import trusted_certificates, why_unreachable
 
-WARN_DAYS, MAX_DAYS = 60, 90
+WARN_DAYS = 60
+MAX_DAYS = 90
 """The ages from which on the operator is warned, and from which on Signal may drop a version at any time."""
 
 Version = tuple[int, ...]

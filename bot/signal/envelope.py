@@ -82,8 +82,8 @@ _MENTION_SIGN = "\ufffc"
 _SCHEME = re.compile(r"\w+:/+")
 """What turns the name that a person has chosen into an address among another one's words."""
 
-_MAX_ITEMS, _MAX_QUOTED_FILES = 20, 4
-"""For contacts and the options of a poll, and for the files of a quoted message: Signal's apps have ten and one."""
+_MAX_ITEMS = 20
+"""For contacts, the options of a poll, and the files of a quoted message: Signal's apps have ten at most."""
 _MAX_LINE_CHARS = 300
 
 
@@ -429,7 +429,7 @@ def _quote_in(data: Json, own: Account, own_name: str) -> Quote | None:
     sent_at = whole_in(quote, "id")
     if sent_at is None:
         return None
-    pictures = [quoted_picture_in(as_object(item)) for item in items_in(quote, "attachments")[:_MAX_QUOTED_FILES]]
+    pictures = [quoted_picture_in(as_object(item)) for item in items_in(quote, "attachments")[:_MAX_ITEMS]]
     return Quote(
         sent_at=SentId(sent_at),
         author=person_in(quote, "authorUuid"),

@@ -27,7 +27,8 @@ _UNFIT = re.compile(r"[^\w.-]+")
 _LONG_TEXT = "text/x-signal-plain"
 _UNKNOWN_TYPE = "application/octet-stream"
 _MAX_NAME_CHARS = 100
-_SWEEP_SECONDS, _KEPT_SECONDS = 3600.0, 2 * 86_400.0
+_SWEEP_SECONDS = 3600.0
+_KEPT_SECONDS = 2 * 86_400.0
 """How often the folder is swept of files that are older than a message can wait and still be answered."""
 _MAX_FILES = 64
 """How many files of one frame are looked at; Signal's apps send at most 32 with a message."""

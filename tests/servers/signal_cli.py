@@ -326,8 +326,7 @@ class SignalCli(SignalServer):
     async def die_receiving(self) -> None:
         """Something comes that its library cannot read, by an error that nothing catches: it goes on in all else.
 
-        Seen with a story without a style on signal-cli 0.13.14, on a mock of Signal's server (2026-11-26). Source:
-        `ManagerImpl.startReceiveThreadIfRequired` and `ReceiveHelper` of 0.14.6, which are the same.
+        Seen with a story without a style on signal-cli 0.13.14 (2026-11-26); `ReceiveHelper` of 0.14.6 is the same.
         """
         async with self._changed:
             self._has_died = True
@@ -494,7 +493,7 @@ class SignalCli(SignalServer):
             "listStickerPacks": (self._list_sticker_packs, ""),
             "updateGroup": (self._update_group, "groupId"),
             "listIdentities": (self._list_identities, "number"),
-            "trust": (self._trust, "recipient trustAllKnownKeys verifiedSafetyNumber"),
+            "trust": (self._trust, "recipient trustAllKnownKeys"),
             "submitRateLimitChallenge": (self._submit_challenge, "challenge captcha"),
         }
         if method not in methods:
@@ -572,11 +571,9 @@ class SignalCli(SignalServer):
         ]
 
     async def _trust(self, parameters: Parameters) -> Any:
-        all_known, number = parameters.flag("trustAllKnownKeys"), parameters.one("verifiedSafetyNumber", str)
-        if all_known and number is not None:
-            raise Refused(-32602, "these exclude each other")
-        recipient = parameters.one("recipient", str) or ""
-        self.trust(recipient, all_known=all_known, safety_number=number)
+        if not parameters.flag("trustAllKnownKeys"):
+            raise Refused(-1, "You need to specify the safety number you have verified")
+        self.trust(parameters.one("recipient", str) or "")
         return {}
 
     async def _submit_challenge(self, parameters: Parameters) -> Any:

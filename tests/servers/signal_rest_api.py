@@ -265,11 +265,9 @@ class SignalRestApi(SignalServer):
         ]
 
     async def _trust(self, seen: Seen, recipient: str) -> web.StreamResponse:
-        body = self._checked(seen, {"trust_all_known_keys": bool, "verified_safety_number": str}, set())
-        all_known, number = body.get("trust_all_known_keys", False), body.get("verified_safety_number")
-        if all_known == (number is not None):
+        if not self._checked(seen, {"trust_all_known_keys": bool})["trust_all_known_keys"]:
             raise _bad_request("please either provide a safety number or trust all known keys")
-        self.trust(recipient, all_known=all_known, safety_number=number)
+        self.trust(recipient)
         return web.Response(status=204)
 
     def _chat(self, recipient: str) -> str:

@@ -188,8 +188,7 @@ NO_SESSION = (
     "Failed to send message: org.signal.libsignal.protocol.InvalidSessionException: Session not found. (IOException) "
     "(UnexpectedErrorException)"
 )
-"""What signal-cli says where a session is gone when it wants to use it; also: `IllegalStateException: No session for`.
-Seen on signal-cli 0.13.14 (2026-11-23)."""
+"""What signal-cli says where a session is gone when it wants to use it; seen on 0.13.14 (2026-11-23)."""
 
 UNTRUSTED = "UNTRUSTED"
 CAPTCHA_REJECTED = "Captcha rejected, it may be outdated, already used or solved from a different IP address."
@@ -202,7 +201,7 @@ class Key:
     person: Person
     number: int = 1
     """The first, the second, ..."""
-    level: Literal["UNTRUSTED", "TRUSTED_UNVERIFIED", "TRUSTED_VERIFIED"] = "TRUSTED_UNVERIFIED"
+    level: Literal["UNTRUSTED", "TRUSTED_UNVERIFIED"] = "TRUSTED_UNVERIFIED"
     added_at: int = 1_700_000_000_000
     former: "Key | None" = None
     """The one that signal-cli believes in until it has tried to send something to the new one; None: it knows."""
@@ -290,10 +289,7 @@ class SignalServer(Server, ABC):
     """The groups that it has left: still listed, as such."""
     invitations: dict[str, tuple[Person, ...]] = field(default_factory=dict[str, tuple[Person, ...]])
     """The groups that it is invited to, by id: their members. They are listed, it can send nothing there, and nothing
-    that is written there comes.
-
-    Source: signal-cli 0.13.14, `ListGroupsCommand`, `SendHelper.getGroupForSending`, `GroupHelper.updateGroupV2`, read
-    (2026-11-24).
+    that is written there comes. Source: signal-cli 0.13.14, `SendHelper.getGroupForSending` (2026-11-24).
     """
     people: tuple[Person, ...] = (ALICE, BOB, CAROL, MALLORY)
     own: Person | None = ALDIS
@@ -303,13 +299,10 @@ class SignalServer(Server, ABC):
     echoes: bool = False
     """Whether notes to self that Aldis sends come back to Aldis, too."""
     newcomers: set[str] = field(default_factory=set[str])
-    """To whom signal-cli has never sent anything, by uuid. It begins a session with such a person, and throws it away a
-    moment later: a message to a group that comes between the two is answered with an error, misses them, and has gone
-    to the others. A typing indicator is one message less that it can happen to.
+    """To whom signal-cli has never sent anything, by uuid. It throws its first session with them away a moment later: a
+    message to a group that comes before that is answered with an error, misses them, and has gone to the others.
 
-    Seen with 0.13.14 on a mock of Signal's server: 4 of 25 groups with two such people, 2 of 35 when they had joined a
-    group that was written to before (2026-11-23). Source: signal-cli 0.14.6, `IdentityKeyStore.saveNewIdentity`,
-    `ManagerImpl` ("Archiving old sessions").
+    Source: seen with 0.13.14 (2026-11-23); 0.14.6, `IdentityKeyStore.saveNewIdentity`.
     """
     missed: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     """Whom messages to groups have missed so: (uuid, timestamp)."""
@@ -400,8 +393,7 @@ class SignalServer(Server, ABC):
     def _is_of_no_member(self, frame: Frame) -> bool:
         """Whether signal-cli hands it to nobody: it is for a group that its author is not in. Of edits it does not ask.
 
-        Source: signal-cli 0.14.6, `IncomingMessageHandler.isNotAllowedToSendToGroup` and its `getGroupContext`, which
-        looks into data messages and stories only (2026-11-26).
+        Source: signal-cli 0.14.6, `IncomingMessageHandler.isNotAllowedToSendToGroup` (2026-11-26).
         """
         match frame.get("envelope"):
             case {"sourceUuid": author, "dataMessage": {"groupInfo": {"groupId": group}}} if group in self.groups:
@@ -452,10 +444,8 @@ class SignalServer(Server, ABC):
         return repository[:count]
 
     def visible(self, chat: str) -> list[Sent]:
-        """What people see of us in a chat, oldest first.
-
-        A message stands where it was sent, with the words and the quote of its last revision. Phones drop an edit that
-        is not of the newest revision, although its send succeeds.
+        """What people see of us in a chat, oldest first: each message with the words and quote of its last revision.
+        Phones drop an edit that is not of the newest revision.
         """
         revisions: list[list[Sent]] = []
         for parcel in self._out:
@@ -473,10 +463,8 @@ class SignalServer(Server, ABC):
         return [known[-1] for known in revisions]
 
     def check_target(self, chat: str, target: int, *, may_be_elsewhere: bool = False) -> None:
-        """Refuse what is about a message that this account never sent to that chat, or never sent at all.
-
-        The real one carries such an edit or deletion out, in vain; here it is a mistake of ours. But for the deletion
-        of what may be in another chat: phones pass over one of what is not in theirs.
+        """Refuse what is about a message that this account never sent to that chat, or never sent at all: the real one
+        carries that out, in vain.
         """
         named = [parcel for parcel in self._out if parcel.timestamp == target]
         chats = {parcel.chat for parcel in named if isinstance(parcel, Sent)}
@@ -553,10 +541,8 @@ class SignalServer(Server, ABC):
         return [key.former or key for key in keys]
 
     async def change_key(self, person: Person) -> Key:
-        """The person has a new phone: signal-cli trusts the first key of somebody, and no other.
-
-        It lists the former one as trusted until it has tried to send something. Seen with 0.13.14 on a mock of Signal's
-        server (2026-11-22).
+        """The person has a new phone: signal-cli trusts the first key of a person, and no other. It lists the former
+        one as trusted until it has tried to send something (seen with 0.13.14, 2026-11-22).
         """
         last = self.key(person)
         self._keys[person.uuid] = Key(
@@ -565,26 +551,15 @@ class SignalServer(Server, ABC):
         await self.note([], None)
         return self._keys[person.uuid]
 
-    def trust(self, recipient: str, *, all_known: bool, safety_number: str | None) -> None:
-        """Trust somebody's newest key. What they wrote meanwhile comes behind the next frame from Signal, or after a
-        minute without any.
+    def trust(self, recipient: str) -> None:
+        """Trust somebody's newest key. What they wrote meanwhile comes behind the next frame from Signal.
 
-        Source: signal-cli 0.13.14, `ManagerImpl.trustIdentity`, `ReceiveHelper.receiveMessagesInternal`, played
-        2026-11-24.
+        Source: signal-cli 0.13.14, `ManagerImpl.trustIdentity`, `ReceiveHelper.receiveMessagesInternal` (2026-11-24).
         """
         keys = [key for key in self.keys if recipient in {key.person.uuid, key.person.number}]
-        digits = (safety_number or "").replace(" ", "")
-        if not all_known and safety_number is None:
-            raise Refused(
-                -1, "You need to specify the fingerprint/safety number you have verified with -v SAFETY_NUMBER"
-            )
-        if not all_known and not re.fullmatch(r"\d{60}|[A-Za-z0-9+/=]+", digits):
-            words = "Safety number has invalid format, either specify the old hex fingerprint or the new safety number"
-            raise Refused(-1, words)
-        if not keys or (not all_known and digits != keys[0].safety_number.replace(" ", "")):
-            what = "number is correct" if all_known else "number and the fingerprint/safety number are correct"
-            raise Refused(-1, f"Failed to set the trust for this number, make sure the {what}.")
-        keys[0].level = "TRUSTED_UNVERIFIED" if all_known else "TRUSTED_VERIFIED"
+        if not keys:
+            raise Refused(-1, "Failed to set the trust for this number, make sure the number is correct.")
+        keys[0].level = "TRUSTED_UNVERIFIED"
         self._is_to_retry = self.is_receiving
 
     @property
@@ -748,10 +723,7 @@ class SignalServer(Server, ABC):
         await self._confirm_by_mode()
 
     def _arrived_at_phones(self, parcel: Parcel) -> None:
-        """Phones confirm all that is no typing and no receipt, reactions, too.
-
-        Source: IncomingMessageHandler.java:389 of signal-cli, DataMessageProcessor.kt of Signal-Android (2026-11-22).
-        """
+        """Phones confirm all that is no typing and no receipt, reactions, too (IncomingMessageHandler.java:389)."""
         self._unconfirmed.append(parcel)
         self._out.append(parcel)
 

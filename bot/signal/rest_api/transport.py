@@ -62,16 +62,16 @@ from tools import trusted_certificates
 
 _log = logging.getLogger(__name__)
 
-CONNECT_SECONDS, _PAUSE_SECONDS = 1.0, 0.5
-"""For reaching the bridge, and between two attempts: less than the two seconds within which Aldis must be back after
-the bridge, or it loses messages."""
+CONNECT_SECONDS = 1.0
+_PAUSE_SECONDS = 0.5
+"""For reaching the bridge, and between two attempts: Aldis must be back within two seconds, or it loses messages."""
 _MAX_ANSWER_BYTES = 32 * 1024 * 1024
 """For an answer that is no file: the list of all groups is long, and so is a refusal of files, which repeats them."""
 _REACHED_NONE = "Failed to send message"
 """All that is left of signal-cli's results if no recipient got it: most often network failures."""
-_QUIET_SECONDS, _STOP_SECONDS = 0.5, 3.0
-"""After so long without a frame the bridge is asked for a sign of life; a stop ends the stream there, or at last after
-these seconds."""
+_QUIET_SECONDS = 0.5
+"""After so long without a frame the bridge is asked for a sign of life, and a stop ends the stream."""
+_STOP_SECONDS = 3.0
 MAX_FRAME_BYTES = 4 * 1024 * 1024
 _MIN_VERSION = (0, 101)  # the first whose `/v2/send` returns a result for each recipient
 _MARKERS = {
