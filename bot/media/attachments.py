@@ -5,8 +5,7 @@
                                   |-------recording----> the audio service --> a transcript
                                   '-------text---------> its words
 
-What a file is, its content tells; the name that its sender gave it proves nothing. Whatever happens, each file yields
-one description; only cancellation is raised.
+What a file is, its content tells; the name that its sender gave it proves nothing. Each file yields one description.
 
 Source: the formats' own specifications (PNG, JPEG, GIF, RIFF, ISO base media, Matroska, Ogg, MPEG audio, PDF).
 """
@@ -47,14 +46,11 @@ _PICTURE_SECONDS = 30.0
 _UNREADABLE = "which cannot be read here"
 
 
-Family = Literal["picture", "audio", "paper", "text", "other"]
-
-
 @dataclass(frozen=True, slots=True)
 class FileKind:
     """A kind of file."""
 
-    family: Family
+    family: Literal["picture", "audio", "paper", "text", "other"]
     what: str
     """What it is for people and models, with its article."""
     name: str = ""
@@ -97,11 +93,10 @@ class FileDescription:
     """One file as it is described to the model: `a PDF of 3 pages, which is attached`."""
 
     what: str
-    """What it is, with its article: `a picture`."""
     rest: str
     """Its state: `which is attached`, `which cannot be opened: it is damaged`, `its transcript:`."""
     text: str = ""
-    """Its content in words; empty if there is none. Words of the file's author: data."""
+    """Its content in the words of its author."""
     medium: Medium | None = None
     """What the model can look at itself."""
 
@@ -137,9 +132,8 @@ class AttachmentReader:
     async def read_attachment(
         self, chat: ChatId, attachment: Attachment, *, number: int, may_spend: MaySpend, person: str = ""
     ) -> tuple[FileDescription, Fee | None]:
-        """Returns what is in a file, the `number`th of its question, from 1; asks `may_spend` before a paid service.
-
-        `person` is as for `Sandbox.open`.
+        """Returns what is in a file, the `number`th of its question, from 1, and what was paid for that after
+        `may_spend` was asked; `person` is as for `Sandbox.open`.
         """
         what, fee = "a voice note" if attachment.is_voice_note else "a file", None
         if number > MAX_FILES:
@@ -270,7 +264,7 @@ def _by_beginning(data: bytes) -> FileKind:
 
 
 def _in_boxes(data: bytes) -> FileKind:
-    """A file of the ISO base media format: `ftyp` names its brands, the tracks show whether there is a picture."""
+    """A file of the ISO base media format: `ftyp` names its brands, the tracks show whether it is a video."""
     length = int.from_bytes(data[:4], "big")
     brands = {data[8:12], *(data[at : at + 4] for at in range(16, min(length, 256), 4))}
     if brands & _AVIF_BRANDS:

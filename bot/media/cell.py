@@ -41,7 +41,7 @@ _MAX_DESCRIPTORS = 256
 _FIRST_DESCRIPTOR = 3  # the standard ones below it lead nowhere
 _PIECE_BYTES = 1 << 20
 _serving = dict[str, Callable[[bytes, Sequence[str]], tuple[Facts, bytes]]]()
-"""What opens files, by the name of its module; empty where their libraries are missing."""
+"""What opens files, by the name of its module."""
 
 
 class FileRefused(Exception):

@@ -7,12 +7,10 @@
 
 The filter of seccomp leaves memory that is not executable, open descriptors, clocks, random numbers, locks, its own
 signals, its end. Anything else fails with EPERM: opening files, sockets, programs, processes, threads, other processes.
-A call with the numbers of another architecture (`int 0x80`, x32, 32-bit ARM), which mean something else, ends the
-process. Left to others: when (`bot.media.cell`).
+A call with the numbers of another architecture (`int 0x80`, x32, 32-bit ARM) ends the process.
 
-Source: landlock(7), seccomp(2), prctl(2), `linux/landlock.h` up to version 7 of its interface, `linux/seccomp.h`,
-`linux/bpf_common.h`, `linux/audit.h`; the numbers of calls are those of `asm/unistd_64.h` of x86-64 and of
-`asm-generic/unistd.h`, which aarch64 uses (Linux 6.12, 2026-11).
+Source: landlock(7), seccomp(2), prctl(2), `linux/landlock.h` up to version 7 of its interface; the numbers of calls are
+those of `asm/unistd_64.h` of x86-64 and of `asm-generic/unistd.h`, which aarch64 uses (Linux 6.12, 2026-11).
 """
 
 import ctypes
@@ -30,8 +28,7 @@ from typing import NamedTuple
 MAX_MEMORY_BYTES = 1_500_000_000
 """For the address space, a good part of which is libraries: a picture of the largest size takes a third of it."""
 
-MAX_CPU_SECONDS = 60
-"""For the case that no process is left to end it."""
+MAX_CPU_SECONDS = 60  # if no process is left to end it
 
 _LIMITS = (
     (resource.RLIMIT_AS, MAX_MEMORY_BYTES),
@@ -48,7 +45,7 @@ _SECCOMP_MODE_FILTER = 2
 _CREATE_RULESET, _RESTRICT_SELF = 444, 446  # of Landlock, on every architecture
 _RULESET_VERSION = 1
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-"""How many rights to files there are, by the version of Landlock; no later one has more."""
+"""How many rights to files there are, by the version of Landlock; later ones have no more."""
 _NETWORK_RIGHTS, _SCOPES = 0b11, 0b11
 _NETWORK_SINCE, _SCOPES_SINCE = 4, 6
 
@@ -58,8 +55,7 @@ ALLOW, REFUSE, KILL = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
 _LOAD, _EQUALS, _AT_LEAST, _HAS_BITS, _ANSWER = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER_AT, _ARCHITECTURE_AT, _THIRD_ARGUMENT_AT = 0, 4, 32
 _EXECUTABLE = 4
-_CLONE3 = 435
-"""If it does not exist, the C library falls back to older calls; it takes any other error as final."""
+_CLONE3 = 435  # the C library falls back to older calls only if it does not exist
 _X32_NUMBERS = 0x4000_0000
 
 
@@ -131,10 +127,8 @@ def become_nobody() -> None:
 
 
 def confine() -> Level:
-    """Gives up everything but computing and the open descriptors; permanently. Returns the layers that see to it.
-
-    Raises:
-        OSError: the kernel supports a layer, but failed; no stranger's file must be opened.
+    """Gives up everything but computing and the open descriptors, permanently; returns the layers that see to it.
+    Raises `OSError` if the kernel supports a layer, but failed: no stranger's file must be opened.
     """
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     level = Level(landlock=_landlock_version(), seccomp=_knows_filters())

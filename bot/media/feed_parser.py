@@ -55,9 +55,6 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
     Returns no bytes. The facts are `title` and `entries`: objects with `key`, `url`, `title`, `summary`,
     `published_at`. Texts are still HTML; `url` and `published_at` (seconds since 1970) can be None.
-
-    Raises:
-        FileRefused: it is not a feed.
     """
     url, charset = arguments
     text = _ILLEGAL.sub("", _DECLARATION.sub("", decode(data, charset), count=1)).strip()

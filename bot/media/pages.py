@@ -3,11 +3,10 @@
     page --decoded--> HTML --parsed--> article | main | body, without what surrounds it --> lines, links
 
 Headings begin with `#`, list items with `-`, table cells are separated by ` | `, and blocks by an empty line. Runs in a
-cell (`bot.media.cell`), whose time is what a page can take that was made to be slow: a hundred thousand attributes in
-one tag, or elements nested as deep. The only home of selectolax.
+cell (`bot.media.cell`), whose time limits what a page can take that was made to be slow. The home of selectolax.
 
-Source: selectolax 1.0.2 (MIT); lexbor behind it took 2.9 s for a tag of 252 kB and 6.2 s for nesting of 244 kB
-(measured 2026-11-21); WHATWG HTML, 4.2.5.3 (refresh).
+Source: selectolax 1.0.2 (MIT), whose lexbor took 2.9 s for a tag of 252 kB and 6.2 s for nesting of 244 kB (measured
+2026-11-21); WHATWG HTML, 4.2.5.3 (refresh).
 """
 
 import re

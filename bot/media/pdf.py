@@ -15,7 +15,7 @@ from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
 from bot.media.cell import Facts, FileRefused, load_all
 
 READING_SECONDS = 15.0
-"""After this long no further page is begun: what was read by then is better than nothing."""
+"""After this long no further page is begun."""
 
 _BROKEN = (PyPdfError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError)
 """pypdf lets through whatever exception its parsing of a damaged file runs into."""
@@ -33,9 +33,6 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
     Returns the text in UTF-8, each page under a line `Page 1:`, then what is filled into a form; empty for a scan.
     The facts are `pages` (all of them) and `pages_read`, which is lower if one of the limits was reached.
-
-    Raises:
-        FileRefused: it is damaged, or locked by a password.
     """
     max_pages, max_characters = map(int, arguments)
     ends_at = time.monotonic() + READING_SECONDS

@@ -17,7 +17,7 @@ MAX_SIDE_PIXELS = 1568
 MAX_PIXELS = 25_000_000
 """Checked before decoding: a file of kilobytes can unfold to gigabytes. A WebP takes 17 bytes a pixel at its peak."""
 MAX_JPEG_PIXELS = 50_000_000
-"""Phones take up to 50 megapixels; a JPEG is scaled down while it is decoded and takes a tenth of the others."""
+"""Phones take up to 50 megapixels; a JPEG is scaled down while it is decoded."""
 _JPEGS = frozenset({"JPEG", "MPO"})
 """MPO: a JPEG followed by further pictures, which phones use for brightness; not an animation."""
 _QUALITY = 80
@@ -45,13 +45,8 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
 
 def fit_picture(data: bytes, file_format: str) -> tuple[Facts, bytes]:
-    """Returns the picture as a JPEG, a transparent one on grey; of an animation the first frame.
-
-    The facts are `width`, `height` (in pixels) and `is_animation`. `file_format` is Pillow's name of the only format
-    that is tried.
-
-    Raises:
-        FileRefused: it is damaged, or too large.
+    """Returns the picture as a JPEG, a transparent one on grey; of an animation the first frame. The facts are `width`,
+    `height` (in pixels) and `is_animation`. `file_format` is Pillow's name of the only format that is tried.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about oddities of the file that do not prevent reading it

@@ -4,8 +4,8 @@ A person has one file of a kind open at a time, so others do not wait behind the
 its own (`bot.media.cell`), forked from a process that has never read any file, so nothing of one person's file gets
 into another's.
 
-Source: multiprocessing's start method "forkserver" (Python 3.11 to 3.14). Its processes begin and end on one thread,
-because it looks at all of them whenever it begins one.
+Source: multiprocessing's start method "forkserver" (Python 3.11 to 3.14), which looks at all of its processes whenever
+it begins one, so they begin and end on one thread.
 """
 
 import asyncio
@@ -66,24 +66,17 @@ class Sandbox:
     async def open(
         self, module: str, data: bytes, *arguments: str, timeout_seconds: float, person: str = ""
     ) -> tuple[Facts, bytes]:
-        """Returns what the module makes of the file: facts about it, and bytes.
+        """Returns what the module makes of the file: facts about it, and bytes; raises `FileRefused` with the reason.
 
         The time limit does not include waiting for other files of the same module. `person` is for whom it is opened,
         by any name; empty for no one.
-
-        Raises:
-            FileRefused: it cannot be opened; the message says why.
         """
         lane = self._lanes.setdefault((module, person), asyncio.Lock()) if person else nullcontext()
         async with lane, self._places[module]:
             return await self._opened(f"{self._package}.{module}", data, arguments, timeout_seconds)
 
     async def level(self) -> Level:
-        """Returns the layers that confine the cells on this machine, as reported by a cell.
-
-        Raises:
-            FileRefused: there can be no cells.
-        """
+        """Returns the layers that confine the cells on this machine; raises `FileRefused` if there can be no cells."""
         facts, _ = await self._opened(cell.LEVEL, b"", (), _BEGIN_SECONDS)
         self.known_level = Level(landlock=int(facts["landlock"]), seccomp=bool(facts["seccomp"]))
         return self.known_level

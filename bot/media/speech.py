@@ -41,7 +41,7 @@ _IDENTITY = pack(">9i", 0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
 _UNDETERMINED = 0x55C4  # "und", five bits a letter
 _UNUSUAL = "it is a kind of AAC that is not read here"
 _MAX_FRAMES = 500_000
-"""Three hours of the usual kind. A crafted file can consist of headers alone: millions of them, each an object here."""
+"""Three hours of the usual kind; a crafted file can consist of millions of headers."""
 _MIN_BITS = 500
 """The fewest bits that hold a second of sound: a file that claims more seconds than that allows is not believed."""
 
@@ -97,9 +97,7 @@ class Speech:
         return text.strip(), Fee(name=model, outcome="ok", cost_usd=cost)
 
     def listening_fee(self, sound: bytes, ending: str, *, seconds: float | None) -> Fee:
-        """Returns the expected fee of transcribing a recording: by what the file claims, which may be made up, or by
-        its size, because a budget should rather end early than late.
-        """
+        """Returns the expected fee of transcribing a recording, by what the file claims, or by its size."""
         bits = len(sound) * 8
         fewest = _MIN_BITS_BY_KIND.get(ending, _MIN_PACKED_BITS)
         presumed = bits / fewest if seconds is None else max(seconds, bits / _MAX_BITS)
@@ -142,10 +140,8 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 
 def as_m4a(adts: bytes) -> tuple[bytes, float]:
-    """Returns the same sound as an M4A file, and its length in seconds. A truncated last frame is left out.
-
-    Raises:
-        FileRefused: there is no whole frame, or one of a kind that no recorder of voice notes makes.
+    """Returns the same sound as an M4A file, and its length in seconds; a truncated last frame is left out. Raises
+    `FileRefused` if there is no whole frame, or one of a kind that no recorder of voice notes makes.
     """
     frames = list(islice(_frames(adts), _MAX_FRAMES + 1))
     if not frames:
