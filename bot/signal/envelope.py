@@ -84,7 +84,6 @@ _SCHEME = re.compile(r"\w+:/+")
 
 _MAX_ITEMS = 20
 """For contacts, the options of a poll, and the files of a quoted message: Signal's apps have ten at most."""
-_MAX_LINE_CHARS = 300
 
 
 class FrameReader:
@@ -456,7 +455,7 @@ def _contact(contact: Json) -> str:
     items = [(what, as_object(item)) for what in ("phone", "email") for item in items_in(contact, what)]
     ways = (f"{what} {value}" for what, item in items if (value := _short(item, "value")))
     known = "; ".join(list(filter(None, (full, _short(contact, "organization"), *ways)))[:_MAX_ITEMS])
-    return line_of(f"a contact: {known}", _MAX_LINE_CHARS) if known else ""
+    return line_of(f"a contact: {known}", max_chars=300) if known else ""
 
 
 def _short(parent: Json, field: str) -> str:

@@ -29,7 +29,7 @@ _UNKNOWN_TYPE = "application/octet-stream"
 _MAX_NAME_CHARS = 100
 _SWEEP_SECONDS = 3600.0
 _KEPT_SECONDS = 2 * 86_400.0
-"""How often the folder is swept of files that are older than a message can wait and still be answered."""
+"""How often the folder is swept, of files older than a message can wait."""
 _MAX_FILES = 64
 """How many files of one frame are looked at; Signal's apps send at most 32 with a message."""
 

@@ -69,8 +69,7 @@ _MAX_ANSWER_BYTES = 32 * 1024 * 1024
 """For an answer that is no file: the list of all groups is long, and so is a refusal of files, which repeats them."""
 _REACHED_NONE = "Failed to send message"
 """All that is left of signal-cli's results if no recipient got it: most often network failures."""
-_QUIET_SECONDS = 0.5
-"""After so long without a frame the bridge is asked for a sign of life, and a stop ends the stream."""
+_QUIET_SECONDS = 0.5  # after which the bridge is asked for a sign of life, and a stop ends the stream
 _STOP_SECONDS = 3.0
 MAX_FRAME_BYTES = 4 * 1024 * 1024
 _MIN_VERSION = (0, 101)  # the first whose `/v2/send` returns a result for each recipient

@@ -36,8 +36,7 @@ _log = logging.getLogger(__name__)
 MAX_LINE_BYTES = 4 * 1024 * 1024
 _BUSY_SECONDS = 2.0
 """How much longer than `hold_seconds` signal-cli can take on a busy machine."""
-_TAKEN_SECONDS = 0.1
-"""How long signal-cli has to read that it is to unsubscribe us."""
+_TAKEN_SECONDS = 0.1  # in which signal-cli reads that it is to unsubscribe us
 _LOOK_SECONDS, _MIN_LOOKS = 0.02, 10
 _MAX_TOGETHER = 100
 """How many frames are read before they are passed on, if that many are there."""
