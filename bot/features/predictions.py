@@ -53,9 +53,6 @@ _Domain = Annotated[str, StringConstraints(pattern=r"^\w[\w-]*$", max_length=30)
 Verdict = Literal["came_true", "did_not", "void"]
 """The outcome of a prediction; `void`: it cannot be known, or it became meaningless, so it is not scored."""
 
-Outcome = Verdict | Literal["open", "struck"]
-"""The same, or that it was resolved by mistake, or is struck off the record as if it had not been made."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Forecast:
@@ -232,7 +229,7 @@ class ResolveArguments(Arguments):
     """The outcome of a prediction."""
 
     number: int = Field(ge=1, description="The number from predict or list_predictions.")
-    outcome: Outcome = Field(
+    outcome: Verdict | Literal["open", "struck"] = Field(
         description=(
             "void: nobody can tell, so it is not scored. open: it was resolved by mistake. struck: the person wants it"
             " off the record."

@@ -399,8 +399,7 @@ class ReminderScheduler:
 
 def _go_on(repos: Repositories, reminder: Reminder, now: datetime) -> None:
     """Makes it due again at its next time, or ends it; for a day it can still be put off."""
-    next_at = schedules.next_after(_places.validate_json(reminder.plan).plan, now)
-    if next_at is None:
+    if (next_at := schedules.next_after(_places.validate_json(reminder.plan).plan, now)) is None:
         repos.reminders.end(reminder.id, now=now)
     else:
         repos.reminders.again(reminder.id, next_at)

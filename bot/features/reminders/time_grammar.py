@@ -155,7 +155,9 @@ class _Unread(ValueError):
 def read(words: str, *, now: datetime, zone: str) -> Wish | None:
     """Returns the wish of a person in this time zone; None if there is no time in it, or one not understood whole."""
     words = words.strip().replace("’", "'")
-    today, folded = now.astimezone(ZoneInfo(zone)).date(), _folded(words)
+    today = now.astimezone(ZoneInfo(zone)).date()
+    # In lower case without accents, with every character in its place.
+    folded = "".join(unicodedata.normalize("NFKD", one)[0].lower()[:1] if one.isalpha() else one for one in words)
     found = [(grammar, match) for grammar in _grammars() if (match := grammar.time.match(folded))]
     longest = max((match.end("time") for _, match in found), default=0)
     try:
@@ -165,11 +167,6 @@ def read(words: str, *, now: datetime, zone: str) -> Wish | None:
     # Languages that share the words of a time lead to its text in their own.
     is_one_time = len({replace(wish, text="", prompt=None) for wish in wishes}) == 1
     return min(wishes, key=lambda wish: len(wish.text)) if is_one_time else None
-
-
-def _folded(words: str) -> str:
-    """The words in lower case without accents, with every character in its place."""
-    return "".join(unicodedata.normalize("NFKD", one)[0].lower()[:1] if one.isalpha() else one for one in words)
 
 
 class _Grammar:
