@@ -88,6 +88,22 @@ def test_what_has_expired_or_is_outdated_goes(repos: Repositories) -> None:
         assert repos.forgetting.value("SELECT count(*) FROM members") == members
 
 
+def test_a_planned_question_that_is_taken_back_ends(repos: Repositories) -> None:
+    """While it is answered: its turn is given back, to be stopped, and nothing of it waits. Others go on."""
+    here = place(repos, "direct:a")
+    for origin in ("item_1", "item_2"):
+        made = repos.reminders.put(here, "alice", origin, plan=b"", words=b"ask", due_at=NOON)
+        repos.inbox.put(arrival(here, kind="reminder", device=made.id))
+    _, turn = taken(repos)
+    assert repos.inbox.value("SELECT count(*) FROM inbox WHERE turn_id = ?", (turn,)) == 2
+    repos.inbox.set_apart(turn, [InboxId(2)])
+    assert repos.forgetting.undo("item_2", None, now=NOON) == []
+    assert repos.forgetting.undo("item_1", None, now=NOON) == [turn]
+    assert not repos.journal.is_running(turn)
+    assert repos.forgetting.undo("item_1", None, now=NOON) == []
+    assert repos.reminders.of_person("alice") == ()
+
+
 class TestAConversation:
     async def test_it_begins_anew_and_the_command_is_answered_in_it(self, store: Store) -> None:
         """Nothing is remembered, what was destroyed is counted, and the answer is the next thing to be sent."""

@@ -106,6 +106,7 @@ class TestKeeping:
             (lamps, (article("Lit", key="another id"),), 0),
         ):
             assert repos.feeds.keep(feed, articles) == new
+            assert found(repos, "stolen") == []
         assert sorted(recent(repos)) == ["Afloat", "Dark again", "Lit"]
         assert found(repos, "dark") == ["Dark again"]
         assert {one.id: one.articles for one in repos.feeds.all()} == {lamps: 2, ships: 1}
