@@ -255,17 +255,27 @@ class SettingsFile:
         return settings, values
 
     def write(self, changes: Mapping[str, str | None]) -> None:
-        """Changes these settings and leaves all others; None, or an empty value, removes one.
+        """Changes these settings, whatever name they had before, and leaves all others; None or nothing removes one.
 
-        A setting replaces its own value under any other of its names. If anything is wrong, nothing is written.
+        The file is replaced whole or not at all, and only its owner can read it.
 
         Raises:
-            ConfigError: a name is unknown, a value is bad, the result as a whole is invalid, or the file cannot be
-                written; the message never shows a value.
+            ConfigError: anything is wrong with the result, or the file cannot be written; it is as it was.
         """
         content = self._changed(changes)
         self.load(content)
-        _write(self.path, text_of(content))
+        new = self.path.with_name(f".{self.path.name}.new")
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            new.unlink(missing_ok=True)
+            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(text_of(content).encode())
+                file.flush()
+                os.fsync(file.fileno())
+            new.replace(self.path)
+        except (OSError, UnicodeEncodeError) as error:
+            new.unlink(missing_ok=True)
+            raise ConfigError(f"{self.path}: cannot be written: {_why(error)}") from error
 
     def preview(self, changes: Mapping[str, str | None]) -> Settings:
         """Returns the settings as they would be with these changes; writes nothing. Raises as `write`."""
@@ -288,14 +298,11 @@ class SettingsFile:
 
 
 def entries(text: str, where: str, *, is_shared: bool = False) -> dict[str, str]:
-    """Returns the values in the text, by upper-case name; `where` is the name of its file. Of a name that stands there
-    twice, the last counts, as in docker compose.
-
-    Values cannot refer to other variables: `$` is a dollar. `is_shared`: docker compose also reads the file; what it
-    would read differently is refused.
+    """Returns the values in the text of a file, by upper-case name, of which the last counts; `$` is a dollar.
 
     Raises:
-        ConfigError: a line is no setting; the message has the line's number, but nothing of its content.
+        ConfigError: a line is no setting, or docker compose, if it also reads the file (`is_shared`), would read it
+            differently; the message has the line's number, but nothing of its content.
     """
     found: dict[str, str] = {}
     for binding in parse_stream(io.StringIO(text, newline="")):
@@ -398,23 +405,3 @@ def text_of(values: Mapping[str, str]) -> str:
         escaped = value.replace("\\", "\\\\").replace("'", "\\'")
         lines.append(f"{name}={value}\n" if _PLAIN.fullmatch(value) else f"{name}='{escaped}'\n")
     return "".join(lines)
-
-
-def _write(path: Path, text: str) -> None:
-    """Replaces the file with the text, whole or not at all, readable by its owner only.
-
-    Raises:
-        ConfigError: the folder cannot be written to.
-    """
-    new = path.with_name(f".{path.name}.new")
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        new.unlink(missing_ok=True)
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
-    except (OSError, UnicodeEncodeError) as error:
-        new.unlink(missing_ok=True)
-        raise ConfigError(f"{path}: cannot be written: {_why(error)}") from error
