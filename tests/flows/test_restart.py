@@ -74,9 +74,10 @@ async def test_wrong_settings_restart_nothing_and_useless_ones_end_it(world: Wor
         await world.signal.deliver(message("Hello?", author=ALICE))
         await world.signal.sent_count(1)
         kept = world.file.path.read_text()
-        world.file.path.write_text("ACCESS__ALOWED=*\n")
-        refused = await world.verb("restart")
-        assert (refused.status, refused.stderr.count("\n")) == (2, 1)
+        for wrong in ("ACCESS__ALOWED=*\n", "TOOLS__APPROVE=rememeber\n"):
+            world.file.path.write_text(kept + wrong)
+            refused = await world.verb("restart")
+            assert (refused.status, refused.stderr.count("\n")) == (2, 1), wrong
         await world.signal.deliver(message("Still there?", author=ALICE))
         await world.signal.sent_count(2)
         assert world.signal.streams_opened == 1
