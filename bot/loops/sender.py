@@ -252,7 +252,8 @@ class Sender:
         self.counts.add("files_refused")
 
         def record(repos: Repositories) -> None:
-            first, *others = [replace(reply, files=(), is_voice_note=False)]
+            first = replace(reply, files=(), is_voice_note=False)
+            others: list[Reply] = []
             if not reply.files:
                 cut_mark = self._in_words(repos, item, phrases.CUT_PARTS)
                 parts = split(reply.content, max_parts=_MAX_PARTS, cut_mark=cut_mark)
