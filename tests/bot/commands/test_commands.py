@@ -167,6 +167,8 @@ async def test_forget_in_a_group_takes_what_is_the_askers_own(store: Store, cloc
         await ask(aldis, "/remind in 3 hours tea")
         heard = await ask(aldis, "/forget all", group=GROUP)
         assert heard == plain(phrases.FORGET_ALL_ADMINS.text)
+        await ask(aldis, "/model 2", group=GROUP)
+        assert await ask(aldis, "/forget", author=MALLORY, group=GROUP) == phrases.NOTHING_TO_FORGET.text
         heard = await ask(aldis, "/forget", group=GROUP)
         assert (
             heard == "That deletes 1 question and its answer and 1 reminder of yours in this group, for good. Shall I?"
