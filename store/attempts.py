@@ -29,20 +29,29 @@ _RECENT_MS = 60_000
 _REACTIONS_KEPT = timedelta(hours=1)
 """Longer than any send waits for its receipt."""
 
-_MEANT = f"""
-FROM receipts CROSS JOIN attempts INDEXED BY attempts_open
-  ON attempts.sent_at IS NULL AND begun_at <= came_at AND begun_at - {_BEHIND_MS} <= target
-JOIN outbox ON outbox.id = outbox_id AND coalesce(settled_at, target) >= target
-JOIN conversations ON conversations.id = outbox.conversation_id
-LEFT JOIN rosters ON rosters.conversation_id = outbox.conversation_id
-LEFT JOIN members ON members.conversation_id = outbox.conversation_id AND members.person = receipts.person
-  AND coalesce(left_at, target) >= target
-WHERE iif(in_group, members.person IS NOT NULL OR coalesce(listed_at, 0) < target, handle = receipts.person)
+
+def _meant(receipts: str) -> str:
+    """Joins receipts with the attempts that each can mean. Who is missing from an earlier list may have joined."""
+    return f"""
+        FROM {receipts} CROSS JOIN attempts INDEXED BY attempts_open
+          ON attempts.sent_at IS NULL AND begun_at <= came_at AND begun_at - {_BEHIND_MS} <= target
+        JOIN outbox ON outbox.id = outbox_id AND coalesce(settled_at, target) >= target
+        JOIN conversations ON conversations.id = outbox.conversation_id
+        LEFT JOIN rosters ON rosters.conversation_id = outbox.conversation_id
+        LEFT JOIN members ON members.conversation_id = outbox.conversation_id AND members.person = receipts.person
+          AND coalesce(left_at, target) >= target
+        WHERE iif(in_group, members.person IS NOT NULL OR coalesce(listed_at, 0) < target, handle = receipts.person)
+    """
+
+
+_TAKE = f"""
+INSERT OR IGNORE INTO receipts (target, person, came_at) SELECT DISTINCT target, receipts.person, came_at
+{_meant("(SELECT ? AS target, ? AS person, ? AS came_at) AS receipts")}
 """
-"""The receipts, each with the attempts that it can mean. Who is missing from an earlier list may have joined since."""
+"""Keeps a receipt, if it can mean anything: a stranger's leaves nothing on the disk."""
 
 _CLEAR = f"""
-SELECT target, max(attempts.id), outbox_id {_MEANT}
+SELECT target, max(attempts.id), outbox_id {_meant("receipts")}
 AND NOT EXISTS (SELECT 1 FROM reactions WHERE name IS NULL AND begun_at <= came_at
   AND target BETWEEN begun_at - {_BEHIND_MS} AND coalesce(ended_at, target) + {_BEHIND_MS}
   AND (reactions.in_group OR chat = receipts.person))
@@ -54,7 +63,8 @@ ORDER BY target LIMIT 1
 
 _OVER = f"""
 DELETE FROM receipts WHERE EXISTS (SELECT 1 FROM attempts WHERE attempts.sent_at = receipts.target)
-OR target IN (SELECT name FROM reactions) OR (target, person) NOT IN (SELECT target, receipts.person {_MEANT})
+OR target IN (SELECT name FROM reactions)
+OR (target, person) NOT IN (SELECT target, receipts.person {_meant("receipts")})
 """  # noqa: S608  (our own query)
 
 
@@ -124,9 +134,8 @@ class Attempts(Repository):
             for name in sorted(one.names)[-_MAX_RECEIPTS:]
             if name <= millis(one.came_at) + _AHEAD_MS and not self.exists(known, (name,))
         ]
-        if not receipts:  # nothing is written
+        if not sum(self.execute(_TAKE, receipt).rowcount for receipt in receipts):
             return 0
-        self.execute_many("INSERT OR IGNORE INTO receipts (target, person, came_at) VALUES (?, ?, ?)", receipts)
         count = self.reconcile(now=now)
         self.execute(
             "DELETE FROM receipts WHERE (target, person) IN (SELECT target, person FROM (SELECT target, person, "

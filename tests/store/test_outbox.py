@@ -146,6 +146,16 @@ def test_a_name_that_comes_again_proves_nothing(repos: Repositories) -> None:
     assert kinds(repos)[0] == "sent"
 
 
+def test_a_strangers_receipt_changes_nothing(repos: Repositories) -> None:
+    """Of a person in no group that is in doubt, and without a chat in doubt: not a byte is written."""
+    doubted(repos, "group:G")
+    listed(repos, "group:G", "direct:a")
+    changes = repos.outbox._connection.total_changes
+    repos.outbox.context.notified.clear()
+    assert not prove(repos, "direct:mallory", at(1))
+    assert (repos.outbox._connection.total_changes, repos.outbox.context.notified) == (changes, set())
+
+
 def test_until_the_bridge_has_listed_a_group_no_unknown_person_proves_its_send(repos: Repositories) -> None:
     """The receipt of a possible stranger is kept, hides other sends, and counts once it is known who it is."""
     doubted(repos, "group:G")
