@@ -171,8 +171,10 @@ class Attempts(Repository):
     def _prove(self, item: OutboxId, attempt: int, name: int, now: datetime) -> bool:
         """Settles an item whose attempt went out under this name; returns whether that was in doubt."""
         self.execute("UPDATE attempts SET sent_at = ? WHERE id = ?", (name, attempt))
-        # If it is being sent again, that may still go out.
+        # If it is being sent again, that may still go out; one taken back meanwhile has to be removed after that.
         is_under_way = self.exists("SELECT 1 FROM outbox WHERE id = ? AND state = 'sending'", (item,))
+        if is_under_way and self.exists("SELECT 1 FROM outbox WHERE id = ? AND reply IS NULL", (item,)):
+            return False
         was_open = self.settle(item, "sent", millis(now) + (LATE_MS if is_under_way else 0), name)
         if was_open:
             self.notify("outbox")

@@ -333,6 +333,14 @@ class TestStatuses:
         assert status is not None
         repos.outbox.put(place(repos, chat), turn, 0, b"answer", in_group=False, now=NOON, replaces=status)
 
+    def test_one_that_is_taken_back_while_it_is_sent_is_removed(self, repos: Repositories) -> None:
+        """Also if its receipt comes before the bridge has answered."""
+        turn = self.put(repos, "direct:a", b"Thinking")
+        [item] = begin(repos)
+        assert repos.statuses.take_back(turn) is None
+        assert prove(repos, "direct:a", at(1)) == 0
+        assert repos.outbox.mark_sent(item.id, millis(at(1)), now=at(2))
+
     def test_one_in_doubt_that_is_taken_back_is_settled(self, repos: Repositories) -> None:
         """Its row is pruned like any other."""
         turn = self.put(repos, "direct:a", b"Thinking")
