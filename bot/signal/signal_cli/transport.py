@@ -79,8 +79,6 @@ class SignalCli(SignalBridge):
         deadlines = Deadlines(call_seconds=call_seconds, silence_seconds=silence_seconds, **waits)
         self._subscription = Subscription(url, account.name, self._rpc, self.stream, deadlines)
 
-    # Incoming
-
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         """Yields the frames of one connection; see `Transport.envelopes`."""
         await asyncio.to_thread(self._folder.sweep)
@@ -118,8 +116,6 @@ class SignalCli(SignalBridge):
             with suppress(Disconnected):
                 self._reader.stickers = stickers_in(await self._ask("listStickerPacks", {}))
         return envelope
-
-    # Outgoing
 
     async def send(self, reply: Reply) -> SentId:
         """Sends one message; see `Transport.send`. An edit has no files, and must repeat the quote, or it is gone."""
