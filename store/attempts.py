@@ -70,10 +70,9 @@ OR (target, person) NOT IN (SELECT target, receipts.person {_meant("receipts")})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Confirmation:
-    """A delivery receipt: messages that a phone says it has received."""
+    """A delivery receipt: messages that the phone of the person in this direct chat says it has received."""
 
     address: str
-    """The address of the direct chat with that person."""
     names: Iterable[int]
     """The timestamps by which Signal names our messages."""
     came_at: datetime
@@ -172,10 +171,10 @@ class Attempts(Repository):
         """Settles an item whose attempt went out under this name; returns whether that was in doubt."""
         self.execute("UPDATE attempts SET sent_at = ? WHERE id = ?", (name, attempt))
         # If it is being sent again, that may still go out; one taken back meanwhile has to be removed after that.
-        is_under_way = self.exists("SELECT 1 FROM outbox WHERE id = ? AND state = 'sending'", (item,))
-        if is_under_way and self.exists("SELECT 1 FROM outbox WHERE id = ? AND reply IS NULL", (item,)):
+        taken_back = self.value("SELECT reply IS NULL FROM outbox WHERE id = ? AND state = 'sending'", (item,))
+        if taken_back:
             return False
-        was_open = self.settle(item, "sent", millis(now) + (LATE_MS if is_under_way else 0), name)
+        was_open = self.settle(item, "sent", millis(now) + (0 if taken_back is None else LATE_MS), name)
         if was_open:
             self.notify("outbox")
         return was_open

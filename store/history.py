@@ -238,7 +238,6 @@ class History(Repository):
         self.execute("UPDATE history SET message = ? WHERE turn_id = ? AND position = 0", (sealed, turn))
 
     def _whole(self, rows: Iterable[tuple[Any, ...]]) -> tuple[tuple[ConversationId, StoredMessage], ...]:
-        """Opens the rows, each beginning with its conversation; leaves out turns of which one cannot be opened."""
         read: list[tuple[ConversationId, StoredMessage]] = []
         lost: set[TurnId] = set()
         for conversation, turn, position, role, call_id, sealed, expires_at in rows:

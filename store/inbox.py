@@ -107,7 +107,6 @@ class Inbox(Repository):
         return None
 
     def _waiting(self, conversation: ConversationId, limit: int, now: datetime) -> list[tuple[Any, ...]]:
-        """Returns the rows to claim together, those of a turn that began before first."""
         rows = self.rows(
             _ITEM + "FROM inbox INDEXED BY inbox_open "
             "WHERE conversation_id = ? AND state IN ('waiting', 'claimed') AND state = 'waiting' AND NOT urgent "
@@ -120,7 +119,6 @@ class Inbox(Repository):
         return list(takewhile(lambda row: row[4] == author, rows))
 
     def _claim(self, items: tuple[InboxItem, ...], begun: int | None, now: datetime, until: datetime) -> Claim:
-        """Claims these messages of one conversation, under the turn `begun` or a new one."""
         conversation = items[0].conversation
         first_end = min((item.expires_at for item in items if item.expires_at is not None), default=None)
         turn = TurnId(begun or self._turns.begin(conversation, now=now, expires_at=first_end))

@@ -202,7 +202,6 @@ def moment_if(at: int | None) -> datetime | None:
 
 @cache
 def _readers(kind: type[object]) -> Mapping[str, Callable[[Any], object]]:
-    """Returns the conversion for each field of a record type."""
     return {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
 
 
