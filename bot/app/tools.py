@@ -7,7 +7,7 @@ from typing import Any
 from bot.chat.toolbox import ALL_TOOLS
 from bot.clock import Clock
 from bot.errors import ConfigError
-from bot.features.feeds import news_tools
+from bot.features.feeds import IntelRecent, IntelSearch
 from bot.features.memory import Remember
 from bot.features.predictions import prediction_tools
 from bot.features.reminders.service import Reminders
@@ -60,7 +60,7 @@ def feature_tools(store: Store, clock: Clock, reminders: Reminders) -> dict[str,
         "remind": (Remind(reminders),),
         "remember": (Remember(store, clock),),
         "predictions": prediction_tools(store, clock),
-        "news": news_tools(store),
+        "news": (IntelSearch(store), IntelRecent(store)),
     }
 
 

@@ -117,11 +117,7 @@ def name_of(title: str, url: str) -> str:
 class IntelSearchArguments(Arguments):
     """The articles to search for."""
 
-    query: str = Field(
-        min_length=1,
-        max_length=400,
-        description="A few words in the language of the news.",
-    )
+    query: str = Field(min_length=1, max_length=400, description="A few words in the language of the news.")
     from_days: Days = 14
     limit: Limit = 5
 
@@ -199,11 +195,6 @@ class IntelRecent:
         stories = await self._store.read(lambda repos: repos.feeds.recent(since=since, limit=limit))
         data = {} if stories else {"message": "The feeds had nothing new in this period; try more days."}
         return Result(data={**data, "results": list(map(_row, stories))})
-
-
-def news_tools(store: Store) -> tuple[IntelSearch, IntelRecent]:
-    """Returns both tools."""
-    return IntelSearch(store), IntelRecent(store)
 
 
 def _row(found: FoundArticle) -> dict[str, Any]:

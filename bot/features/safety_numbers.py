@@ -287,13 +287,7 @@ class TrustCommands(CommandGroup):
         self._context = context
         self._identities = identities
 
-    @command(
-        "/trust [LABEL]",
-        ABOUT_TRUST,
-        for_admins=True,
-        section="admins",
-        directly_only=True,
-    )
+    @command("/trust [LABEL]", ABOUT_TRUST, for_admins=True, section="admins", directly_only=True)
     async def _trust(self, call: Call) -> Answer:
         """Shows whose safety number has changed, with the new one; trusts it, and sends what was waiting."""
         name = call.command.rest

@@ -8,14 +8,16 @@ from zoneinfo import ZoneInfo
 from bot.chat import phrases as turn_phrases
 from bot.chat.journal import origin_of
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, command
+from bot.events import ScheduledPrompt
 from bot.features.reminders import time_grammar
 from bot.features.reminders.schedules import Reason, UnfitWish, zone_meant
-from bot.features.reminders.service import Asker, PlannedReminder, Reminders, as_sentence
+from bot.features.reminders.service import PlannedReminder, Reminders, as_sentence
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import use_language
 from bot.i18n.locale import join_list, long_day
 from bot.i18n.phrases import spoken_time
+from bot.labels import Labels
 from store import Repositories
 from tools import Weekday
 
@@ -121,19 +123,21 @@ class ReminderCommands(CommandGroup):
         zone = self._reminders.zone(repos, message.author)
         local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
         wish = time_grammar.read(rest, now=now, zone=zone)
-        asker = Asker(
-            person=message.author,
-            chat=message.chat,
-            conversation=call.conversation,
-            sent_at=message.sent_at,
-            origin=origin_of(item.id),
-            expires_at=item.expires_at,
-        )
+        scheduled = ScheduledPrompt(labels=Labels(), is_own=True)
         examples = (f"- `{say(example)}`" for example in REMIND_EXAMPLES[:2])
         reply = None if self._has_model else "\n".join([say(TIME_NOT_READ), *examples])
         try:
             if wish is not None:
-                reply = self._reply(self._reminders.plan(repos, wish, asker), local)
+                planned = self._reminders.plan(
+                    repos,
+                    wish,
+                    call.conversation,
+                    message,
+                    scheduled,
+                    origin=origin_of(item.id),
+                    expires_at=item.expires_at,
+                )
+                reply = self._reply(planned, local)
         except UnfitWish as error:
             reply = reply if error.reason == "half" and self._has_model else _refusal(error, local)
         if reply is None:

@@ -35,7 +35,7 @@ from bot.features.reminders.schedules import Plan, UnfitWish
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import use_language
-from bot.labels import UNKNOWN, Labels
+from bot.labels import UNKNOWN
 from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.settings.groups import LocaleSettings
@@ -63,24 +63,6 @@ _MAX_NAP_SECONDS = 30.0
 """The longest sleep: the machine's clock may be set in the meantime."""
 _MIN_NAP_SECONDS = 0.05
 _PAUSE_SECONDS = 5.0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Asker:
-    """The person who wants to be reminded, the chat, and the cause."""
-
-    person: PersonId
-    chat: ChatId
-    conversation: ConversationId
-    sent_at: SentId
-    """The time of their message, which is quoted in a group; 0 if unknown."""
-    origin: str
-    """Identifies the call or the message, so that it plans only once."""
-    turn: TurnId | None = None
-    expires_at: datetime | None = None
-    """When their message disappears; None if it stays, or the turn knows."""
-    scheduled: ScheduledPrompt = field(default_factory=lambda: ScheduledPrompt(labels=Labels(), is_own=True))
-    """Where the words come from, and what a prompt can do; by default the person gave them in a command."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -162,35 +144,49 @@ class Reminders:
         direct = await self.store.conversation(ChatId.direct(person), now=self.clock.now())
         await self.store.transaction(lambda repos: repos.reminders.keep_zone(direct, zone))
 
-    def plan(self, repos: Repositories, wish: Wish, asker: Asker) -> PlannedReminder:
-        """Plans a reminder; what the same origin has planned before is returned unchanged.
+    def plan(
+        self,
+        repos: Repositories,
+        wish: Wish,
+        conversation: ConversationId,
+        message: Incoming,
+        scheduled: ScheduledPrompt,
+        *,
+        origin: str,
+        turn: TurnId | None = None,
+        expires_at: datetime | None = None,
+    ) -> PlannedReminder:
+        """Plans a reminder that a message asks for; what the same origin has planned before is returned unchanged.
+
+        `scheduled` says where the words come from, and what a prompt can do; `expires_at` is when the message
+        disappears; None if it stays, or the turn knows.
 
         Raises:
             UnfitWish: there is no such time, or not one that can be planned, or the person has too many.
         """
-        known = repos.reminders.of_origin(asker.origin)
+        known = repos.reminders.of_origin(origin)
         if known is not None:
-            return self._shown(repos, asker.person, known)
-        person, chat, now = asker.person, asker.chat, self.clock.now()
+            return self._shown(repos, message.author, known)
+        person, chat, now = message.author, message.chat, self.clock.now()
         plan, due_at = self.first_plan(repos, wish, person)
         put = repos.reminders.put(
-            asker.conversation,
+            conversation,
             person,
-            asker.origin,
-            plan=_places.dump_json(Place(person=person, chat=chat, sent_at=asker.sent_at, plan=plan, planned_at=now)),
-            words=_words.dump_json(Words(text=wish.text, prompt=wish.prompt, scheduled=asker.scheduled)),
+            origin,
+            plan=_places.dump_json(Place(person=person, chat=chat, sent_at=message.sent_at, plan=plan, planned_at=now)),
+            words=_words.dump_json(Words(text=wish.text, prompt=wish.prompt, scheduled=scheduled)),
             due_at=due_at,
-            turn=asker.turn,
-            expires_at=asker.expires_at,
+            turn=turn,
+            expires_at=expires_at,
         )
         if chat.is_group:
-            repos.members.want(asker.conversation)
+            repos.members.want(conversation)
         shown = self._shown(repos, person, put)
         if self._is_zone_known or repos.reminders.zone(ChatId.direct(person)) is not None:
             return shown
         # They are asked for it once in each chat.
-        is_asked = chat_settings.settings_of(repos, asker.conversation, now).told_zone
-        chat_settings.change(repos, asker.conversation, now, lambda settings: replace(settings, told_zone=True))
+        is_asked = chat_settings.settings_of(repos, conversation, now).told_zone
+        chat_settings.change(repos, conversation, now, lambda settings: replace(settings, told_zone=True))
         return replace(shown, zone_is_known=is_asked)
 
     def first_plan(self, repos: Repositories, wish: Wish, person: PersonId) -> tuple[Plan, datetime]:

@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeVar
 from pydantic import Field
 
 from bot import labels
-from bot.events import ChatId, PersonId, ScheduledPrompt, SentId
+from bot.events import ChatId, Incoming, PersonId, ScheduledPrompt, SentId
 from bot.features.reminders.schedules import MAX_AHEAD, UnfitWish, describe_moment
-from bot.features.reminders.service import Asker, PlannedReminder, Reminders
+from bot.features.reminders.service import PlannedReminder, Reminders
 from bot.settings.values import is_zone
 from store import ConversationId, Repositories, TurnId
 from tools import (
@@ -203,16 +203,15 @@ class Remind:
             raise Denied("the question was taken back")
         if repos.reminders.is_run_by_one(turn):
             raise Denied("a reminder that is being run plans no other; answer without it")
-        asker = Asker(
-            person=PersonId(context.person),
+        message = Incoming(
+            author=PersonId(context.person),
+            name=None,
             chat=ChatId(context.chat),
-            conversation=conversation,
             sent_at=SentId(repos.reminders.asked_at(turn)),
-            origin=context.call,
-            turn=turn,
-            scheduled=ScheduledPrompt(labels=labels.load_labels(context.origin), addresses=context.addresses),
+            text="",
         )
-        return self._reminders.plan(repos, wish, asker)
+        scheduled = ScheduledPrompt(labels=labels.load_labels(context.origin), addresses=context.addresses)
+        return self._reminders.plan(repos, wish, conversation, message, scheduled, origin=context.call, turn=turn)
 
 
 def _wish(given: RemindArguments) -> Wish:

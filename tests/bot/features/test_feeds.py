@@ -26,7 +26,6 @@ from bot.features.feeds import (
     Piece,
     Reading,
     _Content,
-    news_tools,
 )
 from bot.media.cell import FileRefused
 from bot.media.sandbox import check_facts
@@ -160,7 +159,7 @@ async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
     async def have_been_read() -> bool:
         return all(feed.read_at for feed in await feeds_of(store))
 
-    news = FeedService(news_tools(store), store)
+    news = FeedService((IntelSearch(store), IntelRecent(store)), store)
     async with app_harness(store, clock, sources=(news,), admins=frozenset({ALICE.uuid})) as aldis:
         await aldis.deliver(message("Anything new?"))
         await aldis.answered(1)
