@@ -282,8 +282,7 @@ class Toolbox:
         data = without_numbers(result.data) if spec.finds_pages or spec.fetches is not None else result.data
         data = number_pages(data, pages) if spec.finds_pages and pages is not None else data
         content = f'{{"ok":true,"untrusted_data":{fit_json(data, most)}{attached}}}'
-        # A third-party tool may give it as a float, which cannot be added to a Decimal.
-        cost = spec.cost_usd if result.cost_usd is None else Decimal(str(result.cost_usd))
+        cost = spec.cost_usd if result.cost_usd is None else result.cost_usd
         return replace(self._run(call, content, "ok", seconds, cost, origins=result.origins), files=files)
 
     def _cost_of(self, call: ToolCall, error: str, cost: Decimal = Decimal(0)) -> Decimal:

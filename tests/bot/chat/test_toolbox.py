@@ -26,11 +26,9 @@ from tools import (
     Disabled,
     NotFound,
     RateLimited,
-    Result,
     TimedOut,
     Tool,
     TooLarge,
-    ToolContext,
     ToolError,
     Unavailable,
     build,
@@ -106,20 +104,6 @@ async def test_a_call_is_answered_and_logged_without_what_it_holds(
     assert f"): {outcome} in " in line
     assert line.endswith(" characters")
     assert "sesame" not in line
-
-
-class Dear(Echo):
-    """A third-party tool that names its cost as a float."""
-
-    async def run(self, arguments: Any, context: ToolContext) -> Result:
-        result = await super().run(arguments, context)
-        return replace(result, cost_usd=0.1)
-
-
-async def test_a_cost_that_is_a_float_is_exact(clock: SetClock) -> None:
-    """It is added to the ledger's decimal sums after the tool has run."""
-    run = await toolbox(clock, Dear()).run(call({"word": "a"}), turn_of())
-    assert repr(run.cost_usd) == "Decimal('0.1')"
 
 
 async def test_every_failure_of_a_tool_is_an_answer(clock: SetClock) -> None:
