@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from bot.chat.journal import Outcome
 from bot.clock import SetClock
 from bot.trust.provenance import ENOUGH_FOUND, MAX_FOUND_BESIDE_PRIVATE, NOT_GIVEN
 from store import Store
-from tests.bot.chat.turn_helpers import Desk, Scripted, calls, contents, says, turn_settings
+from tests.bot.chat.turn_helpers import Desk, Scripted, agent_of, calls, contents, says, toolbox, turn_settings
 from tests.ledger_sums import paid_rows
 from tools import Arguments, Result, ToolContext, ToolSpec
 
@@ -143,6 +144,16 @@ async def test_an_address_of_the_person_may_be_fetched(
     table = desk(store, clock, pages, fetch(asked))
     await table.answer(await table.loaded(text))
     assert bool(pages.read) is is_read
+
+
+async def test_no_person_is_asked_about_an_address_that_may_not_be_fetched(store: Store, clock: SetClock) -> None:
+    """Though the operator wants each fetch approved: the model hears at once that it is refused."""
+    table = desk(store, clock, Pages(), fetch(GOOD))
+    agent = agent_of(table.provider, toolbox(clock, *table.tools, approve=("web_fetch",)), table.budget)
+    turn = await table.loaded("Read it")
+    outcome = await agent.answer(turn, table.turns.journal(turn), table.watch)
+    assert isinstance(outcome, Outcome)
+    assert (outcome.text, outcomes(table)) == ("Done.", ["denied"])
 
 
 async def test_the_sources_of_the_last_answer_may_be_opened(store: Store, clock: SetClock) -> None:
