@@ -6,6 +6,7 @@ names or numbers.
 Source: Prometheus, "Metric and label naming", "Exposition formats" 0.0.4 (2026-11-22).
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 
@@ -51,13 +52,18 @@ class Counts:
         return dict(sorted({**self._counts, **elsewhere}.items()))
 
     def exposition(self, gauges: Mapping[str, float | None]) -> str:
-        """Everything as a page for Prometheus, with these figures of the moment; one of None is unknown and left out.
-
-        The samples have no types and no help: Prometheus reads them as well without.
-        """
+        """Everything as a page for Prometheus, with these figures of the moment; None is unknown and left out."""
         counts = {f"{name}_total": number for name, number in {**dict.fromkeys(WATCHED, 0), **self.all()}.items()}
-        figures = {**counts, **self._sums, **gauges}
-        return "".join(f"aldis_{name} {float(figure)}\n" for name, figure in figures.items() if figure is not None)
+        families: dict[str, list[str]] = {}
+        for name, figure in {**counts, **self._sums, **gauges}.items():
+            sample = name.partition("{")[0]
+            family = re.sub(r"_seconds_(count|sum)$", "_seconds", sample)
+            kind = "counter" if sample.endswith("_total") else "gauge" if family == sample else "summary"
+            words = family.replace("_", " ").capitalize()
+            head = f"# HELP aldis_{family} {words}.\n# TYPE aldis_{family} {kind}\n"
+            if figure is not None:
+                families.setdefault(head, []).append(f"aldis_{name} {float(figure)}\n")
+        return "".join(head + "".join(samples) for head, samples in families.items())
 
 
 def sample_name(name: str, **labels: str) -> str:

@@ -7,7 +7,8 @@ The window is `HISTORY__MAX_TURNS` and `HISTORY__MAX_TOKENS`, or what a request 
 is, the later a summary begins. Only what is cut off is summarized, down to a third of a window, so that two thirds of a
 window's worth of talk cost one call and the beginning of the requests in between stays the same: no cache is written
 more often. If anything was taken back, edited or forgotten while the model wrote, its text is worthless: it is paid for
-and dropped, as is unusable text (cut off, empty); then the oldest turns are not read, as without summaries.
+and dropped. Unusable text (cut off, empty) is paid for too, so the model is asked again only half a window later; until
+then the oldest turns are not read, as without summaries.
 """
 
 import asyncio
@@ -42,8 +43,8 @@ _MEANWHILE = 100
 """By how many turns more the newest ones are checked after the model has written."""
 _MESSAGE_CHARACTERS = 2000
 _TRANSCRIPT_BYTES = 60_000
-_SUMMARY_CHARACTERS = 1600
-_SUMMARY_WORDS = 200
+_SUMMARY_CHARACTERS = 2400
+_SUMMARY_WORDS = 300
 """Room for both is left also in a window of 4,096 tokens."""
 _OUTPUT_TOKENS = 1500
 _SYSTEM_TOKENS = 400
@@ -101,6 +102,8 @@ class Summaries:
         self._budget = budget
         self._settings = settings
         self._window = settings.history
+        self._rests: dict[ConversationId, int] = {}
+        """For how many more turns the model is not asked again, after it wrote something unusable."""
         self._waiting: dict[ConversationId, Turn] = {}
         self._wakeup = asyncio.Event()
         self.is_idle = True
@@ -147,6 +150,11 @@ class Summaries:
 
         It is charged to the person who asked last. If the budget is used up or the model fails, nothing is done.
         """
+        left = self._rests.pop(turn.conversation, 0)
+        if left > 1:
+            self._rests[turn.conversation] = left - 1
+        if left:
+            return False
         older = await self._store.read(lambda repos: self._older(repos, turn.conversation, turn.settings.model))
         if older is None:
             return False
@@ -217,6 +225,8 @@ class Summaries:
         """Charges for it, and keeps what the model wrote if everything that it was based on still stands."""
         text = "" if completion.message is None else completion.message.text.strip()[:_SUMMARY_CHARACTERS]
         is_whole = completion.stop is Stop.END and bool(text)
+        if not is_whole:
+            self._rests[turn.conversation] = self._window.max_turns // 2
         former = [] if older.former is None else [labels.load_labels(older.former.labels)]
         summary = Summary(
             first=older.former.first if older.former else next(iter(older.turns)),

@@ -18,6 +18,7 @@ Left to others: what is said (`bot.chat`), the proof by receipts (`bot.loops.int
 import asyncio
 import logging
 import random
+import time
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -192,8 +193,10 @@ class Sender:
             outgoing = load_outgoing(item.reply)
         except UnreadableJson as error:
             return self._give_up(item, None, str(error), "unreadable")
+        began = time.monotonic()
         try:
             sent_at, edited = await self._send(item, outgoing)
+            self.counts.observe("send", time.monotonic() - began)
             outcome = self._mark_sent(item, outgoing, sent_at, edited)
         except TransportError as error:
             outcome = self._on_failure(item, outgoing, error)

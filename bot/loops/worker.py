@@ -376,12 +376,14 @@ class Worker:
                 until = self.clock.now() + timedelta(seconds=self.settings.approvals.timeout)
                 await self.turns.pause(turn, outcome, until=until)
                 self.counts.add("turns_paused")
+                self._note_seconds(claim, "paused")
                 return
             text = "\n\n".join([*_asked_for(turn), outcome.text, *map(say, notes)])
             # Before the indicator is removed: a bridge that is slow to do so must not delay the answer.
             is_kept = await self._keep(turn, replace(outcome, text=text))
             self.tasks.on_answer(turn.id)
         if is_kept:
+            self._note_seconds(claim, "answered" if outcome.ok else "failed")
             self.counts.add("turns_answered" if outcome.ok else "turns_answered_with_failure")
         if is_kept and outcome.messages:
             self.on_kept(turn)
@@ -406,6 +408,11 @@ class Worker:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_TYPING_ENDS_SECONDS):
                     await self.transport.typing(chat, started=False)
+
+    def _note_seconds(self, claim: Claim, outcome: str) -> None:
+        """Records how long the oldest of the messages has waited for this."""
+        waited = self.clock.now() - min(item.received_at for item in claim.items)
+        self.counts.observe("turn", waited.total_seconds(), outcome=outcome)
 
     async def _keep(self, turn: Turn, outcome: Outcome) -> bool:
         """Keeps the outcome, as `Turns.keep`; it is paid, so this ends even if the turn is halted meanwhile."""

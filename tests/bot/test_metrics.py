@@ -14,7 +14,9 @@ def test_each_figure_is_a_line() -> None:
         counts.increase("model_failures_total", amount, provider="openai", error=error)
     lines = counts.exposition({"ready": True, "linked": None, sample_name("finding", kind="key"): False}).splitlines()
     assert {f"aldis_{name}_total 0.0" for name in WATCHED if name != "streams"} <= set(lines)
-    assert [line for line in lines if not line.endswith("_total 0.0")] == [
+    assert {line.split()[3] for line in lines if line.startswith("# TYPE ")} == {"counter", "summary", "gauge"}
+    assert "# TYPE aldis_tool_call_seconds summary" in lines
+    assert [line for line in lines if not line.startswith("#") and not line.endswith("_total 0.0")] == [
         "aldis_streams_total 2.0",
         "aldis_unanswered_not_a_frame_total 3.0",
         'aldis_tool_call_seconds_count{tool="any"} 2.0',

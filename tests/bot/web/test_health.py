@@ -107,7 +107,8 @@ async def test_what_the_lookout_sees_stands_on_the_page(store: Store, clock: Set
 async def figures_of(http: aiohttp.ClientSession) -> dict[str, float]:
     async with http.get("/metrics") as response:
         assert response.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
-        samples = [line.rsplit(" ", 1) for line in (await response.text()).splitlines()]
+        lines = (await response.text()).splitlines()
+    samples = [line.rsplit(" ", 1) for line in lines if not line.startswith("#")]
     return {name: float(value) for name, value in samples}
 
 
