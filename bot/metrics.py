@@ -43,7 +43,7 @@ class Counts:
 
     def observe(self, name: str, seconds: float, **labels: str) -> None:
         """Adds a duration: to how many there were, and to how long together."""
-        self.increase(f"{name}_seconds_count", **labels)
+        self.increase(f"{name}_seconds_count", 1, **labels)
         self.increase(f"{name}_seconds_sum", seconds, **labels)
 
     def all(self) -> dict[str, int]:
