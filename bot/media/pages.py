@@ -57,6 +57,7 @@ _TEX = "\0"
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _STRUCK = re.compile(r"text-decoration[^;]*line-through", re.IGNORECASE)
 _FORMULA = re.compile(r"\b(?:tex|latex|math|mwe-math|formula|equation)", re.IGNORECASE)
+_MAX_COLUMNS, _MAX_ROWS = 20, 200  # of one cell
 
 _END, _ITEM, _ITEM_END, _SPACE = "\x01", "\x02", "\x03", "\x04"
 """Put between the words: the end of a line, one before an item of a list, the end of its mark, space that stays."""
@@ -135,6 +136,7 @@ def _write_out(tree: LexborHTMLParser) -> None:
             node.insert_child("~~")
     for node in reversed(tree.css(_SPANS)):
         node.replace_with(_in_words(node))
+    _fill_tables(tree)
     for cell in tree.css("td, th"):
         cell.insert_after(_BAR)
     _mark_blocks(tree)
@@ -165,6 +167,35 @@ def _in_words(node: LexborNode) -> str:
 
 def _grouped(words: str) -> str:
     return words if _SINGLE.fullmatch(words) else f"({words})"
+
+
+def _fill_tables(tree: LexborHTMLParser) -> None:
+    """Puts an empty cell behind one for each further column that it takes, and its words into each further row: else
+    what stands there would move under another heading.
+    """
+    for cell in tree.css("td[colspan], th[colspan]"):
+        for _ in range(1, min(_integer(cell, "colspan", 1), _MAX_COLUMNS)):
+            further = tree.create_node("td")
+            further.attrs["rowspan"] = _given(cell, "rowspan")
+            cell.insert_after(further)
+    for cell in tree.css("td[rowspan], th[rowspan]"):
+        words, rows = " ".join(cell.text().split())[:_MAX_LABEL_CHARS], min(_integer(cell, "rowspan", 1), _MAX_ROWS)
+        row = cell.parent
+        place = 0 if row is None else [one.mem_id for one in _cells(row)].index(cell.mem_id)
+        while row is not None and rows > 1:
+            row = row.next
+            if row is not None and row.tag == "tr":
+                further, rows = tree.create_node("td"), rows - 1
+                further.insert_child(words)
+                there = _cells(row)[place:]
+                if there:
+                    there[0].insert_before(further)
+                else:
+                    row.insert_child(further)
+
+
+def _cells(row: LexborNode) -> list[LexborNode]:
+    return [one for one in row.iter() if one.tag in {"td", "th"}]
 
 
 def _mark_blocks(tree: LexborHTMLParser) -> None:

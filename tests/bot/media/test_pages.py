@@ -54,6 +54,13 @@ PARTS = {
     "<p>a<script>x</script><!-- <p>b --> c<textarea>y</textarea>": "a c",
     "<p>hidden\u202e\U000e0041 <svg><text>drawn</text></svg>": "hidden",
     "<p>unended <a href='x": "unended",
+    "<table><tr><th>Who<th>Price<th>Note<tr><td>Adult<td rowspan=2>10 €<td>ID<tr><td>Senior<td>none</table>": (
+        "Who | Price | Note\nAdult | 10 € | ID\nSenior | 10 € | none"
+    ),
+    "<table><tr><th rowspan=2 colspan=2>Tour<th>Low<th>High<tr><td>1<td>2<tr><td colspan=3><td>4</table>": (
+        "Tour |  | Low | High\nTour |  | 1 | 2\n |  |  | 4"
+    ),
+    "<table><tr><td rowspan=99>A<td>1<tr><td>2</table>B": "A | 1\nA | 2\n\nB",
     "": "",
 }
 
