@@ -227,13 +227,15 @@ class RestApi(SignalBridge):
         """The next frame; None if the bridge has closed the websocket in order, or nothing more comes after a stop.
         Raises `TimeoutError` if the bridge answers no pings, `ConnectionError` if the websocket broke.
         """
+        quiet_seconds = 0.0  # by the waits, for a process that stood still has not listened
         while time.monotonic() < self._ends_at:
             try:
                 message = await websocket.receive(_QUIET_SECONDS)
             except TimeoutError:
+                quiet_seconds += _QUIET_SECONDS
                 if self._ends_at < math.inf:
                     return None
-                if time.monotonic() - (self.stream.heard_at or 0) >= self._silence_seconds:
+                if quiet_seconds >= self._silence_seconds:
                     raise
                 await websocket.ping()
                 continue
@@ -241,7 +243,7 @@ class RestApi(SignalBridge):
                 return None
             if message.type in {WSMsgType.CLOSED, WSMsgType.ERROR}:
                 raise ConnectionError(message.type)
-            self.stream.heard_at = time.monotonic()
+            self.stream.heard_at, quiet_seconds = time.monotonic(), 0.0
             if message.type is WSMsgType.PING:
                 await websocket.pong(message.data)
             elif message.type is WSMsgType.TEXT:

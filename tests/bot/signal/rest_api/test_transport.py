@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 
 import pytest
 import signalbot
@@ -67,6 +68,21 @@ async def test_a_stop_hands_out_what_has_come(server: SignalRestApi, bridge: Bri
         with pytest.raises(StopAsyncIteration):
             await stream.next()
     await server.disconnected()
+
+
+async def test_a_reader_that_stood_still_says_nothing_of_the_bridge(server: SignalRestApi, bridge: Bridge) -> None:
+    """The store may take long, or the machine sleep: the bridge is asked for a sign of life before it is given up."""
+    transport = bridge.transport(silence_seconds=0.8)
+    async with aclosing(transport.envelopes()) as stream:
+        coming = asyncio.ensure_future(anext(stream))
+        await server.connected()
+        await server.deliver(message("one"))
+        await coming
+        await asyncio.sleep(0.9)
+        coming = asyncio.ensure_future(anext(stream))
+        await asyncio.sleep(0.7)
+        await server.deliver(message("two"))
+        assert (await coming).kind is Kind.MESSAGE
 
 
 async def test_signalbot_writes_into_no_log_of_its_own(bridge: Bridge) -> None:
