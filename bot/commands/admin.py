@@ -190,19 +190,20 @@ class AdminCommands(CommandGroup):
     async def _deny(self, call: Call) -> Answer:
         """Shuts out a person who was let in, or keeps out a stranger whom the admins were asked about."""
         word, contacts = call.command.rest, await self._audience.contacts() or ()
-        waiting = {one.person for one in self._pairing.find(word, self._context.clock.now())}
+        waiting = self._pairing.find(word, self._context.clock.now())
 
         def deny(repos: Repositories) -> str:
             names, let_in = self._names(repos, contacts), {one.label for one in repos.people.approvals()}
-            strangers = {self._audience.label(repos, person): person for person in waiting}
-            found = [*(label for label in names.labels(word) if label in let_in - set(strangers)), *strangers]
+            strangers = {self._audience.label(repos, one.person): one for one in waiting}
+            meant = [*names.labels(word), self._audience.label(repos, word)]  # the last if it is an id
+            found = [*(label for label in meant if label in let_in - set(strangers)), *strangers]
             if not found:
                 return say(phrases.UNKNOWN_PERSON)
             if len(found) > 1:
-                return phrases.which(word, found)
+                return phrases.which(word, [strangers[one].code if one in strangers else one for one in found])
             [label] = found
             if label in strangers:
-                self._pairing.refuse(strangers[label])
+                self._pairing.refuse(strangers[label].person)
             name = plain_name(names.entry(label))
             if repos.people.deny(label):
                 return say(phrases.SHUT_OUT, name=name)

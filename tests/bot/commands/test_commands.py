@@ -309,6 +309,20 @@ async def test_a_name_is_no_proof(store: Store, clock: SetClock) -> None:
         assert await ask(aldis, "/deny bob", author=BOB) == f"\u0412ob ({label}) can't write to me anymore."
 
 
+async def test_a_code_or_an_id_names_one_of_two_with_one_name(store: Store, clock: SetClock) -> None:
+    """The admin reads what to call a stranger, and a person who was let in is also known by the id of `/whoami`."""
+    async with pairing_harness(store, clock) as aldis:
+        await ask(aldis, "hi", author=BOB)
+        twins = [replace(MALLORY, uuid=f"{n}" + MALLORY.uuid[1:]) for n in range(2)]
+        await knock(aldis, *twins)
+        first, second = (one.code for one in aldis.pairing.strangers.values())
+        assert await ask(aldis, "/deny mallory", author=BOB) == plain(phrases.which("mallory", [first, second]))
+        assert (await ask(aldis, f"/deny {first}", author=BOB)).startswith("OK, “Mallory (")
+        await ask(aldis, f"/allow {second}", author=BOB)
+        await aldis.until(lambda: [sent.content.text for sent in aldis.transport.sent].count("re: Hello?") == 2)
+        assert (await ask(aldis, f"/deny {twins[1].uuid}", author=BOB)).endswith("can't write to me anymore.")
+
+
 async def test_only_an_admin_uses_a_code(store: Store, clock: SetClock) -> None:
     """Anybody else's word or thumb counts for nothing, and a crowd is put to the admin twenty times an hour."""
     async with pairing_harness(store, clock) as aldis:
