@@ -16,5 +16,4 @@ def sandbox(package: str = "bot.media") -> Sandbox:
 
 
 def server_pid() -> int:
-    """The process that all cells of this one are forked from."""
     return vars(forkserver)["_forkserver"]._forkserver_pid

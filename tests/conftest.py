@@ -72,7 +72,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 _LONG = {"flows", "campaigns", "test_bench.py", "test_steps.py", "test_transcripts.py"}
-"""Folders and files of tests that take seconds."""
 
 
 def dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
@@ -144,18 +143,15 @@ def _loopback_only() -> Generator[None]:
 
 @pytest.fixture
 def clock() -> SetClock:
-    """A clock at noon."""
     return SetClock(NOON)
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where a store of this test may stand."""
     return tmp_path / "data" / "aldis.db"
 
 
 @pytest.fixture
 async def store(path: Path) -> AsyncGenerator[Store]:
-    """An open store on the disk."""
     async with open_store(path, realm="signal") as store:
         yield store

@@ -16,5 +16,4 @@ def ledger_sum(repos: Repositories, conversation: ConversationId | None = None) 
 
 
 async def paid_rows(store: Store) -> list[tuple[str, str, str | None]]:
-    """The rows of the ledger in order: whose call, what became of it, what it cost."""
     return await store.read(lambda repos: repos.ledger.rows("SELECT name, outcome, cost_usd FROM ledger ORDER BY id"))

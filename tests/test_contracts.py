@@ -71,21 +71,18 @@ All of Aldis uses pydantic."""
 
 
 def listed(contract: str) -> set[str]:
-    """The modules that the contract of that id names."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     contracts: list[dict[str, Any]] = settings["contracts"]
     return next(set(entry["modules"]) for entry in contracts if entry["id"] == contract)
 
 
 def imported(module: str) -> set[str]:
-    """The modules that a module imports, by their full names."""
     tree = ast.parse((ROOT / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8"))
     plain = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
     return plain | {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
 
 
 def libraries() -> dict[str, set[str]]:
-    """The modules that import each library of others, by its name."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for path in (file for room in ROOMS for file in (ROOT / room).rglob("*.py")):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)

@@ -41,13 +41,11 @@ PAGE = (TESTS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def block(mark: str) -> str:
-    """The code behind `<!-- mark -->`."""
     [code] = re.findall(rf"<!-- {mark} -->\n+ *```\w+\n(.*?)\n *```", PAGE, re.DOTALL)
     return dedent(code)
 
 
 def made(code: str, **names: Any) -> dict[str, Any]:
-    """The names that the code defines."""
     exec(compile(code, "recipe.py", "exec"), names)
     return names
 

@@ -69,8 +69,6 @@ def test_docker_accepts_it(name: str, beside: str | None) -> None:
 
 @pytest.mark.parametrize("name", COMPOSE_FILES)
 class TestCompose:
-    """Both compose files."""
-
     def test_no_service_is_reached_from_outside(self, name: str) -> None:
         """Signal's interface knows no password: no port is published; the services meet at a socket or on a network
         that has no way out; each has a way out of its own.
@@ -178,8 +176,6 @@ def test_what_people_send_is_never_on_the_disk() -> None:
 
 
 class TestImage:
-    """The Dockerfile, and what reaches it."""
-
     text = (ROOT / "docker" / "Dockerfile").read_text(encoding="utf-8")
     ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
 

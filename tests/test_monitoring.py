@@ -79,7 +79,6 @@ def names_in(exposition: str) -> set[str]:
 
 
 def expressions() -> dict[str, list[str]]:
-    """Every expression by the file in which it stands."""
     rules = yaml.safe_load((MONITORING / "rules.yaml").read_text(encoding="utf-8"))
     dashboard: dict[str, Any] = json.loads((MONITORING / "dashboard.json").read_text(encoding="utf-8"))
     panels = [panel for panel in dashboard["panels"] if panel["type"] != "row"]

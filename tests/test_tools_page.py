@@ -23,7 +23,6 @@ PAGE = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
 
 
 def block(before: str) -> str:
-    """The code behind these words."""
     [code] = re.findall(rf"{re.escape(before)}\n+```\w*\n(.*?)```", PAGE, re.DOTALL)
     return code
 

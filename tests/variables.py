@@ -16,7 +16,6 @@ from bot.settings.load import NAMES, Variable, variables_of
 
 
 def known_names() -> tuple[str, ...]:
-    """Every name that Aldis reads, those for files and the well-known ones included."""
     return tuple(NAMES)
 
 

@@ -30,7 +30,6 @@ _DOWN_TO_THE_FINDINGS = 1560
 
 
 async def main(folder: Path, place: Path | None) -> None:
-    """Take all pictures."""
     with _made(place) as home:
         await spend(home)
         async with (
@@ -38,13 +37,37 @@ async def main(folder: Path, place: Path | None) -> None:
             SignalCli(accounts=[]) as signal,
             visiting(home, signal=signal, settings={VARIABLE: "aldis"}, viewport=DESKTOP) as visit,
         ):
-            await _first(visit, folder)
+            await visit.enter()
+            await visit.show_code()
+            await _taken(visit, folder / "account.png", full=False)
+            await visit.scan_code()
+            await visit.go("/setup/model")
             await visit.page.get_by_text("A server of your own").click()
             await visit.page.locator("#server").get_by_label("Address").fill(model.base_url)
             await visit.push("A server of your own: Try and save")
             await expect(visit.page.get_by_text("the server answers")).to_be_visible()
             await _taken(visit, folder / "model-dark.png", dark=True)
-            await _second(visit, folder)
+            await visit.go("/setup/you")
+            await visit.signal.deliver(message("hello", author=ALICE))
+            await visit.signal.deliver(message("hello", author=BOB))
+            await expect(visit.page.get_by_role("button", name="This is me")).to_have_count(2)
+            await _taken(visit, folder / "you-phone.png", phone=True)
+            await visit.page.get_by_role("button", name="This is me: Alice").click()
+            await expect(visit.page.get_by_text("it answers you now").first).to_be_visible()
+            await visit.go("/")
+            await _taken(visit, folder / "overview.png")
+            await visit.go("/setup/tools")
+            await _taken(visit, folder / "tools-phone.png", phone=True, full=False)
+            await visit.go("/setup/done")
+            await visit.push("Check everything")
+            await expect(visit.page.get_by_text("Checked.")).to_be_visible()
+            await _taken(visit, folder / "done.png", full=False, height=_DOWN_TO_THE_FINDINGS)
+            await visit.go("/people")
+            await _taken(visit, folder / "people.png")
+            await visit.go("/usage")
+            await _taken(visit, folder / "usage-dark.png", dark=True)
+            await visit.go("/upkeep")
+            await _taken(visit, folder / "upkeep-phone.png", phone=True, full=False)
 
 
 @contextmanager
@@ -59,38 +82,6 @@ def _made(place: Path | None) -> Generator[Path]:
         yield place
     finally:
         shutil.rmtree(place)
-
-
-async def _first(visit: Visit, folder: Path) -> None:
-    await visit.enter()
-    await visit.show_code()
-    await _taken(visit, folder / "account.png", full=False)
-    await visit.scan_code()
-    await visit.go("/setup/model")
-
-
-async def _second(visit: Visit, folder: Path) -> None:
-    await visit.go("/setup/you")
-    await visit.signal.deliver(message("hello", author=ALICE))
-    await visit.signal.deliver(message("hello", author=BOB))
-    await expect(visit.page.get_by_role("button", name="This is me")).to_have_count(2)
-    await _taken(visit, folder / "you-phone.png", phone=True)
-    await visit.page.get_by_role("button", name="This is me: Alice").click()
-    await expect(visit.page.get_by_text("it answers you now").first).to_be_visible()
-    await visit.go("/")
-    await _taken(visit, folder / "overview.png")
-    await visit.go("/setup/tools")
-    await _taken(visit, folder / "tools-phone.png", phone=True, full=False)
-    await visit.go("/setup/done")
-    await visit.push("Check everything")
-    await expect(visit.page.get_by_text("Checked.")).to_be_visible()
-    await _taken(visit, folder / "done.png", full=False, height=_DOWN_TO_THE_FINDINGS)
-    await visit.go("/people")
-    await _taken(visit, folder / "people.png")
-    await visit.go("/usage")
-    await _taken(visit, folder / "usage-dark.png", dark=True)
-    await visit.go("/upkeep")
-    await _taken(visit, folder / "upkeep-phone.png", phone=True, full=False)
 
 
 async def _taken(

@@ -26,7 +26,6 @@ class Canaries:
         return self.keep(name, f"{STEM}{next(_numbers)}zaun")
 
     def keep(self, name: str, text: str) -> str:
-        """Look for this text as well."""
         self.known[name] = text
         return text
 

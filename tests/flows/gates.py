@@ -24,14 +24,11 @@ class Gate:
         return web.json_response(self._server.answer(seen, parsed(seen.body), self._answer))
 
     async def arrived(self) -> None:
-        """Wait until a request stands at the gate."""
         async with asyncio.timeout(WAIT_SECONDS):
             await self.reached.wait()
 
 
 class Hanging:
-    """An answer of a double that never comes."""
-
     def __init__(self) -> None:
         self.reached = asyncio.Event()
 

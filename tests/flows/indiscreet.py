@@ -105,7 +105,6 @@ class World:
         }
 
     def said(self, what: str) -> str:
-        """A sentence with a canary in it."""
         return f"Grüße, {self.canaries.word(what)} 🌱 \n{self.canaries.word(what + ' (next line)')}"
 
     def message(self, what: str, author: Person | None = None, **more: Any) -> Frame:
@@ -115,7 +114,6 @@ class World:
         return frame
 
     async def answered(self, what: str, **more: Any) -> None:
-        """Ask, and wait for one more message that goes out."""
         before = len(self.signal.sent)
         await self.signal.deliver(self.message(what, **more))
         await self.signal.sent_count(before + 1)
@@ -129,7 +127,6 @@ class World:
         }
 
     async def page(self, path: str) -> str:
-        """What a page of the running Aldis says."""
         async with aiohttp.ClientSession() as http, http.get(f"http://127.0.0.1:{self.port}{path}") as response:
             return await response.text()
 

@@ -18,13 +18,10 @@ ModelT = TypeVar("ModelT", bound=AnthropicServer | OpenAIServer)
 
 @dataclass
 class Outside(Generic[SignalT, ModelT]):
-    """The outside of one test."""
-
     signal: SignalT
     model: ModelT
     folder: Path
     more: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What else is set."""
 
     @property
     def settings(self) -> dict[str, str]:
@@ -36,7 +33,6 @@ class Outside(Generic[SignalT, ModelT]):
         return {"SIGNAL__URL": self.signal.url, **model, **self.more}
 
     async def verb(self, *arguments: str, module: str = "bot", **settings: str) -> Ended:
-        """What a verb of the command line comes to."""
         return await run_to_end(*arguments, settings={**self.settings, **settings}, folder=self.folder, module=module)
 
     @asynccontextmanager

@@ -25,8 +25,6 @@ _PASSED_ON = ("PATH", "HOME", "TMPDIR")
 
 @dataclass
 class Ended:
-    """What is left of a process."""
-
     status: int
     stdout: str
     stderr: str
@@ -48,7 +46,6 @@ class Heard:
         assert self.text.count(words) >= count, self.text
 
     async def whole(self) -> str:
-        """All that was said, once no more can come."""
         await self._gathering
         return self.text
 
@@ -81,13 +78,11 @@ class Process:
         return self._process.returncode is None
 
     async def kill(self) -> Ended:
-        """SIGKILL: nothing of the process runs after this."""
         if self.is_running:
             self._process.send_signal(signal.SIGKILL)
         return await self.ended()
 
     async def terminate(self) -> Ended:
-        """SIGTERM: what docker stop sends."""
         self.signal(signal.SIGTERM)
         return await self.ended()
 
@@ -106,8 +101,6 @@ class Process:
 
 @dataclass
 class Forked:
-    """A process that `tests.flows.warm` has forked."""
-
     pid: int
     _ending: asyncio.Task[int]
 
@@ -142,13 +135,11 @@ def _warm() -> tuple[socket.socket, subprocess.Popen[bytes]]:
 
 
 def _end_warm(ours: socket.socket, process: subprocess.Popen[bytes]) -> None:
-    """Ends the forker: it leaves when nobody can order any more."""
     ours.close()
     process.wait()
 
 
 async def _forked(order: Mapping[str, object]) -> Process:
-    """A process by this order."""
     ends = [os.pipe() for _ in range(3)]
     socket.send_fds(_warm()[0], [json.dumps(order).encode()], [writes for _, writes in ends])
     for _, writes in ends:
@@ -225,6 +216,5 @@ async def started(
 async def run_to_end(
     *arguments: str, settings: Mapping[str, str], folder: Path, module: str = "bot", is_warm: bool = True
 ) -> Ended:
-    """What `python -m bot ...` comes to, with no one to type anything."""
     async with started(*arguments, settings=settings, folder=folder, module=module, is_warm=is_warm) as process:
         return await process.ended()

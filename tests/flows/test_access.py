@@ -51,7 +51,6 @@ class World(Outside[SignalCli, AnthropicServer]):
         assert WORDS not in (await process.ended()).stderr
 
     async def answered(self, frame: Frame) -> str:
-        """The next message in the chat of this one."""
         said = frame["envelope"]
         group = (said.get("dataMessage") or said["editMessage"]["dataMessage"]).get("groupInfo", {}).get("groupId")
         place = group or said["sourceUuid"]
@@ -66,16 +65,13 @@ class World(Outside[SignalCli, AnthropicServer]):
 
     @property
     def files(self) -> bytes:
-        """Every byte on the disk."""
         return b"".join(file.read_bytes() for file in self.folder.iterdir() if file.is_file())
 
     def assert_nothing_of(self, words: str) -> None:
-        """It reached neither the model nor the disk."""
         assert all(words not in seen.body.decode() for seen in self.model.requests)
         assert words.encode() not in self.files
 
     def counted(self, table: str) -> int:
-        """The rows of a table of the store, once Aldis has ended."""
         with closing(sqlite3.connect(self.folder / "aldis.db")) as store:
             [(count,)] = store.execute(f"SELECT count(*) FROM {table}").fetchall()
         return count

@@ -30,7 +30,6 @@ async def model() -> AsyncGenerator[OpenAIServer]:
 
 
 def key_of(model: OpenAIServer) -> dict[str, str]:
-    """The settings with which this model answers."""
     return {
         "OPENAI_BASE_URL": model.base_url,
         "OPENAI_API_KEY": model.key or "",

@@ -16,7 +16,6 @@ from tests.waiting import WAIT_SECONDS, eventually_found
 
 
 async def page(port: int, *, until: int) -> dict[str, Any]:
-    """What the page says once it answers with this status."""
     async with asyncio.timeout(WAIT_SECONDS), aiohttp.ClientSession() as http:
         while True:
             try:

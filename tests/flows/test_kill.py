@@ -33,7 +33,6 @@ got once more. Four completions and two tool runs is what two questions take."""
 
 
 def model_that_looks_up(heard: Heard) -> Scripted:
-    """Asks for the weather once, then tells it."""
     return say("It is 3 degrees.") if heard.answers else call("get_weather", {"place": "Hamlet"})
 
 

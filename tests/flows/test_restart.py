@@ -94,5 +94,4 @@ async def test_wrong_settings_restart_nothing_and_useless_ones_end_it(world: Wor
 
 
 async def has_link(world: World) -> bool:
-    """Whether the pages let in who can use the verb `admin`."""
     return (await world.verb("admin")).status == 0

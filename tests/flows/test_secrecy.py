@@ -74,11 +74,6 @@ async def test_a_day_with_everything_in_it(world: World, form: str) -> None:
     entered = "".join(told.pop(verb) for verb in ("doctor", "settings"))
     assert [name for name in world.canaries.found_in(entered) if not name.startswith(ENTERED)] == []
     assert world.leaks({"log": said_by(ended), "pages": "".join(pages), **told}, running) == {}
-    await _still_there(world)
-
-
-async def _still_there(world: World) -> None:
-    """The words are in the store: what was searched is not empty, it is sealed."""
     async with open_store(world.folder / "aldis.db", realm="signal", key=bytes.fromhex(MASTER_KEY)) as store:
         [(rows,)] = await store.read(lambda repos: repos.history.rows("SELECT count(*) FROM history"))
     assert rows > 10
@@ -106,16 +101,11 @@ async def test_a_chat_shows_words_to_whoever_sits_there_and_logs_none(world: Wor
     assert "an expression" in world.canaries.found_in(ended.stderr)
     assert not [name for name in world.canaries.found_in(said_by(ended)) if "key" in name]
     assert world.leaks({"log": logged}) == {}
-    _check_made_key(world.folder)
-
-
-def _check_made_key(folder: Path) -> None:
-    """The key that was made on the first start is all of its file, and stands in no other."""
-    [file] = [path for path in files_in(folder) if path.name.endswith("-master-key")]
+    [file] = [path for path in files_in(world.folder) if path.name.endswith("-master-key")]
     made = file.read_text("ascii")
     assert re.fullmatch(r"[0-9a-f]{64}\n", made)
     looked_for = Canaries(known={"made": made.strip(), "bytes": bytes.fromhex(made).decode("latin-1")})
-    assert looked_for.found_beneath(folder).keys() == {file.name}
+    assert looked_for.found_beneath(world.folder).keys() == {file.name}
 
 
 @pytest.mark.parametrize(("text", "before"), [("quitte1zaun", b"x"), ("\xc0\xff\xee\x00\x01\x02\x03\x04", b"xy")])

@@ -23,7 +23,6 @@ NO_TIME = {"WORKER__SHUTDOWN_SECONDS": "0.2", "SIGNAL__LIVE": "off"}
 
 
 async def left_open(folder: Path, realm: str) -> tuple[int, int]:
-    """How much waits in the inbox and in the outbox."""
     async with open_store(folder / "aldis.db", realm=realm) as store:
         return await store.read(lambda repos: (repos.inbox.backlog().items, repos.outbox.backlog().items))
 

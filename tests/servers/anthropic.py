@@ -37,7 +37,6 @@ class AnthropicServer(ModelServer):
     aliases: dict[str, str] = field(default_factory=dict[str, str])
     """Other names of models, which are known and not listed."""
     lacks: frozenset[str] = frozenset()
-    """What its models cannot do."""
 
     retires: Mapping[str, str] = field(default_factory=lambda: {"claude-sonnet-4-5": "2026-11-30T00:00:00Z"})
     """When models end, by name: those are deprecated. Source: platform.claude.com (model deprecations), 2026-11-27."""

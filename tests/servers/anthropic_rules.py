@@ -54,7 +54,6 @@ Turn = tuple[str, list[Block]]
 
 
 def check(body: dict[str, Any], *, models: tuple[str, ...], window_tokens: int, size_bytes: int) -> None:
-    """Raise the first mistake in the body."""
     _check_keys("", body, _KEYS)
     for name in ("model", "max_tokens", "messages"):
         if name not in body:

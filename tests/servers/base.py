@@ -15,8 +15,6 @@ from aiohttp import web
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """One request as it arrived."""
-
     method: str
     path: str
     query: dict[str, str]
@@ -42,7 +40,6 @@ class Server:
     port: int = 0
     """0 takes a free one; a restart keeps the first."""
     tls: ssl.SSLContext | None = None
-    """The server's side of TLS; None does without."""
     _runner: web.AppRunner | None = None
     _kept: socket.socket | None = None
     _listening: socket.socket | None = None
@@ -64,7 +61,6 @@ class Server:
             self._kept.close()
 
     def app(self) -> web.Application:
-        """The routes; the default sends everything to `respond`."""
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_route("*", "/{path:.*}", self.handle)
         return app
@@ -104,11 +100,9 @@ class Server:
         return self.requests, self.faults
 
     def regular(self, seen: Seen, request: web.Request) -> Awaitable[web.StreamResponse] | web.StreamResponse:
-        """What is answered where no fault is due."""
         return self.respond(seen, request)
 
     def respond(self, seen: Seen, request: web.Request) -> Awaitable[web.StreamResponse] | web.StreamResponse:
-        """What the service answers when nothing is wrong."""
         raise web.HTTPNotFound
 
 

@@ -79,7 +79,6 @@ class Cache:
 
 
 def anthropic_tokens(cache: Cache, body: Json, *, output: int = 10) -> Tokens:
-    """What a request to the Messages API uses."""
     blocks = _anthropic_blocks(body)
     marks = [place for place, block in enumerate(blocks) if block.life]
     prefixes, sums = _prefixes(body["model"], blocks), _sums(blocks)
@@ -132,7 +131,6 @@ def _read(item: Json) -> str | None:
 
 
 def openai_tokens(cache: Cache, body: Json, *, output: int = 10) -> Tokens:
-    """What a request to one of OpenAI's two APIs uses."""
     blocks = _openai_blocks(body)
     if not _MARKED_FROM.match(body["model"]):
         return _found_by_itself(cache, body, blocks, output)

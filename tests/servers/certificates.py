@@ -19,7 +19,6 @@ class Certified:
     server: ssl.SSLContext
     client: ssl.SSLContext
     authority: Path
-    """Who vouches for it, in PEM form."""
 
 
 def certified(name: str, folder: Path) -> Certified:

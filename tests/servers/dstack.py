@@ -42,17 +42,10 @@ class GuestAgent(Server):
     def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         if not request.content_type.endswith("json"):
             return web.Response(status=400, body=b"\n\x0binvalid tag", content_type="application/octet-stream")
-        if seen.path == "/GetQuote":
-            return self._quote(str(seen.json().get("report_data", "")))
-        return _refused(400, f"Service not found: {seen.path[1:]}")
-
-    @property
-    def compose_digest(self) -> str:
-        return hashlib.sha256(self.compose.encode()).hexdigest()
-
-    def _quote(self, given: str) -> web.StreamResponse:
+        if seen.path != "/GetQuote":
+            return _refused(400, f"Service not found: {seen.path[1:]}")
         try:
-            report_data = bytes.fromhex(given)
+            report_data = bytes.fromhex(str(seen.json().get("report_data", "")))
         except ValueError:
             return _refused(400, "Failed to decode the request: Invalid character")
         if len(report_data) > 64:
@@ -60,7 +53,11 @@ class GuestAgent(Server):
         padded = report_data.ljust(64, b"\0")
         quote = bytearray(b"\x04\x00\x02\x00\x81\x00\x00\x00".ljust(632, b"\0") + _UNSIGNED)
         events = self._events()
-        quote[_REGISTER] = _replayed(events)
+        register = bytes(48)
+        for event in events:
+            if event["imr"] == 3:
+                register = hashlib.sha384(register + hashlib.sha384(_preimage(event)).digest()).digest()
+        quote[_REGISTER] = register
         quote[_REPORT_DATA] = padded
         answer = {
             "quote": quote.hex(),
@@ -69,6 +66,10 @@ class GuestAgent(Server):
             "vm_config": '{"spec_version":1,"os_image_hash":"e6f5"}',
         }
         return web.json_response(answer)
+
+    @property
+    def compose_digest(self) -> str:
+        return hashlib.sha256(self.compose.encode()).hexdigest()
 
     def _events(self) -> list[dict[str, Any]]:
         boot = {"imr": 0, "event_type": 4, "digest": "39" * 48, "event": "", "event_payload": ""}
@@ -89,14 +90,6 @@ class GuestAgent(Server):
             return event
         preimage = _preimage({**event, "version": 2})
         return {**event, "version": 2, "digest": hashlib.sha384(preimage).hexdigest(), "preimage": preimage.hex()}
-
-
-def _replayed(events: list[dict[str, Any]]) -> bytes:
-    register = bytes(48)
-    for event in events:
-        if event["imr"] == 3:
-            register = hashlib.sha384(register + hashlib.sha384(_preimage(event)).digest()).digest()
-    return register
 
 
 def _preimage(event: dict[str, Any]) -> bytes:

@@ -17,7 +17,6 @@ from typing import Any
 Frame = dict[str, Any]
 
 FIXTURES = Path(__file__).parent.parent / "bot" / "signal" / "envelopes"
-"""One file for every kind of frame that signal-cli is known to write."""
 
 MAX_INLINE_BYTES = 2000
 """What is longer comes as a file, too."""
@@ -37,18 +36,15 @@ class Person:
 
     @property
     def chat(self) -> str:
-        """The `ChatId` of the direct conversation with them."""
         return f"direct:{self.uuid}"
 
 
 ACCOUNT = "+15550100001"
-"""The number of Aldis's own account."""
 
 ALDIS = Person(uuid="a1d15000-0000-4000-8000-000000000001", name="Aldis", number=ACCOUNT)
 ALICE = Person(uuid="a11ce000-0000-4000-8000-0000000000a1", name="Alice", number="+15550100002")
 BOB = Person(uuid="b0b00000-0000-4000-8000-0000000000b0", name="Bob", number="+15550100003", device=2)
 CAROL = Person(uuid="ca201000-0000-4000-8000-0000000000c1", name="Carol")
-"""Does not share her number."""
 MALLORY = Person(uuid="3a110000-0000-4000-8000-0000000000d1", name="Mallory", number="+15550100666")
 
 GROUP = "R2FyZGVuQ2x1Yi0vKzAxMjM0NTY3ODlhYmNkZWZnaGk="
@@ -116,7 +112,6 @@ def group_change(revision: int, *, author: Person = ALICE, group: str = GROUP) -
 
 
 def mention_of(person: Person, start: int = 0) -> Frame:
-    """A native mention; `start` counts UTF-16 code units."""
     name = person.name or person.number or person.uuid
     return {"name": name, "number": person.number, "uuid": person.uuid, "start": start, "length": 1}
 
@@ -134,7 +129,6 @@ def quote_of(author: Person, sent_at: int, text: str) -> Frame:
 
 
 def attachment(name: str | None = "garden.jpg", content_type: str = "image/jpeg", size_bytes: int = 4321) -> Frame:
-    """A file that came with a message."""
     return {
         "contentType": content_type,
         "filename": name,
@@ -179,14 +173,12 @@ def message(
 
 
 def edit(text: str, target: int, *, author: Person = ALICE, group: str | None = None, **more: Any) -> Frame:
-    """A person changes their message of the time `target`."""
     at = timestamp()
     body = data(at, text, group=group, **more)
     return envelope(author, at, editMessage={"targetSentTimestamp": target, "dataMessage": body})
 
 
 def delete(target: int, *, author: Person = ALICE, group: str | None = None) -> Frame:
-    """A person deletes their message of the time `target` for everybody."""
     at = timestamp()
     return envelope(author, at, dataMessage=data(at, group=group, remoteDelete={"timestamp": target}))
 
@@ -222,7 +214,6 @@ def _target(person: Person) -> Frame:
 
 
 def timer(seconds: int, *, author: Person = ALICE, group: str | None = None) -> Frame:
-    """A person sets the disappearing-message timer; 0 switches it off."""
     at = timestamp()
     body = data(at, group=group) | {"expiresInSeconds": seconds, "isExpirationUpdate": True}
     return envelope(author, at, dataMessage=body)
@@ -236,7 +227,6 @@ def receipt(targets: Sequence[int], *, author: Person = ALICE, what: str = "deli
 
 
 def typing(*, started: bool = True, author: Person = ALICE, group: str | None = None) -> Frame:
-    """A person begins or stops to write."""
     at = timestamp()
     body = {"action": "STARTED" if started else "STOPPED", "timestamp": at}
     return envelope(author, at, typingMessage=body | ({"groupId": group} if group else {}))
@@ -258,7 +248,6 @@ def note(
 
 
 def note_edit(text: str, target: int) -> Frame:
-    """The owner of the account changes a note to self."""
     at = timestamp()
     edited = {"targetSentTimestamp": target, "dataMessage": data(at, text)}
     return envelope(ALDIS, at, syncMessage={"sentMessage": _to(ALDIS) | {"editMessage": edited}})

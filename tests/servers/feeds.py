@@ -72,7 +72,6 @@ HOSTILE = {
         b"<pubDate>Mon, 99 Foo 99999 99:99:99 +9999</pubDate></item></channel></rss>"
     ),
 }
-"""Feeds that break rules, by what is wrong with them."""
 
 
 @dataclass
@@ -82,9 +81,7 @@ class FeedSite(Server):
     feeds: dict[str, bytes] = field(default_factory=dict[str, bytes])
     moves: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     headers: dict[str, str] = field(default_factory=dict[str, str])
-    """What every answer bears besides."""
     has_marks: bool = True
-    """Whether it knows conditional requests."""
 
     def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         if seen.path in self.moves:

@@ -35,7 +35,6 @@ class ModelHost:
     pricing: Json | None = None
 
     def entry(self, name: str) -> Json:
-        """The model in the list of `/v1/models`."""
         entry: Json = {"id": name, "object": "model", "created": 1_795_000_000}
         match self.software:
             case "vllm":

@@ -40,7 +40,6 @@ class OpenAIServer(ModelServer):
     takes_tools: bool = True
     """Whether the server takes tools; where not it refuses them with `tool_refusal`."""
     tool_refusal: str = "ollama"
-    """Whose words it has for that."""
     writes_calls: bool = False
     """Whether its model writes the calls of the script into its words, as one that was told of tools in its prompt."""
     thinks: bool = True
@@ -48,7 +47,6 @@ class OpenAIServer(ModelServer):
     2026-11-24).
     """
     knows_parallel_calls: bool = True
-    """Whether the template of its model knows several calls in one answer."""
     knows_tools: bool = True
     """Whether the template of its model knows tools: those that are offered are left out without a word, and an answer
     of one is refused.
@@ -56,13 +54,11 @@ class OpenAIServer(ModelServer):
     carries: rules.Carried | None = None
     """Whose server it is as to what has to come back with a call; None: nothing is given that would."""
     carried: list[Any] = field(default_factory=list[Any])
-    """What it gave so."""
     says_stop: bool = False
     """Say finish_reason "stop" although there are tool calls, as some compatible servers do."""
     host: ModelHost | None = None
     """What a local server tells of its models besides their names."""
     reasoning_follows: dict[str, str] = field(default_factory=dict)
-    """The reasoning item that each function_call item was given with."""
 
     @property
     def base_url(self) -> str:

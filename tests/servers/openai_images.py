@@ -35,7 +35,6 @@ class OpenAIImages(Server):
     local: bool = False
     picture: bytes = PNG
     drawn: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    """The requests that were answered with a picture."""
 
     @property
     def base_url(self) -> str:

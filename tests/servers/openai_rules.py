@@ -129,7 +129,9 @@ def check_chat(
     """
     _check_names(body, carries)
     _check_common(body, _CHAT_KEYS, ("model", "messages"))
-    _check_limits(body, refuses if is_local else refuses | _refused_by_model(body["model"]))
+    if not is_local and REASONING.match(body["model"]):
+        refuses |= {"max_tokens"}
+    _check_limits(body, refuses)
     tools = body.get("tools")
     _check_tools(body, [tool.get("function", {}) for tool in tools or []], "tools[{}].function")
     if tools and not is_local and _TOOLLESS_CHAT.match(body["model"]) and body.get("reasoning_effort") != "none":
@@ -166,10 +168,6 @@ def _check_common(body: Json, known: frozenset[str], required: tuple[str, ...]) 
     for name in body:
         if name not in known:
             raise wrong(f"Unknown parameter: '{name}'.", name, "unknown_parameter")
-
-
-def _refused_by_model(model: str) -> frozenset[str]:
-    return frozenset({"max_tokens"}) if REASONING.match(model) else frozenset()
 
 
 def _check_limits(body: Json, refuses: frozenset[str]) -> None:

@@ -37,8 +37,6 @@ def programs() -> Path | None:
 
 @dataclass(frozen=True, kw_only=True)
 class PostgresServer:
-    """A server that runs."""
-
     folder: Path
     port: int
 

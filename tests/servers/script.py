@@ -85,7 +85,6 @@ def think(text: str = "", *, redacted: bool = False) -> Scripted:
 
 
 def refuse(text: str = "") -> Scripted:
-    """The model declines, with or without words."""
     return Scripted(parts=(Say(text=text),) if text else (), ending="refusal")
 
 
@@ -105,7 +104,6 @@ def window_full(text: str = "") -> Scripted:
 
 
 def empty() -> Scripted:
-    """The model ends its turn without a word."""
     return Scripted()
 
 
@@ -116,7 +114,6 @@ class Heard:
     text: str
     """The last text of a person; empty where there is none."""
     answers: tuple[str, ...]
-    """What tools answered since."""
     tools: tuple[str, ...]
     may_call: bool
     media: tuple[str, ...] = ()
@@ -151,7 +148,6 @@ class ModelServer(Server, ABC):
     looks: list[Seen] = field(default_factory=list[Seen])
     """What was asked about models, and not of them: `requests` holds the others, whoever looks meanwhile."""
     look_faults: list[Answer] = field(default_factory=list[Answer])
-    """As `faults`, for these."""
     key: str | None = "test-key"
     """None takes any key, as local servers do."""
     latency_seconds: float = 0.0
@@ -163,7 +159,6 @@ class ModelServer(Server, ABC):
     models: tuple[str, ...] | None = None
     """The models that exist here; None means the vendor's own."""
     completed: list[str] = field(default_factory=list)
-    """The ids of completions that were written out whole, so they are paid for."""
     refused: list[str] = field(default_factory=list)
     """The words with which requests were refused: a test can demand that there are none."""
     _count: "itertools.count[int]" = field(default_factory=itertools.count)

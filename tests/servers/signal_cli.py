@@ -81,7 +81,6 @@ class Parameters:
         return found
 
     def one(self, name: str, kind: type) -> Any:
-        """A single value, or None."""
         [value] = self.many(name, kind) or [None]
         return value
 
@@ -93,8 +92,6 @@ class Parameters:
 
 @dataclass(eq=False)
 class _Connection:
-    """A connection that speaks lines of JSON."""
-
     writer: asyncio.StreamWriter
     end: End | None = None
     subscriptions: "dict[int, _Subscription]" = field(default_factory=dict[int, "_Subscription"])
@@ -126,7 +123,6 @@ class SignalCli(SignalServer):
     """A signal-cli daemon with one account; see `SignalServer` for what a test does with it."""
 
     way: Way = "unix"
-    """Which of its interfaces `url` names."""
     receive_mode: ReceiveMode = "manual"
     tells_ids: bool = True
     """Whether accounts are listed with their uuids, and one without a phone number can be linked: what arrives for it
@@ -141,7 +137,6 @@ class SignalCli(SignalServer):
     """Whether the phone has removed this device, and Signal's server only closes its connection: signal-cli lists the
     account as before. Source: 0.14.6, `ListDevicesCommand` (read 2026-11-27)."""
     others: list[str] = field(default_factory=list[str])
-    """The accounts that were added."""
     kept_for_others: list[str] = field(default_factory=list[str])
     """What waits at Signal's server for accounts that no subscription includes."""
     lost: list[str] = field(default_factory=list[str])
@@ -155,7 +150,6 @@ class SignalCli(SignalServer):
     _listeners: list[_Subscription] = field(default_factory=list[_Subscription])
     _connections: dict[asyncio.Task[Any], _Connection] = field(default_factory=dict[asyncio.Task[Any], _Connection])
     _subscribed: int = 0
-    """The next number of a subscription."""
     _handlers: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while something is handed on: the monitor of signal-cli's `messageHandlers`."""
     _waiting: deque[str] = field(default_factory=deque[str])
@@ -168,7 +162,6 @@ class SignalCli(SignalServer):
 
     @property
     def socket(self) -> Path:
-        """Where the socket of `--socket` stands."""
         return self._place / "socket"
 
     @property
@@ -177,12 +170,10 @@ class SignalCli(SignalServer):
 
     @property
     def http_url(self) -> str:
-        """The address of `--http`."""
         return super().url
 
     @property
     def waiting(self) -> int:
-        """How many frames wait at Signal's server."""
         return len(self._waiting)
 
     @property
@@ -192,7 +183,6 @@ class SignalCli(SignalServer):
 
     @property
     def is_held_up(self) -> bool:
-        """Whether it waits for a listener who does not read."""
         return any(one.writing.locked() for one in self._connections.values() if one.subscriptions)
 
     def has_account(self, name: str | None) -> bool:
@@ -361,7 +351,6 @@ class SignalCli(SignalServer):
             await self.opened(1)
 
     async def _dismiss(self, listeners: list[_Subscription]) -> None:
-        """Hand nothing more to these."""
         for listener in [one for one in listeners if one in self._listeners]:
             self._listeners.remove(listener)
             if not any(other.connection is listener.connection for other in self._listeners):
@@ -373,7 +362,6 @@ class SignalCli(SignalServer):
     # Lines of JSON
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection, to the end of what the client says."""
         writer.transport.set_write_buffer_limits(0)  # a write waits until the kernel has it, as in Java
         connection = _Connection(writer)
         task = asyncio.current_task()
@@ -400,7 +388,6 @@ class SignalCli(SignalServer):
             writer.close()
 
     async def _take(self, connection: _Connection, line: bytes) -> None:
-        """Carry out one call and write its answer."""
         seen = Seen(method="POST", path="/api/v1/rpc", query={}, headers={}, body=line)
         call = seen.json()
         answer: Frame | web.StreamResponse | None = None
@@ -435,21 +422,9 @@ class SignalCli(SignalServer):
                 await self._changed.wait_for(lambda: self._in_hand is None)
                 self._has_died, self._is_to_stop = False, self._is_to_stop or self._has_died
 
-    async def _call_for_receiving(self, method: str, parameters: Parameters, connection: _Connection) -> Any:
-        if parameters.values.get("account") is not None and not self.has_account(parameters.one("account", str)):
-            raise Refused(-32602, "Specified account does not exist")
-        if method == "subscribeReceive":
-            return await self._subscribe(connection, is_wrapped=True)
-        found = connection.subscriptions.get(parameters.one("subscription", int))
-        if found is None:
-            raise Refused(-1, "Unknown subscription id")
-        await self._unsubscribe(connection, found)
-        return {}
-
     # Calls
 
     async def _answer(self, call: Any, seen: Seen, connection: _Connection) -> Frame | web.StreamResponse:
-        """What a call is answered with."""
         try:
             result = await self._call(call, seen, connection)
         except Refused as error:
@@ -466,7 +441,15 @@ class SignalCli(SignalServer):
         parameters = Parameters(call.get("params") or {})
         method = call["method"]
         if method in _SUBSCRIBING:
-            return await self._call_for_receiving(method, parameters, connection)
+            if parameters.values.get("account") is not None and not self.has_account(parameters.one("account", str)):
+                raise Refused(-32602, "Specified account does not exist")
+            if method == "subscribeReceive":
+                return await self._subscribe(connection, is_wrapped=True)
+            found = connection.subscriptions.get(parameters.one("subscription", int))
+            if found is None:
+                raise Refused(-1, "Unknown subscription id")
+            await self._unsubscribe(connection, found)
+            return {}
         methods: dict[str, tuple[_Method, str]] = {
             "version": (self._version, ""),
             "listAccounts": (self._list_accounts, ""),
@@ -484,7 +467,7 @@ class SignalCli(SignalServer):
             "listGroups": (self._list_groups, "groupId"),
             "listStickerPacks": (self._list_sticker_packs, ""),
             "updateGroup": (self._update_group, "groupId"),
-            "listIdentities": (self._list_identities, "number"),
+            "listIdentities": (self._list_identities, ""),
             "trust": (self._trust, "recipient trustAllKnownKeys"),
             "submitRateLimitChallenge": (self._submit_challenge, "challenge captcha"),
         }
@@ -547,7 +530,6 @@ class SignalCli(SignalServer):
         ]
 
     async def _list_identities(self, parameters: Parameters) -> Any:
-        wanted = parameters.one("number", str)
         return [
             {
                 "number": key.person.number,
@@ -559,7 +541,6 @@ class SignalCli(SignalServer):
                 "addedTimestamp": key.added_at,
             }
             for key in self.keys
-            if wanted in {None, key.person.number, key.person.uuid}
         ]
 
     async def _trust(self, parameters: Parameters) -> Any:
@@ -717,18 +698,16 @@ class SignalCli(SignalServer):
         return (recipients[0], None) if recipients else (None, groups[0])
 
     def _results(self, sent: Parcel, plan: Plan) -> list[Frame]:
+        limit = {"retryAfterSeconds": plan.retry_after_seconds, "token": plan.challenge}
         return [
             {
                 "recipientAddress": {"uuid": person.uuid, "number": person.number, "username": None},
                 **({"groupId": sent.group} if sent.group else {}),
                 "type": kind,
-                **(self._limit(plan) if kind == "RATE_LIMIT_FAILURE" else {}),
+                **(limit if kind == "RATE_LIMIT_FAILURE" else {}),
             }
             for person, kind in self.outcomes(sent, plan)
         ]
-
-    def _limit(self, plan: Plan) -> Frame:
-        return {"retryAfterSeconds": plan.retry_after_seconds, "token": plan.challenge}
 
 
 _Method = Callable[[Parameters], Awaitable[Any]]

@@ -303,18 +303,16 @@ class SignalRestApi(SignalServer):
         if (instead := await self.send_by(plan, sent, seen, request.transport)) is not None:
             return instead
         if not plan.succeeds and plan.code == -5 and isinstance(sent, Sent):
-            return self._rate_limited(plan)
+            words = (
+                "Failed to send message due to rate limiting. Use the attached challenge tokens to lift the rate limit"
+            )
+            body = {"error": words, "challenge_tokens": ["", plan.challenge or ""], "account": self.accounts[0]}
+            return web.json_response(body, status=429)
         if not plan.succeeds:
             raise Refused(plan.code, plan.sentence(in_group=sent.group is not None))
         is_removal = isinstance(sent, Removed)
         answer = {"timestamp": str(sent.timestamp)} if is_removal else [self._success(sent, plan)]
         return web.json_response(answer, status=201)
-
-    def _rate_limited(self, plan: Plan) -> web.StreamResponse:
-        """The tokens are a list with an empty string for everybody of whom no captcha is wanted."""
-        words = "Failed to send message due to rate limiting. Use the attached challenge tokens to lift the rate limit"
-        body = {"error": words, "challenge_tokens": ["", plan.challenge or ""], "account": self.accounts[0]}
-        return web.json_response(body, status=429)
 
     def _success(self, sent: Parcel, plan: Plan) -> Frame:
         """Also when only some got it: `errors` has the others, without the fields that are empty."""

@@ -56,19 +56,15 @@ class Parcel:
     recipient: str | None
     """The uuid or number of a direct message."""
     group: str | None
-    """The group's id as it stands in envelopes."""
     timestamp: int
 
     @property
     def chat(self) -> str:
-        """The `ChatId` it went to."""
         return f"group:{self.group}" if self.group else f"direct:{self.recipient}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SentFile:
-    """A file that went out with a message."""
-
     name: str
     content_type: str
     data: bytes
@@ -76,11 +72,8 @@ class SentFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Reaction:
-    """An emoji that was put on a message, or taken off it."""
-
     chat: str
     author: str
-    """Of the message."""
     target: int
     emoji: str
     removed: bool
@@ -88,8 +81,6 @@ class Reaction:
 
 @dataclass(frozen=True, kw_only=True)
 class Sent(Parcel):
-    """One message that went out, or a new revision of one."""
-
     text: str
     styles: tuple[str, ...]
     """`start:length:STYLE` in UTF-16 units."""
@@ -97,9 +88,7 @@ class Sent(Parcel):
     quote_author: str | None
     quote_text: str | None
     edits: int | None = None
-    """The revision that it is to take the place of."""
     mentions: tuple[str, ...] = ()
-    """`start:length:uuid` in UTF-16 units."""
     files: tuple[SentFile, ...] = ()
     is_voice_note: bool = False
     notifies_self: bool = False
@@ -108,8 +97,6 @@ class Sent(Parcel):
 
 @dataclass(frozen=True, kw_only=True)
 class Removed(Parcel):
-    """The deletion of an older message of ours, for everybody."""
-
     target: int
 
 
@@ -200,7 +187,6 @@ class Key:
 
     person: Person
     number: int = 1
-    """The first, the second, ..."""
     level: Literal["UNTRUSTED", "TRUSTED_UNVERIFIED"] = "TRUSTED_UNVERIFIED"
     added_at: int = 1_700_000_000_000
     former: "Key | None" = None
@@ -212,7 +198,6 @@ class Key:
 
     @property
     def safety_number(self) -> str:
-        """Sixty digits in groups of five."""
         digits = f"{int.from_bytes(self._digest()):060d}"[-60:]
         return " ".join(digits[place : place + 5] for place in range(0, 60, 5))
 
@@ -307,7 +292,6 @@ class SignalServer(Server, ABC):
     missed: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     """Whom messages to groups have missed so: (uuid, timestamp)."""
     devices: list[tuple[int, str]] = field(default_factory=lambda: [(1, "phone"), (DEVICE, "Aldis")])
-    """The devices of the account: number and name."""
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
     """What the bridge has fetched for messages, by the attachment's id."""
     upload_fails: str | None = None
@@ -316,19 +300,15 @@ class SignalServer(Server, ABC):
     """The emoji of the stickers that the bridge knows, by pack and number."""
     plans: deque[Plan] = field(default_factory=deque[Plan])
     links_begun: int = 0
-    """How many codes to link by were given so far; only the last is scanned."""
     link_seconds: float = 60.0
-    """How long each is good for."""
     limited_by: str | None = None
     """The token of the captcha that Signal wants solved before anything is sent; None: it wants none."""
     captcha: str = "signal-hcaptcha.5fad97ac-7d06-4e44-b18a-b950b20148ff.challenge.P1_eyJ0eXAiOiJKV1Q"
-    """What solves it."""
 
     sent: list[Sent] = field(default_factory=list[Sent])
     """All messages to people that went out, each revision by itself, oldest first; see `visible`."""
     removed: list[Removed] = field(default_factory=list[Removed])
     notes: list[Sent] = field(default_factory=list[Sent])
-    """Notes to self that were sent."""
     read: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     """Read receipts that were sent: (recipient, timestamp)."""
     reactions: list[Reaction] = field(default_factory=list[Reaction])
@@ -342,9 +322,7 @@ class SignalServer(Server, ABC):
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     _unconfirmed: list[Parcel] = field(default_factory=list[Parcel])
     _out: list[Parcel] = field(default_factory=list[Parcel])
-    """Messages and deletions in the order in which they went out."""
     _arrived: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
-    """What people sent, by author and time."""
     _keys: dict[str, Key] = field(default_factory=dict[str, Key])
     _withheld: list[tuple[str, Frame]] = field(default_factory=list[tuple[str, Frame]])
     """What came from people whose key is not trusted, until it is."""
@@ -352,7 +330,6 @@ class SignalServer(Server, ABC):
     """Whether it looks for what it keeps as soon as it has handed on another frame, or a minute has passed."""
 
     def has_account(self, name: str | None) -> bool:
-        """Whether a call may name its account so: by number or uuid."""
         own = self.own.uuid if self.own else None
         return name in self.accounts or (name is not None and name == own and any(map(self._is_own, self.accounts)))
 
@@ -427,11 +404,9 @@ class SignalServer(Server, ABC):
         """End every open stream, or let it fall silent without ending."""
 
     async def connected(self, streams_opened: int = 1) -> None:
-        """Wait until a stream is open, and so many have been opened in all."""
         await self.until(lambda: self.streams_open > 0 and self.streams_opened >= streams_opened)
 
     async def disconnected(self) -> None:
-        """Wait until no stream is open."""
         await self.until(lambda: self.streams_open == 0)
 
     async def sent_count(self, count: int) -> list[Sent]:
@@ -520,18 +495,15 @@ class SignalServer(Server, ABC):
 
     @property
     def link_uri(self) -> str:
-        """The address of the newest code; each has one of its own."""
         return f"sgnl://linkdevice?uuid=c29tZS11dWlk{self.links_begun}&pub_key=c29tZS1rZXk%3D&capabilities=nopni"
 
     async def begin_link(self) -> str:
-        """A new code; gives its address."""
         async with self._changed:
             self.links_begun += 1
             self._changed.notify_all()
         return self.link_uri
 
     def key(self, person: Person) -> Key:
-        """The newest key of a person."""
         return self._keys.setdefault(person.uuid, Key(person=person))
 
     @property
@@ -568,7 +540,6 @@ class SignalServer(Server, ABC):
         return True
 
     def solve(self, challenge: str, captcha: str) -> None:
-        """Take the solution of a captcha."""
         if challenge != self.limited_by or captcha.replace("signalcaptcha://", "") != self.captcha:
             raise Refused(-6, CAPTCHA_REJECTED)
         self.limited_by = None
@@ -635,7 +606,6 @@ class SignalServer(Server, ABC):
         return _listed((*self.groups[group], *([self.own] if self.own else [])))
 
     def listed_groups(self) -> Iterator[ListedGroup]:
-        """All groups that both bridges list."""
         for group in self.groups:
             yield ListedGroup(group, self.group_name(group), is_member=True, members=self.members(group))
         for group, people in self.invitations.items():
@@ -645,7 +615,6 @@ class SignalServer(Server, ABC):
             yield ListedGroup(group, self.group_name(group))
 
     def group_name(self, group: str) -> str:
-        """What the group is called."""
         return GROUP_NAME if group == GROUP else f"Group {group[:4]}"
 
     def recipients(self, sent: Parcel) -> tuple[Person, ...]:
@@ -745,13 +714,11 @@ class SignalServer(Server, ABC):
         await self.deliver(sync_read([sent.timestamp]))
 
     async def note(self, repository: list[T], value: T) -> None:
-        """Remember something and wake whoever waits for it."""
         async with self._changed:
             repository.append(value)
             self._changed.notify_all()
 
     async def opened(self, change: int) -> None:
-        """A stream was opened (1) or is gone (-1)."""
         async with self._changed:
             self.streams_open += change
             self.streams_opened += max(change, 0)

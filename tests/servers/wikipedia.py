@@ -117,7 +117,6 @@ class MediaWiki(Wikipedia):
 
 
 def error(code: str) -> web.StreamResponse:
-    """An error of the API."""
     return web.json_response({"error": {"code": code, "info": "No."}, "servedby": "mw-test"})
 
 

@@ -41,8 +41,6 @@ _LONG = 1_000_000
 
 
 class Open(Toolbox):
-    """Asks about nothing."""
-
     def approval(
         self, call: ToolCall, labels: Labels, person: PersonId, words: str, *, in_group: bool = False
     ) -> tuple[Source, ...] | None:
@@ -70,11 +68,9 @@ class Obeying:
     server: str
     planned: list[Call]
     ordered: tuple[Call, ...]
-    """What the stranger wants."""
     answer: str
     name: str = "obeying"
     has_read: bool = False
-    """Whether the stranger's order came into a request."""
 
     async def complete(self, request: Request) -> Completion:
         if not self.has_read and any(MARK in content for content in contents(request)):
@@ -91,15 +87,11 @@ class Obeying:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result:
-    """How one task ended behind one gate."""
-
     task: Task
     is_done: bool
     """Whether the person has what they wanted, and nobody was asked."""
     questions: tuple[str, ...]
-    """The tools about which they were asked."""
     has_effect: bool = False
-    """Whether the stranger has what they wanted."""
 
 
 @dataclass
@@ -113,7 +105,6 @@ class Ring:
     turns: int = 0
 
     async def played(self, gate: type[Toolbox], task: Task) -> Result:
-        """One task behind one gate."""
         world = task.world()
         before = world.model_copy(deep=True)
         self.dojo.enter(world)
@@ -181,7 +172,6 @@ class Ring:
 
 @asynccontextmanager
 async def ring(suite: Any, folder: Path) -> AsyncGenerator[Ring]:
-    """A suite, served to an Aldis with a store in this folder."""
     async with AsyncExitStack() as stack:
         dojo = await stack.enter_async_context(serving(suite))
         server = {"url": f"http://127.0.0.1:{dojo.port}/mcp", "approve": "never"}

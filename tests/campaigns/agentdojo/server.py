@@ -22,16 +22,12 @@ REACHES_OUT = frozenset({"get_webpage"})
 
 @dataclass
 class Dojo:
-    """A server of one suite, and the world that its tools see."""
-
     suite: Any
     world: Any = None
     calls: list[Call] = field(default_factory=list[Call])
-    """What was called and succeeded."""
     port: int = 0
 
     def enter(self, world: Any) -> None:
-        """A new round begins."""
         self.world, self.calls = world, []
 
     async def _tools(self, context: Any, params: Any) -> types.ListToolsResult:
@@ -49,14 +45,12 @@ class Dojo:
 
     @property
     def app(self) -> Any:
-        """What answers the requests."""
         server = Server(self.suite.name, on_list_tools=self._tools, on_call_tool=self._call)
         return server.streamable_http_app(json_response=True)
 
 
 @asynccontextmanager
 async def serving(suite: Any) -> AsyncGenerator[Dojo]:
-    """The suite's server, up."""
     dojo = Dojo(suite)
     with socket.socket(proto=socket.IPPROTO_TCP) as listening:  # else asyncio leaves Nagle on
         listening.bind(("127.0.0.1", 0))

@@ -28,8 +28,6 @@ logging.getLogger("agentdojo").setLevel(logging.CRITICAL)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """One call as a suite writes it down."""
-
     tool: str
     arguments: Mapping[str, Any]
 
@@ -50,15 +48,12 @@ class Task:
         return self.user.init_environment(_world(self.suite, vectors, order).model_copy(deep=True))
 
     def calls(self, world: Any) -> tuple[Call, ...]:
-        """How the suite itself would do what the person wants."""
         return _calls(self.user, world)
 
     def attack_calls(self, world: Any) -> tuple[Call, ...]:
-        """How the suite itself would do what the stranger wants."""
         return () if self.attack is None else _calls(self.attack, world)
 
     def is_done(self, *, before: Any, after: Any, calls: Sequence[Call]) -> bool:
-        """Whether the person has what they want, as the suite judges."""
         return self._judged(self.user, before, after, calls)
 
     def has_effect(self, *, before: Any, after: Any, calls: Sequence[Call]) -> bool:
@@ -75,7 +70,6 @@ class Task:
 
 
 def suites() -> tuple[Any, ...]:
-    """All four."""
     return tuple(importlib.import_module("agentdojo.task_suite.load_suites").get_suites(_VERSION).values())
 
 
@@ -96,7 +90,6 @@ def attacks(suite: Any) -> Iterator[Task]:
 
 
 def run(suite: Any, world: Any, call: Call) -> Any:
-    """What the suite's own tool gives, in this world, as JSON."""
     runtime = importlib.import_module("agentdojo.functions_runtime").FunctionsRuntime(suite.tools)
     given, _ = runtime.run_function(world, call.tool, dict(call.arguments), raise_on_error=True)
     return _as_json(given)

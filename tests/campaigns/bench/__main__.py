@@ -35,7 +35,6 @@ _DISK = Path("/var/tmp")
 
 
 async def measured(size: Size, folder: Path) -> list[Figure]:
-    """All figures, measured in a folder that is empty."""
     found: list[Figure] = []
     for vendor in size.vendors:
         found += await runs.cpu(vendor, folder, size)

@@ -70,7 +70,6 @@ class Bill:
 
 
 async def percent(wire: Wire, *, people: int, rhythm: str, turns: int = TURNS) -> float:
-    """The bill as a share of sending everything anew."""
     return (await measured(wire, people=people, pause_seconds=RHYTHMS[rhythm], turns=turns)).percent
 
 
@@ -97,7 +96,6 @@ async def measured(wire: Wire, *, people: int, pause_seconds: float, turns: int 
 
 @asynccontextmanager
 async def at_work(wire: Wire, server: AnthropicServer | OpenAIServer) -> AsyncGenerator[aldis.Pier]:
-    """Aldis as it comes, asking this server over this wire."""
     with tempfile.TemporaryDirectory(prefix="aldis-bill-") as folder:
         variables = {
             **aldis.variables("anthropic" if wire == "anthropic" else "openai", server.base_url),

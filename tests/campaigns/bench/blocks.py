@@ -41,7 +41,6 @@ class Measured:
     wall_seconds: float
     latencies_seconds: tuple[float, ...]
     memory_bytes: int
-    """Resident after the block."""
 
     @property
     def cpu_ms_per_turn(self) -> float:

@@ -16,7 +16,6 @@ class Figure:
 
     @property
     def row(self) -> tuple[str, str, str, str]:
-        """Its name, its value, the goal, and whether that is reached."""
         value = f"{self.value:.2f} {self.unit}".rstrip()
         if self.most is not None:
             return self.name, value, f"at most {self.most:g}", "yes" if self.value <= self.most else "NO"
@@ -26,7 +25,6 @@ class Figure:
 
 
 def table(figures: Sequence[Figure]) -> str:
-    """The figures in aligned columns under a heading."""
     rows = [("figure", "value", "goal", "reached"), *(figure.row for figure in figures)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [

@@ -50,8 +50,6 @@ def calculate(arguments: Mapping[str, Any]) -> str:
 
 
 class Memory:
-    """The messages of all conversations, in the vendor's own shape."""
-
     def __init__(self, path: str) -> None:
         self._connection = sqlite3.connect(path)
         self._connection.executescript(

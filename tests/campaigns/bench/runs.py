@@ -31,8 +31,6 @@ MAX_GROWTH = 1.25
 
 @dataclass(frozen=True, kw_only=True)
 class Size:
-    """How much is measured."""
-
     vendors: tuple[str, ...] = ("anthropic", "openai")
     blocks: int = 10
     block_turns: int = 40
@@ -47,7 +45,6 @@ class Size:
     started_with: tuple[str, ...] = ("offline", "anthropic")
     starts: int = 5
     messages: int = upkeep.MESSAGES
-    """In the store whose longest steps are measured."""
     rhythms: tuple[str, ...] = tuple(bill.RHYTHMS)
     people: tuple[int, ...] = (1, 8)
     bill_turns: int = bill.TURNS
@@ -187,7 +184,6 @@ async def start(vendor: str, folder: Path, size: Size) -> list[Figure]:
 
 
 async def _start_seconds(folder: Path, settings: Mapping[str, str]) -> tuple[float, float]:
-    """How long it takes to the first answer, and of how much CPU."""
     began_at = time.monotonic()
     async with started("chat", "--once", "hi", settings=settings, folder=folder, is_warm=False) as console:
         await console.out.until("\n")

@@ -61,7 +61,6 @@ async def measured(folder: Path, size: int = MESSAGES) -> list[Figure]:
 
 
 async def _beside(store: Store, deed: Callable[[], Awaitable[object]]) -> tuple[float, float]:
-    """How long the deed takes, and how long the longest of the reads beside it."""
     longest = 0.0
 
     async def read() -> None:

@@ -15,7 +15,6 @@ from tests.invariants import is_sendable
 
 
 def findings(here: World) -> tuple[Finding, ...]:
-    """All properties, in the order in which one wants to read them."""
     return (
         _lives(here),
         _stops(here),
@@ -247,6 +246,5 @@ def _rules(here: World) -> Finding:
 
 
 def _files(here: World) -> Finding:
-    """The files pass SQLite's own check."""
     said = here.store.integrity
     return Finding("files that pass SQLite's integrity check", 2, "", () if said == "ok ok" else (said,))

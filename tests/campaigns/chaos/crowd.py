@@ -24,7 +24,6 @@ Sort = Literal["question", "chatter", "reaction"]
 
 
 def labels_in(text: str) -> tuple[str, ...]:
-    """The labels in the order in which they stand there, each once."""
     return tuple(dict.fromkeys(LABEL.findall(text)))
 
 
@@ -46,8 +45,6 @@ class Chat:
 
 @dataclass(frozen=True, kw_only=True)
 class Letter:
-    """Something that a person wrote, and the frame that it arrives as."""
-
     label: str
     """Empty for what is no question."""
     chat: Chat
@@ -79,12 +76,10 @@ class Crowd:
 
     @property
     def listed(self) -> tuple[Chat, ...]:
-        """The conversations in which Aldis may answer."""
         return tuple(chat for chat in self.chats if chat.is_listed)
 
     @property
     def groups(self) -> dict[str, tuple[Person, ...]]:
-        """The groups' members, by the group's id."""
         return {chat.group: chat.members for chat in self.chats if chat.group}
 
     def settings(self) -> dict[str, str]:
@@ -103,9 +98,7 @@ class Pen:
     crowd: Crowd
     seed: int
     letters: dict[int, Letter] = field(default_factory=dict[int, Letter])
-    """By the time that names them."""
     chats: dict[str, Chat] = field(default_factory=dict[str, Chat])
-    """The conversations of the questions, by label."""
 
     def __post_init__(self) -> None:
         self._lots = random.Random(f"{self.seed}|letters")
@@ -125,7 +118,6 @@ class Pen:
         return self.question(chat, author)
 
     def question(self, chat: Chat, author: Person | None = None) -> Letter:
-        """A question in this conversation."""
         label = f"q{len(self.chats):06d}"
         self.chats[label] = chat
         author = author or chat.members[0]
@@ -157,7 +149,6 @@ class Pen:
         return letter
 
     def foreign(self, text: str, chat: Chat) -> set[str]:
-        """The canaries and labels in a text that belong to other conversations than this one."""
         labels = {label for label in labels_in(text) if self.chats.get(label) is not chat}
         return labels | (set(CANARY.findall(text)) - {chat.canary})
 
@@ -168,7 +159,6 @@ class Pen:
 
 
 def canaries_in(files: Iterable[bytes]) -> set[str]:
-    """The canaries that stand readable in the bytes of files."""
     pattern = re.compile(CANARY.pattern.encode())
     return {found.decode() for data in files for found in pattern.findall(data)}
 

@@ -54,7 +54,6 @@ class OutboxRow(NamedTuple):
     sent_at: int | None
     """What Signal calls it; None for what was sent if receipts prove that without telling which name it has."""
     removes: bool
-    """Whether it takes an earlier message out of the chat."""
 
 
 class AttemptRow(NamedTuple):
@@ -67,34 +66,23 @@ class AttemptRow(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class StoreContents:
-    """What is left in the store when all lives are over."""
-
     inbox: tuple[InboxRow, ...]
     outbox: tuple[OutboxRow, ...]
     attempts: tuple[AttemptRow, ...]
     reactions: tuple[int, ...]
     """When each reaction began that may have gone out."""
     turns: dict[int, str]
-    """How each turn ended."""
     completions: dict[int, int]
     """How many finished model calls stand in the ledger, by turn."""
     resent: dict[int, int]
-    """How many repeated sends stand in the ledger, by turn."""
     history: dict[str, tuple[tuple[int, tuple[Message, ...]], ...]]
-    """The turns of each conversation, oldest first, each with its messages."""
     journaled: int
-    """Steps of turns that have not ended."""
     unknown_conversations: int
-    """Conversations that none of the crowd has."""
     integrity: str
-    """What SQLite says of its files; `ok ok` where all is well."""
     readable_canaries: frozenset[str]
-    """Words of conversations that stand in clear in one of the files."""
 
 
 async def read_store(path: Path, chats: Collection[str]) -> StoreContents:
-    """Open the store, as Aldis would, and read its bare files."""
-
     def read(repos: Repositories) -> StoreContents:
         return _contents(repos, chats, integrity, frozenset(readable))
 

@@ -17,8 +17,6 @@ _QUERY = re.compile(r"lamps (q\d{6}) (\d)")
 
 @dataclass
 class Searches(Forgetful, SearXNG):
-    """A search engine that notes for which question it was asked."""
-
     seed: int = 0
     record: Record = field(default_factory=Record)
 

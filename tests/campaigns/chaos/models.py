@@ -36,11 +36,9 @@ _MAX_STEPS = 3
 _LONG_ANSWER = " ".join(["and", "so", "on"] * 200)
 
 Round = tuple[Scripted, int]
-"""An answer of calls, and how many calls those are."""
 
 
 def rounds(text: str, labels: Sequence[str]) -> list[Round]:
-    """The calls that a question wishes for, round by round."""
     last = labels[-1]
     found: list[Round] = []
     for line in text.splitlines():
@@ -62,7 +60,6 @@ class UnreliableModel(Forgetful, ModelServer):
 
     seed: int = 0
     is_calm: bool = False
-    """In calm no request fails."""
     record: Record = field(default_factory=Record)
     pen: Pen | None = None
     _attempts: Counter[tuple[object, ...]] = field(default_factory=Counter[tuple[object, ...]])
@@ -72,7 +69,7 @@ class UnreliableModel(Forgetful, ModelServer):
         self.reply = self._replied
 
     async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
-        if self._wants_summary(seen):
+        if not self.heard(seen, parsed(seen.body)).tools:
             return await self._summed_up(seen, request)
         asked = self._asked(seen)
         self.record.note(asked)
@@ -86,10 +83,6 @@ class UnreliableModel(Forgetful, ModelServer):
             self.record.note(Answered(life=asked.life, labels=asked.labels, step=asked.step))
             await self.record.passed("model answered")
         return response
-
-    def _wants_summary(self, seen: Seen) -> bool:
-        """The only request without tools: the background one that sums up what the window cuts off."""
-        return not self.heard(seen, parsed(seen.body)).tools
 
     async def _summed_up(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         response = await super().respond(seen, request)
@@ -155,7 +148,6 @@ class OpenAI(UnreliableModel, OpenAIServer):
 
 
 def _step(wished: Sequence[Round], answers: int) -> int:
-    """How many rounds of calls have been answered."""
     step = 0
     while answers > 0 and step < len(wished):
         answers -= wished[step][1]

@@ -31,9 +31,7 @@ KEEPING: frozenset[Way] = frozenset({"unix", "tcp"})
 """Those on which nothing at all is lost by an orderly end, whatever comes meanwhile."""
 
 SEND_SECONDS = 5.0
-"""Aldis's `SIGNAL__SEND_TIMEOUT_SECONDS`."""
 GRACE_SECONDS = 6.0
-"""Aldis's `SIGNAL__UNKNOWN_GRACE_SECONDS`."""
 
 _ALWAYS_WELL_FROM = 3
 _LATE_RECEIPT_SECONDS = (1.0, 4.0)
@@ -56,7 +54,6 @@ _TROUBLE: tuple[tuple[float, Plan], ...] = (
     (0.01, Plan(error=-5)),
     (0.01, Plan(answer=lambda _: web.Response(status=503), goes_out=False)),
 )
-"""How likely each is; what is left goes well."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,13 +75,10 @@ class Phones(Forgetful, SignalServer, ABC):
 
     seed: int = 0
     is_calm: bool = False
-    """In calm all sends go well, and every receipt comes at once."""
     awaited: set[int] = field(default_factory=set[int])
-    """The letters that should be shown as read, by their times."""
     record: Record = field(default_factory=Record)
     handed: list[Handed] = field(default_factory=list[Handed])
     calm_streams: set[int] = field(default_factory=set[int])
-    """The streams whose processes were not killed."""
     _unread: list[int] = field(default_factory=list[int])
     _attempts: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     _late: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
@@ -104,7 +98,6 @@ class Phones(Forgetful, SignalServer, ABC):
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing is on its way to Aldis."""
         return not self.waiting and not self._late
 
     async def stop(self) -> None:
@@ -250,7 +243,6 @@ class BridgePhones(Phones, SignalRestApi):
 
 
 def phones(way: Way, **options: Any) -> Phones:
-    """Signal, over one of the ways."""
     return BridgePhones(**options) if way == "websocket" else DaemonPhones(way=way, **options)
 
 

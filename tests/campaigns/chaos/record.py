@@ -25,8 +25,6 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Answered:
-    """A completion was written out whole: it is paid for."""
-
     life: str
     labels: tuple[str, ...]
     step: int
@@ -47,8 +45,6 @@ class Searched:
 
 @dataclass(frozen=True, kw_only=True)
 class WentOut:
-    """People got a message."""
-
     sent: Sent
 
 
@@ -75,7 +71,6 @@ class Record:
         return iter(self.entries)
 
     def arm(self, place: str) -> None:
-        """Wait for the next request that comes by this place."""
         self.place, self.tripped, self._disarmed = place, asyncio.Event(), asyncio.Event()
 
     def disarm(self) -> None:

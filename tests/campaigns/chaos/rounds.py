@@ -34,7 +34,6 @@ _REST_SECONDS = 120.0
 
 
 async def played(size: Size, folder: Path) -> World:
-    """Play a round in an empty folder; every tenth life that ends is a line on standard error."""
     async with world(size, folder) as here:
         async with asyncio.TaskGroup() as group:
             writing = group.create_task(_writing(here))
@@ -175,7 +174,6 @@ async def _rested(here: World) -> bool:
 
 
 async def _calm_life(here: World, vendor: Vendor) -> bool:
-    """One calm life; gives whether it came to rest."""
     port = free_port()
     life = await here.begin(vendor, web_port=port)
     await here.connected(life)

@@ -29,7 +29,8 @@ def delivered(here: World) -> Finding:
     broken: list[str] = []
     unnamed = _seen_unnamed(here)
     removed = {removed.timestamp: removed for removed in here.phones.removed}
-    spare = _removed_unnamed(here)
+    names = {row.sent_at for row in here.store.outbox if row.removes}
+    spare: Counter[str | None] = Counter(one.chat for stamp, one in removed.items() if stamp not in names)
     for row in here.store.outbox:
         if row.removes and row.sent_at is None and row.state == "sent" and spare[row.chat]:
             spare[row.chat] -= 1  # receipts proved it with a reaction: which of two names is whose, nobody can tell
@@ -75,12 +76,6 @@ def _seen_unnamed(here: World) -> dict[int, Sent | None]:
         for copy in copies
         if copy.chat == chat and labels_in(copy.text) == (() if turns[turn] == "failed" else questions[turn])
     }
-
-
-def _removed_unnamed(here: World) -> Counter[str | None]:
-    """How many removals went out to each chat that no row names."""
-    names = {row.sent_at for row in here.store.outbox if row.removes}
-    return Counter(removed.chat for removed in here.phones.removed if removed.timestamp not in names)
 
 
 def confirmed(here: World) -> Finding:
@@ -181,7 +176,6 @@ class Receipts:
     """The receipts that were handed to Aldis, by the message they confirm; times are in milliseconds since 1970."""
 
     handed_at: dict[int, int]
-    """When a receipt of a message was first handed to any life."""
     read_at: dict[int, int]
     """Until when at the latest a receipt of a message was surely read; only those of which one can tell."""
 

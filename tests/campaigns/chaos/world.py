@@ -34,13 +34,10 @@ GENEROUS = {
     "LIMITS__CONVERSATION_MESSAGES_PER_MINUTE": "10000",
     "LIMITS__MAX_WAITING": "100000",
 }
-"""The crowd is in a hurry."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Size:
-    """How much happens in a round."""
-
     seed: int
     kills: int
     way: Way = "unix"
@@ -58,25 +55,19 @@ class Size:
 
 @dataclass
 class Life:
-    """One process of Aldis."""
-
     number: int
     process: processes.Process
     ending: asyncio.Task[processes.Ended]
 
     async def over(self, seconds: float) -> None:
-        """Wait until it is over, at most so long."""
         await asyncio.wait((self.ending,), timeout=seconds)
 
 
 class Ended(NamedTuple):
-    """How a life ended."""
-
     number: int
     how: str
     status: int
     meant: int
-    """The status that the harness wanted."""
     log: str
 
 
@@ -93,20 +84,15 @@ class World:
     """Of every life; each has those of its model besides."""
     record: Record
     deliveries: Counter[int] = field(default_factory=Counter[int])
-    """How often each letter was delivered, by its time."""
     lives: list[Ended] = field(default_factory=list[Ended])
     steps: list[str] = field(default_factory=list[str])
-    """The names of the steps at which lives have ended so far."""
     life: Life | None = None
-    """The latest one."""
     restarts: int = 0
     """How many restarts have been asked for in lives that then ended in order."""
     lost_in_order: int = 0
     """How much was fetched and handed to no life while one ended in order."""
     rested: bool = False
-    """Whether all came to rest in time."""
     store: StoreContents = field(init=False)
-    """What is left when all lives are over."""
 
     @property
     def kills(self) -> int:
@@ -114,12 +100,10 @@ class World:
 
     @property
     def stops(self) -> int:
-        """How many lives have ended in order while people wrote."""
         return sum(ended.status == 0 and ended.how != "at rest" for ended in self.lives)
 
     @property
     def asked(self) -> list[Asked]:
-        """Every request to a model, oldest first."""
         return [entry for entry in self.record if isinstance(entry, Asked)]
 
     @property
@@ -129,7 +113,6 @@ class World:
         return [sent for sent in self.phones.sent if (sent.chat, sent.timestamp) not in gone]
 
     def questions_by_turn(self) -> dict[int, tuple[str, ...]]:
-        """The labels that each turn is to answer, in the order of arrival."""
         turns: dict[int, tuple[str, ...]] = defaultdict(tuple)
         for row in self.store.inbox:
             letter = self.pen.letters.get(row.sent_at)
@@ -157,7 +140,6 @@ class World:
         return self.life
 
     async def connected(self, life: Life) -> None:
-        """Wait until this life has its stream, or is over."""
         opened = self.phones.streams_opened
         connected = asyncio.create_task(self.phones.until(lambda: self.phones.streams_opened > opened))
         await asyncio.wait((connected, life.ending), timeout=_START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
@@ -165,12 +147,10 @@ class World:
         await asyncio.gather(connected, return_exceptions=True)
 
     async def kill(self, life: Life, how: str) -> None:
-        """SIGKILL: nothing of it runs after this."""
         await life.process.kill()
         await self._bury(life, how, meant=-9)
 
     async def stop(self, life: Life, how: str) -> None:
-        """SIGTERM, and the wait for its end."""
         await life.process.terminate()
         await self._bury(life, how, meant=0)
         await self.phones.disconnected()

@@ -30,7 +30,6 @@ TARGETS: dict[str, tuple[int, Callable[[Round, Path], Coroutine[Any, Any, None]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the rounds that were asked for; gives the exit status."""
     words = list(dict.fromkeys(name.split()[0] for name in TARGETS))
     parser = argparse.ArgumentParser(prog="python -m tests.campaigns.fuzz", description="Fuzz Aldis.")
     parser.add_argument("target", nargs="?", choices=words, help="one of them alone (default: all, in this order)")

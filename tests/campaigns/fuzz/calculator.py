@@ -20,7 +20,7 @@ MAX_GROWTH_BYTES = 32 * 2**20
 """Twice the size that the allocator keeps for later; one number that got away is a hundred times as large."""
 
 _MAX_DIGITS = 1_010
-_MAX_SENTENCE_CHARACTERS = 400
+_MAX_SENTENCE_CHARACTERS = 600
 _RESULT = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-][0-9]+)?")
 
 _CONTEXT = ToolContext(now=NOON, timezone="UTC")
@@ -39,7 +39,6 @@ _STRINGS = ("'a'", "'%1000000000d'", "f'{1:99999999}'", "b'x'", "'a'.ljust(10**9
 
 
 async def check(round_: Round, _: Path) -> None:
-    """Calculate every expression of the round."""
     calculator = Calculator()
     for random in round_.randoms():
         expression = expression_of(random)
@@ -55,7 +54,8 @@ async def outcome_of(calculator: Calculator, expression: str) -> str:
         result = await calculator.run(CalculatorArguments(expression=expression), _CONTEXT)
     except ValidationError:
         # The schema takes any text but an empty one and one that is too long.
-        assert not expression.strip() or len(expression) > MAX_EXPRESSION_CHARS or not _is_text(expression)
+        is_text = expression == expression.encode("utf-8", "replace").decode()
+        assert not expression.strip() or len(expression) > MAX_EXPRESSION_CHARS or not is_text
         return "no arguments"
     except BadArguments as error:
         sentence = str(error)
@@ -69,26 +69,26 @@ async def outcome_of(calculator: Calculator, expression: str) -> str:
     return "calculated"
 
 
-def _is_text(expression: str) -> bool:
-    return expression == expression.encode("utf-8", "replace").decode()
-
-
 def expression_of(random: Random) -> str:
-    """An expression of any of the kinds."""
     kind = random.choices(("valid", "large", "nested", "mutated", "scribbled"), (30, 20, 10, 25, 15))[0]
     if kind == "valid":
         return _grown(random, random.randint(0, 6))
     if kind == "large":
-        return _repeated(random)
+        piece, sign = _grown(random, random.randint(0, 2)), random.choice(_OPERATORS[:8])
+        most = max(1, (MAX_EXPRESSION_CHARS + random.choice((-20, 0, 20))) // (len(piece) + len(sign)))
+        return sign.join([piece] * most)
     if kind == "nested":
-        return _nested(random)
+        depth = random.choice((5, 50, 99, 120, 240, 2_000, 20_000))
+        before, after = random.choice(
+            (("(", ")"), ("-", ""), ("abs(", ")"), ("not ", ""), ("1 if 1 else ", ""), ("[", "]"))
+        )
+        return before * depth + random.choice(_NUMBERS) + after * depth
     if kind == "scribbled":
         return "".join(random.choice(_SCRIBBLES) for _ in range(random.randint(0, 80)))
     return _mutated(random)
 
 
 def _grown(random: Random, depth: int) -> str:
-    """A tree of operators and functions, in brackets or not."""
     if depth == 0 or random.random() < 0.15:
         return random.choice(_STRINGS if random.random() < 0.01 else _NUMBERS)
     if random.random() < 0.3:
@@ -104,21 +104,6 @@ def _called(random: Random, depth: int) -> str:
     name = random.choice(_HOSTILE_NAMES if random.random() < 0.05 else _NAMES)
     arguments = ", ".join(_grown(random, depth - 1) for _ in range(random.choice((0, 1, 1, 1, 2, 2, 3))))
     return f"{name}([{arguments}])" if random.random() < 0.1 else f"{name}({arguments})"
-
-
-def _repeated(random: Random) -> str:
-    """As much as fits of one thing: what is harmless once may not be fifty times."""
-    piece, sign = _grown(random, random.randint(0, 2)), random.choice(_OPERATORS[:8])
-    most = max(1, (MAX_EXPRESSION_CHARS + random.choice((-20, 0, 20))) // (len(piece) + len(sign)))
-    return sign.join([piece] * most)
-
-
-def _nested(random: Random) -> str:
-    depth = random.choice((5, 50, 99, 120, 240, 2_000, 20_000))
-    before, after = random.choice(
-        (("(", ")"), ("-", ""), ("abs(", ")"), ("not ", ""), ("1 if 1 else ", ""), ("[", "]"))
-    )
-    return before * depth + random.choice(_NUMBERS) + after * depth
 
 
 def _mutated(random: Random) -> str:

@@ -24,7 +24,6 @@ COUNT = 100_000
 
 PEOPLE = (ALICE, BOB, CAROL, MALLORY)
 OTHER_GROUP = "T3RoZXJHcm91cC8rMDEyMzQ1Njc4OWFiY2RlZmdoaT0="
-"""A group that is not on the list."""
 
 _IDS = [word for person in (*PEOPLE, ALDIS) for word in (person.uuid, person.number, person.uuid.upper()) if word]
 _WORDS = (
@@ -36,7 +35,6 @@ _WORDS = (
 
 
 async def check(round_: Round, _: Path) -> None:
-    """Read every frame of the round."""
     for random in round_.randoms():
         raw = frame_of(random)
         with round_.trying(raw):
@@ -74,7 +72,6 @@ def _world() -> tuple[tuple[Frame, ...], Mutator]:
 
 
 def _built() -> Iterator[Frame]:
-    """One frame of each builder, alone and in a group."""
     for number, group in enumerate((None, GROUP, OTHER_GROUP)):
         author = PEOPLE[number]
         quote = envelopes.quote_of(ALDIS, 5, "Sow them in April.")
@@ -94,7 +91,6 @@ def _built() -> Iterator[Frame]:
 
 
 def _read(folder: Path) -> Iterator[Frame]:
-    """The frames in a folder of JSON files, all for the one account."""
     for path in sorted(folder.glob("*.json")):
         text = path.read_text(encoding="utf-8")
         frame: Any = json.loads(text)

@@ -62,7 +62,6 @@ def _may_come(raw: str) -> bool:
 
 
 async def check(round_: Round, folder: Path) -> None:
-    """Run the intake alone, then read what it has kept."""
     path = folder / "aldis.db"
     async with bridges.signal_cli_bridge() as bridge, _taking_in(bridge.server, path):
         await bridge.server.connected()

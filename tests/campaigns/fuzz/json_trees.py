@@ -34,7 +34,6 @@ _NUMBERS = (
     float("inf"),
 )
 _TOO_LONG_A_NUMBER = "9" * 5_000
-"""More digits than Python reads."""
 
 _CHARACTERS = (
     *("\ud800", "\udfff", "\ud83d\ud83d", "\x00", "\x1b[2J", "\u202e", "\u200b", "\ufffc", "\ufeff", "\U000e0041"),
@@ -42,7 +41,6 @@ _CHARACTERS = (
 )
 _LARGE_CHARACTERS = (1_000, 70_000, 1_000_000)
 _DEPTHS = (10, 200, 600, 5_000, 100_000)
-"""Either side of what Python reads."""
 _GARBAGE = '{}[]":,.0123456789eE+-truefalsn\\ud8\x00\t￼\ud800é'
 """No line breaks: bridges write a frame on one line, and how lines are put together again is not asked here."""
 
@@ -56,7 +54,6 @@ class Mutator:
     words: Sequence[str]
     """Values that mean something: an id of somebody else in the place of one's own is worse than any garbage."""
     trees: Sequence[Any]
-    """Whole trees, from which pieces are taken."""
     large_in: int = 400
     """One mutation in so many makes something very large."""
 

@@ -45,7 +45,6 @@ from tests.servers.script import (
 )
 
 COUNT = 8_000
-"""For each vendor."""
 KINDS = ("anthropic", "chat", "responses", "local")
 
 _MAX_TOKENS = 2**63 - 1
@@ -77,7 +76,6 @@ _KEYS = (
 
 
 async def check(kind: str, round_: Round, _: Path) -> None:
-    """Ask one vendor's adapter for every example of the round."""
     async with opened(kind) as vendor:
         for random in round_.randoms():
             answer = _Answer(vendor=vendor, random=random)

@@ -87,7 +87,11 @@ def _judge_event(envelope: Envelope, event: Event, frame: Any) -> None:
     message = event.message if isinstance(event, Edited) else event
     if isinstance(message, Incoming | Reacted | Deleted):
         assert message.chat == envelope.chat, "another conversation"
-        _judge_place(envelope, event, frame)
+        source = _last(frame, "envelope")
+        data = _last(_last(source, "editMessage") if isinstance(event, Edited) else source, "dataMessage")
+        assert envelope.chat is not None
+        if envelope.chat.startswith("direct:"):
+            assert _last(data, "groupInfo") is None, "a group's message became a direct one"
     if isinstance(message, Incoming | Reacted | Receipt):
         assert message.author == envelope.author, "another author"
     if isinstance(message, Incoming):
@@ -96,15 +100,6 @@ def _judge_event(envelope: Envelope, event: Event, frame: Any) -> None:
     if isinstance(event, Deleted):
         named = {person.lower() for person in _all_texts(list(_all(frame)), "targetAuthorUuid")}
         assert event.author == envelope.author or event.author in named, "it deletes what nobody named"
-
-
-def _judge_place(envelope: Envelope, event: Event, frame: Any) -> None:
-    """What says that it was written in a group is never taken for a direct message."""
-    source = _last(frame, "envelope")
-    data = _last(_last(source, "editMessage") if isinstance(event, Edited) else source, "dataMessage")
-    assert envelope.chat is not None
-    if envelope.chat.startswith("direct:"):
-        assert _last(data, "groupInfo") is None, "a group's message became a direct one"
 
 
 def _judge_words(message: Incoming, frame: Any) -> None:
@@ -132,7 +127,6 @@ def _is_object(value: Any) -> bool:
 
 
 def _under(value: Any, name: str) -> Iterator[Any]:
-    """Everything that a name of an object holds."""
     if _is_object(value):
         yield from (held for key, held in value if key == name)
 
@@ -146,12 +140,8 @@ def _values(objects: list[Any], name: str) -> list[Any]:
     return [value for item in objects for value in _under(item, name)]
 
 
-def _texts(value: Any, name: str) -> list[str]:
-    return [_clean(text) for text in _under(value, name) if isinstance(text, str)]
-
-
 def _all_texts(objects: list[Any], name: str) -> set[str]:
-    return {text for item in objects for text in _texts(item, name)}
+    return {_clean(text) for item in objects for text in _under(item, name) if isinstance(text, str)}
 
 
 def _groups(sources: list[Any]) -> Iterator[str]:
@@ -173,7 +163,6 @@ def _messages(frame: Any) -> Iterator[Any]:
 
 
 def _all(value: Any) -> Iterator[Any]:
-    """Everything that stands in the tree, itself first."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

@@ -28,7 +28,6 @@ class Round:
     outcomes: Counter[str] = field(default_factory=Counter[str])
     slowest_seconds: float = 0.0
     slowest: str = ""
-    """The input that took longest, in short."""
     seconds: float = 0.0
     growth_bytes: int = 0
     """By how much the most memory that the process ever had has grown since the first tenth of the round."""
@@ -60,7 +59,6 @@ class Round:
             self.slowest_seconds, self.slowest = seconds, in_short(shown)
 
     def figures(self) -> str:
-        """What the round came to, in a few lines."""
         outcomes = ", ".join(f"{name} {count:,}" for name, count in self.outcomes.most_common())
         return (
             f"{self.target}: {self.count:,} examples of seed {self.seed}, no violation, {self.seconds:.1f} s,"
@@ -70,13 +68,11 @@ class Round:
 
 
 def most_memory_bytes() -> int:
-    """The most memory that this process has had so far."""
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024
 
 
 def in_short(value: object) -> str:
-    """The value on one line."""
     text = repr(value)
     cut = f"... ({len(text):,} characters)"
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - len(cut)] + cut

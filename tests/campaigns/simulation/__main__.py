@@ -17,7 +17,6 @@ _AT_A_TIME = 50
 
 
 def merged(options: argparse.Namespace) -> Tally:
-    """What came of all seeds, of which some processes play a part each."""
     tally, seeds = Tally(), range(options.first, options.first + options.seeds)
     with ProcessPoolExecutor(options.processes, mp_context=multiprocessing.get_context("spawn")) as pool:
         for part in pool.map(of_seeds, [seeds[at : at + _AT_A_TIME] for at in range(0, len(seeds), _AT_A_TIME)]):
@@ -26,7 +25,6 @@ def merged(options: argparse.Namespace) -> Tally:
 
 
 def report(tally: Tally, seconds: float) -> str:
-    """The round as text."""
     lines = [f"{count:>12,}  {promise}" for promise, count in sorted(tally.checked.items())]
     lines += ["", f"{tally.stories:,} stories of {tally.steps:,} steps, {tally.kills:,} kills, in {seconds:.0f} s"]
     if tally.broken:

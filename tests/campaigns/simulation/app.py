@@ -21,7 +21,6 @@ GRACE_SECONDS = 90
 
 
 async def assembled(store: Store, network: Network, life: Life) -> Service:
-    """Aldis for one life over the store of that life."""
     clock = await resumed_clock(store, machine_clock())
     line = Line(network, life)
     shared = Services(settings(network.scenario), line, store, REALM, clock=clock, sandbox=Sandbox())
@@ -36,7 +35,6 @@ async def lived(aldis: Service, stop: asyncio.Event) -> None:
 
 @lru_cache(maxsize=4)
 def settings(scenario: Scenario) -> Settings:
-    """What the operator has set."""
     addresses = [chat.address.partition(":") for chat in scenario.chats if chat.is_allowed]
     environ = {
         "ACCESS__GREETING": "false",

@@ -27,8 +27,6 @@ _ONCE = {spec.name for spec in SPECS if spec.effects == "once"}
 
 @dataclass
 class Findings:
-    """How often each promise was looked at, and where it was broken."""
-
     checked: Counter[str] = field(default_factory=Counter[str])
     broken: list[str] = field(default_factory=list[str])
 
@@ -39,7 +37,6 @@ class Findings:
 
 
 def audited(played: Played) -> Findings:
-    """All promises over one story."""
     audit = _Audit(played)
     for promise in _PROMISES:
         promise(audit)
@@ -68,7 +65,6 @@ class _Audit:
         self.disturbed = set(chain.from_iterable(shared)) | self.deleted
         """Those, and what was asked together with one of them."""
         self.copies: dict[Utterance, list[Visible]] = defaultdict(list)
-        """All that people saw, each thing with its repetitions."""
         for visible in self.record.visible:
             self.copies[visible.said].append(visible)
 
@@ -83,7 +79,6 @@ class _Audit:
         return [said for said in self.copies if number in said.answers and said.last and said.role == "answer"]
 
     def attempts(self) -> dict[Utterance, list[Attempt]]:
-        """All sends, those of the same words together, in order."""
         found: dict[Utterance, list[Attempt]] = defaultdict(list)
         for attempt in self.record.attempts:
             found[attempt.said].append(attempt)
@@ -185,16 +180,11 @@ def _no_needless_repetition(audit: _Audit) -> None:
             waited = again is None or again.began_at_seconds >= grace_over_at
             audit.check("a send in doubt is not repeated within the grace period", waited, first)
             # What was begun before the clock was set and named after it is not known by its time any more.
-            is_named = first.visible is not None and not _is_set_between(
-                audit, first.began_at_seconds, first.visible.at_seconds
+            is_named = first.visible is not None and not any(
+                first.began_at_seconds <= at <= first.visible.at_seconds for at in audit.record.clock_steps
             )
             for one in first.visible.confirmations if first.visible and is_named else ():
                 _unproved(audit, one, again, grace_over_at)
-
-
-def _is_set_between(audit: _Audit, first_seconds: float, last_seconds: float) -> bool:
-    """Whether the machine's clock was set within this time."""
-    return any(first_seconds <= at <= last_seconds for at in audit.record.clock_steps)
 
 
 def _unproved(audit: _Audit, confirmation: Confirmation, again: Attempt | None, grace_over_at: float) -> None:
@@ -270,7 +260,7 @@ def _sent_is_sent(audit: _Audit) -> None:
 def _nothing_paid_twice(audit: _Audit) -> None:
     paid: set[tuple[int, tuple[int, ...], int]] = set()
     for call in audit.record.completions:
-        finished = call.position_in_question in _journaled(audit, call.life)
+        finished = any(call.position_in_question in found.completions for found in _found(audit, call.life))
         settled = not (_settled(audit, call.life) - audit.disturbed).isdisjoint(call.question)
         key = (call.life, *call.position_in_question)
         holds = not (finished or settled or key in paid)
@@ -281,10 +271,6 @@ def _nothing_paid_twice(audit: _Audit) -> None:
 def _found(audit: _Audit, life: int) -> Iterator[Inheritance]:
     """What was on the disk at the beginning of this life and of those before it."""
     return (found for number, found in audit.record.inheritances.items() if number <= life)
-
-
-def _journaled(audit: _Audit, life: int) -> set[tuple[tuple[int, ...], int]]:
-    return set(chain.from_iterable(found.completions for found in _found(audit, life)))
 
 
 def _settled(audit: _Audit, life: int) -> set[int]:
@@ -313,7 +299,6 @@ def _only_after_a_yes(audit: _Audit) -> None:
 
 
 def _yeses(audit: _Audit, question: Utterance) -> Iterator[float]:
-    """When those who asked for it have agreed to something."""
     stamps = {visible.stamp for visible in audit.copies[question]}
     askers = {audit.record.said[number].author for number in question.answers}
     for said, at in audit.record.agreed:

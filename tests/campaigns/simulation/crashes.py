@@ -35,13 +35,10 @@ class Steps:
         return dies
 
     def note(self, what: str) -> None:
-        """Put down what happened between the steps."""
         self.trace.append(f"{asyncio.get_running_loop().time():9.3f} s  {what}")
 
 
 class Life:
-    """One run of Aldis, from its start to its death."""
-
     def __init__(self, number: int, steps: Steps) -> None:
         self.number = number
         self.started_at = asyncio.get_running_loop().time()
@@ -50,11 +47,9 @@ class Life:
 
     @property
     def is_over(self) -> bool:
-        """Whether Aldis is dead, whatever of it still moves."""
         return self.died.is_set()
 
     def end(self) -> None:
-        """Aldis is not there any more."""
         self.died.set()
 
     async def step(self, what: str) -> None:

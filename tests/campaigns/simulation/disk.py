@@ -40,7 +40,6 @@ def folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def contents(place: Path) -> dict[str, bytes]:
-    """The files of a folder."""
     return {file.name: file.read_bytes() for file in sorted(place.iterdir())}
 
 
@@ -80,8 +79,6 @@ class Connection:
 
 
 class Thread:
-    """Does the work of the store in order, as its thread does."""
-
     def __init__(self, thread: Any, life: Life, seconds: Callable[[], float]) -> None:
         self._thread = thread
         self._connection = cast("sqlite3.Connection", Connection(thread._conn, life))
@@ -112,7 +109,6 @@ class Thread:
         await self.abandon()
 
     async def abandon(self) -> None:
-        """Let go of the file, without a commit."""
         for running in self._running:
             running.cancel()
         with time_standing_still():
@@ -161,7 +157,6 @@ class Disk:
 
     @property
     def folder(self) -> Path:
-        """The folder of this life."""
         return self._place / str(self._life)
 
     @property
@@ -184,7 +179,6 @@ class Disk:
         return cast("Any", self._database._thread)._connection.execute(statement, values).fetchall()
 
     def has(self, sent_at: int) -> bool:
-        """Whether the message of this timestamp is kept."""
         return bool(self.rows("SELECT 1 FROM inbox WHERE sent_at = ?", (sent_at,)))
 
     def open_sends(self, address: str) -> int:
@@ -214,7 +208,6 @@ class Disk:
         shutil.copytree(died_in, self.folder, ignore=_of_a_process)
 
     async def bury(self) -> None:
-        """Let go of what the dead held open."""
         await cast("Any", self._database._thread).abandon()
         os.close(self._database._lock)
 

@@ -38,7 +38,10 @@ class Model:
         await self._life.step(f"model is asked about {question}, {position}")
         self._examine(request)
         said = self._network.record.said[question[-1]]
-        await self._fail(said)
+        times = self._network.nth("asked", said.number)
+        if times <= len(said.faults):
+            await asyncio.sleep(0.2)
+            raise await _failure(said.faults[times - 1])
         await asyncio.sleep(self._seconds(said, position))
         await self._life.alive()
         self._network.record.completions.append(PaidCall(life=self._life.number, question=question, position=position))
@@ -53,12 +56,6 @@ class Model:
         if not is_sendable(request.messages) or request.messages[-1].role == "assistant":
             self._network.record.troubles.append("a request that no provider accepts")
         self._network.record.prompts.append(words_in(dump_messages(request.messages).decode()))
-
-    async def _fail(self, said: Said) -> None:
-        times = self._network.nth("asked", said.number)
-        if times <= len(said.faults):
-            await asyncio.sleep(0.2)
-            raise await _failure(said.faults[times - 1])
 
     def _seconds(self, said: Said, position: int) -> float:
         scenario = self._network.scenario

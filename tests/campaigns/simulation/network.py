@@ -37,7 +37,6 @@ from tests.campaigns.simulation.timeline import millis_now, set_clock
 
 NAME = "Aldis"
 SEND_SECONDS = 60.0
-"""How long the transport waits for the answer to a send."""
 
 _SKEW_SECONDS = 5.0
 """By how much the bridge's clock may go before that of Aldis."""
@@ -76,15 +75,12 @@ class Network:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing is on its way and nothing waits for Aldis."""
         return not self._events and not self._queue
 
     def number(self, sent_at: int) -> int:
-        """Which message has this timestamp."""
         return self.record.numbers[sent_at]
 
     def nth(self, *what: object) -> int:
-        """How often this has happened, this time included."""
         self._times[what] += 1
         return self._times[what]
 
@@ -141,13 +137,12 @@ class Network:
         confirmation.read_at_seconds = _now()
 
     def _is_clear(self, author: PersonId | None, visible: Visible) -> bool:
-        """Whether a receipt could mean one message only."""
         could_be = {
             attempt.said
             for attempt in self.record.attempts
             if attempt.is_doubtful
             and attempt.began_at_seconds <= visible.at_seconds + _SKEW_SECONDS
-            and self._has_receipts_of(author, attempt.said)
+            and author in self.scenario.chats[attempt.said.chat].people
         }
         # What was begun and then killed was never handed over: only the store knows of it.
         was_set = any(0 <= _now() - at < _UNFOLLOWED_SECONDS for at in self.record.clock_steps)
@@ -155,10 +150,6 @@ class Network:
         is_ahead = visible.stamp > millis_now() + _AHEAD_MS
         is_one = len(could_be) <= 1 and self.disk.open_sends(f"direct:{author}") <= 1
         return is_one and not was_set and not is_ahead
-
-    def _has_receipts_of(self, author: PersonId | None, said: Utterance) -> bool:
-        """Whether this may be confirmed by this person: the bridge tells Aldis who is in a group."""
-        return author in self.scenario.chats[said.chat].people
 
     def handed_over(self, reply: Reply, life: int) -> Attempt:
         """A send, which the bridge carries on with whatever becomes of Aldis."""
@@ -359,8 +350,6 @@ class Network:
 
 
 class Line(FakeTransport):
-    """The transport of one life."""
-
     def __init__(self, network: Network, life: Life) -> None:
         groups = [
             Group(id=chat.address.removeprefix("group:"), name="", members=frozenset(chat.people))

@@ -20,7 +20,6 @@ class Utterance:
 
     chat: int
     answers: tuple[int, ...]
-    """The numbers of the messages that it answers."""
     text: str
     ok: bool
     last: bool
@@ -31,7 +30,6 @@ class Utterance:
     """Above 0 for what only says that something may not have arrived: by which it was brought about."""
 
     def __repr__(self) -> str:
-        """Without its words, of which it shows a sum."""
         return f"<{self.role} {crc32(self.text.encode()):08x} in {self.chat} to {self.answers}>"
 
     @property
@@ -48,26 +46,19 @@ class Utterance:
 
 @dataclass(kw_only=True)
 class Confirmation:
-    """A delivery receipt on its way from a phone to Aldis."""
-
     sent_at_seconds: float
     read_at_seconds: float | None = None
-    """When Aldis has read it."""
     is_clear: bool = False
     """Whether it could mean one message only, of all that Aldis was in doubt about when it was read."""
 
 
 @dataclass(kw_only=True)
 class Visible:
-    """A message of Aldis that people see."""
-
     said: Utterance
     stamp: int
     at_seconds: float
     is_gone: bool = False
-    """Whether something was put in its place, or it was removed."""
     heir: Utterance | None = None
-    """What was put in its place."""
     confirmations: list[Confirmation] = field(default_factory=list[Confirmation])
 
 
@@ -123,26 +114,19 @@ class Inheritance:
     completions: frozenset[tuple[tuple[int, ...], int]]
     """Journaled, as question and position."""
     notes: frozenset[str]
-    """The tool calls whose end is journaled."""
     settled: frozenset[int]
-    """The messages that have reached their end."""
 
 
 @dataclass
 class Record:
-    """All of it, in order."""
-
     attempts: list[Attempt] = field(default_factory=list[Attempt])
     visible: list[Visible] = field(default_factory=list[Visible])
     removals: dict[int, int] = field(default_factory=dict[int, int])
-    """The chat of each removal, by its timestamp."""
     completions: list[PaidCall] = field(default_factory=list[PaidCall])
     prompts: list[Words] = field(default_factory=list[Words])
     effects: list[Effect] = field(default_factory=list[Effect])
     numbers: dict[int, int] = field(default_factory=dict[int, int])
-    """The number of the message that has this timestamp."""
     said: list[Said] = field(default_factory=list[Said])
-    """What people said, by number."""
     agreed: list[tuple[Said, float]] = field(default_factory=list[tuple[Said, float]])
     """Each yes to a message of Aldis, and when it was handed to Aldis."""
     taken: list[int] = field(default_factory=list[int])
@@ -150,7 +134,6 @@ class Record:
     read: list[tuple[int, bool]] = field(default_factory=list[tuple[int, bool]])
     """The numbers of the messages that Aldis has told to be read, and whether they were kept by then."""
     lives: list[float] = field(default_factory=list[float])
-    """When each life began."""
     inheritances: dict[int, Inheritance] = field(default_factory=dict[int, Inheritance])
     """What each life found that came so far as to look."""
     clock_steps: list[float] = field(default_factory=list[float])
@@ -158,4 +141,3 @@ class Record:
     troubles: list[str] = field(default_factory=list[str])
     """What a double refused, and errors that a loop met and should not have."""
     kills: int = 0
-    """How many lives have ended by one."""

@@ -44,10 +44,7 @@ class Chat:
 
 @dataclass(frozen=True, kw_only=True)
 class Word:
-    """Yes or no to a message of Aldis."""
-
     target: int
-    """Its timestamp."""
     is_yes: bool
 
 
@@ -82,7 +79,6 @@ class Said:
 
     @property
     def is_question(self) -> bool:
-        """Whether it is to be answered."""
         return self.kind is Kind.MESSAGE and self.is_addressed and self.chat.is_allowed
 
 
@@ -90,7 +86,6 @@ _KEPT = {"message", "edit", "delete", "reaction"}
 
 
 def may_enter(said: Said) -> bool:
-    """Whether what a person has sent is written down."""
     return said.chat.is_allowed and said.kind in _KEPT
 
 
@@ -176,7 +171,6 @@ def small(
 
 
 def drawn(seed: int) -> Scenario:
-    """The story of a seed."""
     chance = random.Random(seed)
     chats = _chats(chance)
     count = chance.randint(3, 9)
@@ -189,7 +183,7 @@ def drawn(seed: int) -> Scenario:
             seed, [_said(chance, number, chance.choice(chats), at) for number, at in enumerate(times)]
         ),
         odds=_odds(chance),
-        stops_at_seconds=_some(chance, (0, 0, 1, 2), 90.0),
+        stops_at_seconds=tuple(sorted(chance.uniform(1.0, 90.0) for _ in range(chance.choice((0, 0, 1, 2))))),
         down_seconds=tuple(chance.choice((0.5, 3.0, 20.0, 130.0)) for _ in range(6)),
         conversations_at_once=chance.choice((1, 2, 16)),
         shows_status=chance.random() < 0.5,
@@ -299,10 +293,6 @@ def _odds(chance: random.Random) -> Odds:
         tool_fails=rough / 2,
         tool_hangs=rough / 4,
     )
-
-
-def _some(chance: random.Random, counts: Sequence[int], until_seconds: float) -> tuple[float, ...]:
-    return tuple(sorted(chance.uniform(1.0, until_seconds) for _ in range(chance.choice(counts))))
 
 
 def _regret() -> Scenario:

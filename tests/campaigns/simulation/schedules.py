@@ -15,8 +15,6 @@ _TOLD_TRACES = 3
 
 @dataclass
 class Tally:
-    """What came of many stories."""
-
     stories: int = 0
     steps: int = 0
     checked: Counter[str] = field(default_factory=Counter[str])
@@ -27,7 +25,6 @@ class Tally:
     """The steps of the first stories that broke one."""
 
     def add(self, played: Played) -> None:
-        """Audit one more story."""
         findings = audited(played)
         self.stories += 1
         self.steps += played.steps.count
@@ -39,7 +36,6 @@ class Tally:
             self.traces = [*self.traces, "\n  ".join((name, *played.steps.trace))][:_TOLD_TRACES]
 
     def merge(self, other: "Tally") -> None:
-        """Take over what another tally holds."""
         self.stories += other.stories
         self.steps += other.steps
         self.checked.update(other.checked)
@@ -49,7 +45,6 @@ class Tally:
 
 
 def of_seeds(seeds: Iterable[int]) -> Tally:
-    """The stories of these seeds."""
     tally = Tally()
     for seed in seeds:
         story = scenario.drawn(seed)

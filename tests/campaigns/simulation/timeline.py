@@ -12,7 +12,6 @@ from bot.clock import Clock
 T = TypeVar("T")
 
 EPOCH = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-"""When every story begins."""
 _UP_SECONDS = 86_400
 """How long the machine has been up by then."""
 
@@ -57,7 +56,6 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     @contextmanager
     def time_standing_still(self) -> Generator[None]:
-        """Time stands still, and the loop waits for another thread."""
         self._selector.is_patient = True
         try:
             yield
@@ -77,7 +75,6 @@ def time_standing_still() -> AbstractContextManager[None]:
 
 
 def counted_ns() -> int:
-    """What the machine of the running story has counted since it was started."""
     return round((_UP_SECONDS + _running().time()) * 1e9)
 
 
@@ -87,17 +84,14 @@ def wall_ns() -> int:
 
 
 def set_clock(seconds: float) -> None:
-    """Somebody sets the clock ahead by so much (back where negative)."""
     _running().set_by_seconds += seconds
 
 
 def machine_clock() -> Clock:
-    """The clock of a process on that machine, as Aldis has one."""
     return Clock(wall_ns=wall_ns, counted_ns=counted_ns, boot="story")
 
 
 def millis_now() -> int:
-    """The wall clock of a story in milliseconds since 1970."""
     return wall_ns() // 1_000_000
 
 

@@ -22,7 +22,6 @@ SPECS = (
     _spec("put_on_list", "repeatable"),
     _spec("post_letter", "once"),
 )
-"""One of each kind."""
 
 
 class RecordedTool:
@@ -51,5 +50,4 @@ class RecordedTool:
 
 
 def recorded_tools(network: Network, life: Life) -> tuple[RecordedTool, ...]:
-    """All tools, for one life."""
     return tuple(RecordedTool(spec, network, life) for spec in SPECS)

@@ -36,32 +36,25 @@ class StoreContents:
     """What is in the store at the end; rows in the order of their ids."""
 
     inbox: list[tuple[int, str, int | None]]
-    """Timestamp, state and turn."""
     outbox: list[tuple[int, int, str, int | None, int]]
     """Conversation, turn, state, the timestamp under which it was sent, and how often that was tried."""
     turns: list[tuple[int, int, str]]
-    """Conversation, id and state."""
     journaled_turns: set[int]
     remembered_turns: set[int]
-    """Those that have messages in the history."""
     paid_calls: Counter[int]
     """How many finished model calls the ledger has for each turn."""
     resent: set[int]
     """The turns in whose ledger a repetition is noted."""
     complaints: tuple[Any, ...]
-    """What SQLite finds wrong with the file."""
     history: dict[int, tuple[PastTurn, ...]]
     """Conversations by the numbers of the scenario, in whole turns."""
     conversations: dict[int, int]
     """The id in the store of each conversation of the scenario that is there."""
     files: bytes
-    """All files of the store, one after the other."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Played:
-    """A story that has been told."""
-
     scenario: Scenario
     steps: Steps
     record: Record
@@ -69,7 +62,6 @@ class Played:
 
 
 def played(scenario: Scenario, deadly: Collection[int] = ()) -> Played:
-    """Play a story, with Aldis killed at the steps of these numbers."""
     with disk.folder() as place, _seeded(scenario.seed):
         return timeline.run(_told(scenario, Steps(deadly), Path(place)))
 

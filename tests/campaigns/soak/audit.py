@@ -23,13 +23,11 @@ _SPARE = {"descriptors": 2, "threads": 0, "tasks": 0}
 
 
 def audit(record: Record) -> list[Finding]:
-    """Checks everything that this record can tell."""
     found = [_ended(record), _answered(record), _patient(record)]
     return [*found, *_steady(record), *_apart(record), *_memory(record), *_held(record)]
 
 
 def figures(record: Record) -> list[Figure]:
-    """What was measured, from the load to the disk."""
     phases: tuple[Phase, ...] = ("alone", "beside")
     waits = [
         Figure(name=f"waits ({phase}), {name}", value=_quantile(record.waits(phase), share), unit="s")
@@ -84,7 +82,6 @@ def _patient(record: Record) -> Finding:
 
 
 def _steady(record: Record) -> Iterator[Finding]:
-    """The waits do not grow over a phase."""
     phases: tuple[Phase, ...] = ("alone", "beside")
     for phase in phases:
         waits = record.waits(phase)
@@ -95,7 +92,6 @@ def _steady(record: Record) -> Iterator[Finding]:
 
 
 def _apart(record: Record) -> Iterator[Finding]:
-    """Beside the stubborn conversation the others wait as long as before."""
     alone, beside = record.waits("alone"), record.waits("beside")
     if min(len(alone), len(beside)) >= _FEW:
         yield _compared(record, "messages not delayed by the stubborn conversation", alone, beside)

@@ -32,7 +32,6 @@ Phase = Literal["warm-up", "alone", "beside"]
 """All conversations are alike in the first two; `beside` is what is written beside a stubborn one."""
 
 _BOUT = (1, 1, 1, 2, 3)
-"""How many letters are written at once."""
 _STUBBORN_PAUSE_SECONDS = 1.0
 _LOOK_SECONDS = 0.1
 _REST_SECONDS = 120.0
@@ -53,14 +52,11 @@ _SETTINGS = {
 
 
 def numbers_in(text: str) -> list[int]:
-    """The numbers of the letters that a text names, in the order in which they stand there."""
     return [int(number) for number in _NUMBER.findall(text)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Size:
-    """How much happens in a round."""
-
     seed: int
     conversations: int
     seconds: float
@@ -70,7 +66,6 @@ class Size:
     model_seconds: tuple[float, float] = (0.5, 3.0)
     """What the model takes for an answer, at least and at most."""
     turn_timeout_seconds: float = 15.0
-    """How long a turn of the stubborn conversation lasts."""
     patience_seconds: float = 40.0
     """No letter of anybody but the stubborn may wait longer; generous, for busy machines."""
 
@@ -83,17 +78,13 @@ class Letter:
     number: int
     phase: Phase
     at_seconds: float
-    """When it was handed over, on the monotonic clock."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Look(Usage):
-    """One look at the process."""
-
     at_seconds: float
     database_bytes: int
     tasks: int
-    """Of asyncio, as its health page says."""
 
 
 @dataclass
@@ -104,19 +95,14 @@ class Record:
     chats: tuple[Chat, ...]
     letters: list[Letter] = field(default_factory=list[Letter])
     outs: list[tuple[float, Sent]] = field(default_factory=list[tuple[float, Sent]])
-    """What people got, and when."""
     silenced: list[list[int]] = field(default_factory=list[list[int]])
     """The letters of each question to which the model gave the stubborn no answer."""
     refusals: list[str] = field(default_factory=list[str])
-    """What the model's double refused as against the rules of its service."""
     looks: list[Look] = field(default_factory=list[Look])
     """Once a second from the end of the warm-up until people stopped writing."""
     before: Look | None = None
-    """Idle, after the warm-up."""
     after: Look | None = None
-    """Idle, at the end."""
     rested: bool = True
-    """Whether all that was written was settled in time, after each phase."""
     status: int = 0
     log: str = ""
 
@@ -151,11 +137,9 @@ class Phones(Forgetful, SignalCli):
 
     record: Record = field(kw_only=True)
     slow_seconds: dict[str, float] = field(default_factory=dict[str, float])
-    """How long a send to a conversation takes to be answered after it went out."""
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing is on its way to Aldis."""
         return not self._waiting
 
     async def note(self, repository: list[Any], value: Any) -> None:
@@ -222,7 +206,6 @@ class World:
     counts: Counter[str] = field(default_factory=Counter[str])
 
     async def state(self) -> dict[str, Any]:
-        """What the health page says; empty where there is no answer."""
         try:
             async with asyncio.timeout(_PAGE_SECONDS), self.http.get(self.page) as response:
                 return await response.json()
@@ -230,7 +213,6 @@ class World:
             return {}
 
     async def look(self) -> Look | None:
-        """A look at the process; None where it is gone."""
         tasks = (await self.state()).get("tasks", 0)
         with suppress(OSError, KeyError):
             return Look(
@@ -273,7 +255,6 @@ class World:
         await self.phones.deliver(envelopes.message(words, author=lots.choice(chat.members), group=chat.group))
 
     async def _at_rest(self) -> bool:
-        """Wait until nothing is open, twice in a row; gives whether it came so."""
         calm, deadline = 0, time.monotonic() + self.record.size.turn_timeout_seconds + _REST_SECONDS
         while calm < 2 and time.monotonic() < deadline and self.process.is_running:
             await asyncio.sleep(_LOOK_SECONDS)
@@ -303,7 +284,6 @@ def _holds_no_more(after: Look, before: Look) -> bool:
 
 
 async def _passed(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for the event, at most so long; gives whether it happened."""
     try:
         async with asyncio.timeout(seconds):
             return await event.wait()
@@ -312,7 +292,6 @@ async def _passed(event: asyncio.Event, seconds: float) -> bool:
 
 
 async def play(size: Size, folder: Path) -> Record:
-    """Play a round in an empty folder."""
     groups = size.conversations // 5
     crowd = Crowd.drawn(size.seed, people=size.conversations - groups, groups=groups, strangers=0)
     record, port = Record(size=size, chats=crowd.listed), free_port()
@@ -357,7 +336,6 @@ async def _played(here: World) -> None:
 
 
 async def _watching(here: World) -> None:
-    """Look at the process once a second, until cancelled."""
     while True:
         if look := await here.look():
             here.record.looks.append(look)

@@ -30,7 +30,6 @@ Over signal-cli-rest-api a few things differ: [this table](operating.md#in-signa
 """
 
 _WIDTH = 92
-"""How many characters a line of the page holds beside the name."""
 
 _TAGS = {"BOLD": "b", "MENTION": "u", "ITALIC": "i", "STRIKETHROUGH": "s", "MONOSPACE": "code"}
 _FOLDING = textwrap.TextWrapper(120, break_long_words=False, break_on_hyphens=False)
@@ -92,7 +91,6 @@ def _stripped(line: Sequence[Letter]) -> Sequence[Letter]:
 
 
 def as_html(line: Iterable[Letter]) -> str:
-    """A line with its styles as tags."""
     written = ""
     for styles, group in groupby(line, lambda letter: letter.styles):
         tags = [_TAGS[style] for style in sorted(styles)]
@@ -106,7 +104,6 @@ class Said:
     """A message; `quote` is the line above it, `instead_of` what stood in its place, `files` what came with it."""
 
     chat: str
-    """What the chat is called on the page."""
     who: str
     text: Sequence[Letter]
     quote: str | None = None

@@ -29,13 +29,10 @@ from tests.servers.signal_server import Sent
 from tests.waiting import eventually, eventually_found
 
 _STAMP = re.compile(r"^\[\w{3} [0-9-]{10} [0-9:]{5}[^\]·]*?( · |\])", re.MULTILINE)
-"""When a message was sent, as the model reads it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Doubles:
-    """What is around Aldis."""
-
     signal: SignalCli = field(default_factory=SignalCli)
     model: OpenAIServer = field(default_factory=lambda: OpenAIServer(local=True, sees=True))
     weather: OpenMeteo = field(default_factory=OpenMeteo)
@@ -99,20 +96,16 @@ class Line:
     chat: Person | None
     """Whose direct chat with Aldis it is in; None: the group's."""
     name: str
-    """What the chat is called on the page."""
     at: int
     text: str
 
     @property
     def group(self) -> str | None:
-        """The group's id, where it is in the group."""
         return GROUP if self.chat is None else None
 
 
 @dataclass
 class Stage:
-    """One story, being played."""
-
     doubles: Doubles
     aldis: Service
     owner: str = "Aldis"
@@ -167,7 +160,6 @@ class Stage:
         return line
 
     async def notes(self, text: str) -> Line:
-        """The owner of the account writes to themselves."""
         frame = envelopes.note(text)
         line = self._line(ALDIS, ALDIS, frame["envelope"]["timestamp"], text)
         self.sights.append(Said(chat="Note to Self", who="You", text=letters(text)))
@@ -175,7 +167,6 @@ class Stage:
         return line
 
     async def edits(self, line: Line, text: str) -> Line:
-        """A person changes a message."""
         frame = envelopes.edit(text, line.at, author=line.author, group=line.group)
         new = self._line(line.author, line.chat, frame["envelope"]["timestamp"], text)
         self._see(new, letters(text), instead_of=line)
@@ -183,12 +174,10 @@ class Stage:
         return new
 
     async def deletes(self, line: Line) -> None:
-        """A person deletes a message for everybody."""
         self._happens(line, f"{line.author.name} deletes {short(line.text)}")
         await self._arrives(envelopes.delete(line.at, author=line.author, group=line.group))
 
     async def reacts(self, who: Person, emoji: str, line: Line) -> None:
-        """A person puts an emoji on a message."""
         self._happens(line, f"{who.name} puts {emoji} on {short(line.text)}")
         frame = envelopes.reaction(emoji, line.at, of=line.author, author=who, group=line.group)
         await self._arrives(frame)
@@ -212,14 +201,12 @@ class Stage:
         return self._answered(sent, chat, {})
 
     async def noted(self) -> Line:
-        """The next message of Aldis in Note to Self."""
         self._notes += 1
         sent = (await self.doubles.signal.first(self.doubles.signal.notes, self._notes))[-1]
         self.sights.append(Said(chat="Note to Self", who="Aldis", text=letters(sent.text, sent.styles)))
         return self._line(ALDIS, ALDIS, sent.timestamp, sent.text)
 
     async def reaction(self) -> None:
-        """The next emoji that Aldis puts on a message, or takes off."""
         self._reactions += 1
         seen = (await self.doubles.signal.first(self.doubles.signal.reactions, self._reactions))[-1]
         line = self._lines[seen.target]
@@ -227,7 +214,6 @@ class Stage:
         self._happens(line, f"Aldis {does.format(seen.emoji)} {short(line.text)}")
 
     async def removal(self) -> None:
-        """The next message of its own that Aldis deletes."""
         self._removed += 1
         seen = (await self.doubles.signal.first(self.doubles.signal.removed, self._removed))[-1]
         line = self._lines[seen.target]
@@ -256,11 +242,9 @@ class Stage:
         assert [word for word in words if word not in asked] == []
 
     def aside(self, what: str) -> None:
-        """A word of the story itself."""
         self.sights.append(Done(chat=None, what=what))
 
     def file(self, data: bytes, **more: object) -> Frame:
-        """The frame of a file that the bridge has fetched."""
         frame = envelopes.attachment(size_bytes=len(data)) | more
         self.doubles.signal.files[str(frame["id"])] = data
         return frame
@@ -345,7 +329,6 @@ def story(title: str, **settings: str) -> Callable[[Play], Play]:
 
 
 async def played(story: Story, folder: Path) -> list[Sight]:
-    """All that people see of the story, in an empty folder."""
     async with opened(folder, story.settings) as (doubles, aldis):
         stage = Stage(doubles, aldis)
         await story.play(stage)
@@ -361,7 +344,6 @@ def _unstamped(match: re.Match[str]) -> str:
 
 
 def _text_of(message: Mapping[str, Any]) -> str:
-    """What a message of a request says, its files by their kinds."""
     content = message["content"]
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
     return "\n".join(part["text"] if part["type"] == "text" else f"<{_KINDS[part['type']]}>" for part in parts)

@@ -382,18 +382,6 @@ async def _day(stage: Stage) -> None:
     """Five people who write English, German, French and Spanish, directly and in their group."""
     stage.doubles.signal.people += (DORA,)
     stage.words = _WORDS
-    await _morning(stage)
-    await _noon(stage)
-    await _evening(stage)
-
-
-async def _remind(stage: Stage, who: Person, text: str, what: str, said: str) -> Line:
-    wish = {"action": "set", "text": what, "delay_seconds": 5}
-    await stage.asks(who, text, call("remind", wish), say(said))
-    return await stage.answer()
-
-
-async def _morning(stage: Stage) -> None:
     tea = await _remind(stage, ALICE, "Good morning! Remind me of the tea in five seconds.", "the tea", "I will.")
     await stage.reacts(ALICE, "⏰", tea)
     later = await stage.answer()
@@ -410,18 +398,12 @@ async def _morning(stage: Stage) -> None:
     for _ in range(2):
         await stage.answer()
     await stage.asks(ALICE, "/people")
-
-
-async def _noon(stage: Stage) -> None:
     await stage.asks(BOB, "Guten Tag! Wann kann ich die Bohnen in den Garten säen?", say("Ab Mitte Mai."))
     oven = await _remind(stage, BOB, "Erinnere mich in fünf Sekunden an den Ofen.", "der Ofen", "Mache ich.")
     await stage.reacts(BOB, "✅", oven)
     await stage.asks(CAROL, "Bonjour ! Quand est-ce que je sème les carottes au jardin ?", say("En mars."))
     await stage.waits(CAROL, "Écris-moi un très long poème sur les carottes du jardin.")
     await stage.asks(CAROL, "arrête")
-
-
-async def _evening(stage: Stage) -> None:
     await stage.says(BOB, "The roses are dry.", to_group=True)
     answer = await stage.asks(ALICE, "Aldis, what about the roses?", say("Water them tonight."), to_group=True)
     await stage.asks(CAROL, "How much?", say("Ten litres for each bush."), to_group=True, quote=answer)
@@ -436,6 +418,12 @@ async def _evening(stage: Stage) -> None:
     for text in ("/forget", "yes"):
         await stage.asks(ALICE, text)
     await stage.asks(MALLORY, "Muchas gracias por todo, hasta mañana.", say("Hasta mañana."))
+
+
+async def _remind(stage: Stage, who: Person, text: str, what: str, said: str) -> Line:
+    wish = {"action": "set", "text": what, "delay_seconds": 5}
+    await stage.asks(who, text, call("remind", wish), say(said))
+    return await stage.answer()
 
 
 async def all_played(folder: Path) -> list[tuple[Story, list[Sight]]]:
