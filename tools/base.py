@@ -302,9 +302,8 @@ class Tool(Protocol):
         ...
 
     async def run(self, arguments: Any, context: ToolContext) -> Result:
-        """Runs one call. `arguments` is a validated instance of `spec.arguments`. Cancellation stops the work.
-
-        Raises a `ToolError`; anything else is a bug and reaches the model as `unavailable`.
+        """Runs one call. `arguments` is a validated instance of `spec.arguments`. Cancellation stops the work. Raises
+        a `ToolError`; anything else is a bug and reaches the model as `unavailable`.
         """
         ...
 
@@ -314,11 +313,7 @@ class CheckedTool(Tool, Protocol):
     """A tool that knows beforehand what it will refuse, so that no person is asked to agree to that."""
 
     async def check(self, arguments: Any, context: ToolContext) -> None:
-        """Does nothing but raise what `run` would raise, as far as that can be known without doing it.
-
-        Raises:
-            ToolError: as `run`.
-        """
+        """Does nothing but raise the `ToolError` that `run` would raise, as far as that can be known beforehand."""
         ...
 
 
@@ -326,9 +321,8 @@ class ToolSource(Protocol):
     """A source of tools that are known only at run time and can come and go."""
 
     async def tools(self) -> Sequence[Tool]:
-        """Returns the present tools, always in the same order; waits a bounded time for those that are starting.
-
-        Raises nothing but cancellation. Nothing starts before the first call.
+        """Returns the present tools, always in the same order; waits a bounded time for those that are starting, which
+        none does before the first call. Raises nothing but cancellation.
         """
         ...
 

@@ -125,7 +125,6 @@ class Calculator:
 
 def calculate(expression: str) -> str:
     """Returns the digits of the value: exact up to 1,000, or 30 if it is not whole, otherwise rounded to 15.
-
     `%` is the remainder before a number, a name or a bracket, else a percentage. The only error is `BadArguments`.
     """
     return _value(_plain(expression))
@@ -267,10 +266,6 @@ def _round(number: Decimal, places: Decimal = Decimal(0)) -> Decimal:
         return number.quantize(Decimal(1).scaleb(-int(places)), decimal.ROUND_HALF_UP)
 
 
-def _percentage(number: Decimal) -> Value:
-    return Percentage(number / 100)
-
-
 def _of_integers(function: Callable[..., int], *numbers: Decimal) -> Decimal:
     if any(number != number.to_integral_value() or abs(number) > _MAX_INTEGER for number in numbers):
         raise BadArguments(f"{function.__name__} takes whole numbers only, up to {_MAX_INTEGER:,}.")
@@ -319,7 +314,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "ceil": partial(Decimal.to_integral_value, rounding=decimal.ROUND_CEILING),
     "trunc": partial(Decimal.to_integral_value, rounding=decimal.ROUND_DOWN),
     "abs": Decimal.copy_abs,
-    "percentage": _percentage,
+    "percentage": lambda number: Percentage(number / 100),
 }
 
 

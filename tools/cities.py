@@ -1,5 +1,5 @@
 """Names of cities, and of countries with one time zone, that the IANA database lacks: it names one city per zone.
-Includes the German, French and Spanish names of European ones (CLDR 48).
+Includes German, French and Spanish names (CLDR 48).
 
 Also states and countries, which people write behind a city: "Portland, ME", "London, UK"; and coordinates.
 """
@@ -14,23 +14,39 @@ from importlib import resources
 ZONES_BY_CITY: Mapping[str, str] = {
     city: zone
     for zone, cities in {
+        "Africa/Algiers": "alger, algier, argel",
+        "Africa/Cairo": "el cairo, kairo, le caire",
         "Africa/Johannesburg": "cape town, durban, johannesburgo, pretoria",
         "Africa/Lagos": "abuja",
+        "Africa/Tunis": "tunez",
         "America/Chicago": "austin, dallas, houston, minneapolis, new orleans, san antonio",
+        "America/Havana": "havanna, la habana, la havane",
         "America/Los_Angeles": "las vegas, portland, san diego, san francisco, seattle",
         "America/Mexico_City": "ciudad de mexico, mexico, mexiko, mexiko-stadt",
         "America/New_York": "atlanta, boston, miami, nueva york, philadelphia, washington, washington dc",
+        "America/Santiago": "santiago de chile",
         "America/Sao_Paulo": "brasilia, rio, rio de janeiro",
         "America/Toronto": "montreal, ottawa, quebec",
+        "Asia/Baghdad": "bagdad",
         "Asia/Bangkok": "hanoi",
+        "Asia/Beirut": "beyrouth",
+        "Asia/Damascus": "damas, damasco, damaskus",
         "Asia/Dubai": "abu dhabi",
+        "Asia/Jakarta": "yakarta",
         "Asia/Jerusalem": "jerusalen, tel aviv",
+        "Asia/Kabul": "kaboul",
         "Asia/Karachi": "islamabad, lahore",
         "Asia/Kolkata": """
         bangalore, bengaluru, bombay, calcuta, chennai, delhi, hyderabad, kalkutta, mumbai, neu delhi, neu-delhi, new
         delhi, nueva delhi""",
+        "Asia/Manila": "manille",
+        "Asia/Riyadh": "riad, riyad",
+        "Asia/Seoul": "seul",
         "Asia/Shanghai": "beijing, guangzhou, pekin, peking, schanghai, shenzhen",
+        "Asia/Singapore": "singapour, singapur",
+        "Asia/Tehran": "teheran",
         "Asia/Tokyo": "hiroshima, kyoto, osaka, sapporo, tokio",
+        "Atlantic/Canary": "canarias, iles canaries, kanaren",
         "Australia/Sydney": "canberra, sidney",
         "Europe/Athens": "atenas, athen, athenes",
         "Europe/Belgrade": "belgrad, belgrado",

@@ -47,7 +47,6 @@ def trusted_certificates() -> ssl.SSLContext:
 
 async def decompress(chunks: AsyncIterable[bytes], encoding: str, *, service: str, max_bytes: int) -> bytes:
     """Returns the whole body, decompressed piece by piece, with at most `max_bytes` (at least 1) of it in memory.
-
     `encoding` is the header Content-Encoding; a word that names no compression, such as `utf-8`, means none. Raises
     `TooLarge`, or `Unavailable` for an encoding that was not asked for, or is broken.
     """

@@ -181,7 +181,6 @@ class Http:
         retries: bool = True,
     ) -> JsonAnswer:
         """Asks by GET, or by POST where the question is a JSON `body`, which must change nothing there.
-
         Retries if the connection fails, or after a short wait that the service wants, within `timeout_seconds` for
         everything. `service` is the name for errors: `TimedOut`, `TooLarge`, `Unavailable`.
         """
@@ -215,7 +214,6 @@ class Http:
         **content: Any,
     ) -> BytesAnswer:
         """Sends a POST request only once, as it may cost money, and returns whatever comes, of at most `max_bytes`.
-
         `content` is httpx's: `json`, or `data` for the fields and `files` for the files of a form. After `BrokenOff`
         and `TimedOut` it is unknown what the service has done.
         """

@@ -106,9 +106,8 @@ class ImageGenerate:
         )
 
     async def run(self, arguments: ImageArguments, context: ToolContext) -> Result:
-        """Returns the picture as a file; the model reads its format and size in bytes.
-
-        Raises `UnknownOutcome` without a complete answer in time: it may have been made and charged.
+        """Returns the picture as a file, of which the model reads the format and the size. Raises `UnknownOutcome`
+        without a complete answer in time: it may have been made and charged.
         """
         del context
         prompt = clean_text(arguments.prompt).strip()

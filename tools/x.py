@@ -3,8 +3,7 @@
     query --> within the daily quota? --> X --> posts with author, time, counts, address
                       '- no token, used up, out of credit, down: a web search limited to x.com
 
-Every post and author that X returns costs money, so the requested number of posts is counted in advance, whether or
-not X has so many.
+Every post and author that X returns costs money, so the requested number of posts is counted in advance.
 
 Source: docs.x.com, API v2, recent search, 2026-11-21: 10 to 100 posts a request, of the last seven days; 0.005 dollars
 a post read and 0.010 a user read (pay per use since 2026-02-06). Answers name their fields after tweets or after posts:
@@ -46,6 +45,8 @@ _HOURS_OF_A_DAY = 24
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):")
 _USERNAME = re.compile(r"[A-Za-z0-9_]{1,15}")
+_NAMING = re.compile(r"\b(?:from|to|url):")
+_OPERATOR = re.compile(r"-|\(*[a-z_]+:")
 _ORDERS = {"newest": "recency", "relevant": "relevancy"}
 _FIELDS = {
     "tweet.fields": "created_at,public_metrics,author_id,note_tweet",
@@ -161,8 +162,8 @@ class TwitterSearch:
 
     async def _from_web(self, query: str, arguments: TwitterArguments, context: ToolContext, why: ToolError) -> Result:
         """Searches the web for posts on X."""
-        # A search engine knows no operators.
-        plain = [word.strip("()#@$") for word in query.split() if ":" not in word and word[0] != "-"]
+        # A search engine knows no operators, but whom a post is from is a word to search for.
+        plain = [word.strip("()#@$") for word in _NAMING.sub("", query).split() if not _OPERATOR.match(word)]
         words, hours = " ".join(word for word in plain if word not in {"OR", "AND"}), arguments.hours
         wanted = Query(
             text=words,

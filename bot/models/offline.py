@@ -11,12 +11,12 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import long_day
+from bot.i18n.locale import amount, long_day
 from bot.i18n.phrases import KEPT_FACT, REMINDER_SET, spoken_time, tool_failure
 from bot.messages import AssistantMessage, AssistantPart, CallId, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.models.base import Completion, Request, Stop, Usage
@@ -78,6 +78,23 @@ _SEARCH = re.compile(r"(?:search(?: the web)?(?: for)?|look up) (?P<query>.+)", 
 _REMIND = re.compile(r"remind me (?P<rest>.+)", re.IGNORECASE | re.DOTALL)
 _TIME_LAST = re.compile(r" (?=(?:in|at|today|tomorrow) )", re.IGNORECASE)
 """Where the time may begin that stands behind the text."""
+
+_FOUR_DIGITS = Context(prec=4)
+_MIN_SHOWN, _MAX_SHOWN = Decimal("0.001"), 10**12
+_UNITS = {
+    name: f"{kind}-{name}"
+    for kind, names in {
+        "length": "kilometer meter centimeter millimeter mile yard foot inch",
+        "mass": "kilogram gram pound ounce stone",
+        "volume": "liter milliliter",
+        "temperature": "celsius fahrenheit",
+        "speed": "kilometer-per-hour mile-per-hour",
+        "duration": "week day hour minute second",
+        "digital": "kilobit kilobyte megabit megabyte gigabit gigabyte",
+    }.items()
+    for name in names.split()
+}
+"""The units whose names people read in their language, by what CLDR calls them."""
 
 _SHOWN_HITS = 3
 _SHOWN_PLACES = 5
@@ -199,7 +216,18 @@ def describe_answer(answer: ToolAnswer) -> str:
 def _conversion_words(data: Data) -> str:
     if "rate" in data:
         return f"{data['from']} = **{data['to']}**\n{data['rate']} ({data['rate_date']}). {data['attribution']}"
-    return f"{data['from']} = **{data['to']}**"
+    return f"{_measured(data['from'], is_long=True)} = **{_measured(data['to'])}**"
+
+
+def _measured(text: str, *, is_long: bool = False) -> str:
+    """An amount as people write it, `16.09 km` for `16.09344 kilometer`; as it is with a unit that CLDR lacks."""
+    number, _, name = text.replace("/", " per ").partition(" ")
+    rate = " per second" if name.endswith(" per second") else ""
+    code = _UNITS.get(name.removeprefix("degree ").removesuffix(rate).lower().replace(" ", "-"))
+    value = Decimal() if code is None else _FOUR_DIGITS.plus(Decimal(number))
+    if code is None or (value and not _MIN_SHOWN < abs(value) < _MAX_SHOWN):
+        return text
+    return amount(value, code, is_long=is_long or bool(rate)) + rate
 
 
 def _time_words(data: Data) -> str:

@@ -127,14 +127,16 @@ async def test_the_web_stands_in_for_x(x: X, brave: Brave, http: Http) -> None:
         x.faults.append(answer)
         x.requests.clear()
         brave.requests.clear()
-        data = await opened(x, brave, http)('("the lamp" OR #fog) -fog is:verified', hours=24)
-        assert (data["query"], data["source"]) == ('"the lamp" fog', "Brave Search, limited to x.com")
+        data = await opened(x, brave, http)(
+            '("the lamp" OR #fog) (from:keeper) 12:30 -fog -to:him is:verified', hours=24
+        )
+        assert (data["query"], data["source"]) == ('"the lamp" fog keeper 12:30', "Brave Search, limited to x.com")
         assert why in data["why_not_x"]
         assert [row["url"] for row in data["results"]] == ["https://x.com/keeper/status/7"]
         assert "SECRET" not in str(data)
         assert TOKEN not in str(data)
         [seen] = brave.requests
-        assert (seen.query["q"], seen.query["freshness"]) == ('"the lamp" fog site:x.com', "pd")
+        assert (seen.query["q"], seen.query["freshness"]) == ('"the lamp" fog keeper 12:30 site:x.com', "pd")
         assert len(x.requests) == 1
     x.requests.clear()
     brave.requests.clear()

@@ -135,7 +135,6 @@ class McpServer:
 
     async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
         """Returns the result of a call; `shown_as` is the tool's name here. A cancelled call is cancelled there, too.
-
         Raises `UnknownOutcome` if the connection ended, or the answer cannot be read, else a `ToolError`.
         """
         if not self._scope.cancel_called:
@@ -374,7 +373,6 @@ class McpServers:
 
     async def tools(self) -> Sequence[Tool]:
         """Returns the tools of the servers that are up or being restarted, in order; of two with one name the first.
-
         Waits for the servers, but only once for slow ones.
         """
         for server in self._servers:

@@ -191,7 +191,6 @@ class SearchService:
 
     async def search(self, query: Query, now: datetime) -> SearchResult:
         """Returns the hits of the first service that answers: each address once, only wanted sites, perhaps none.
-
         A query of the last ten minutes costs nothing. Raises the kind of the last failure, with the words of all.
         """
         recent = [(asked, kept) for asked, kept in self._recent.items() if kept[0] > now - KEPT_FOR]

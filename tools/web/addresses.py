@@ -133,7 +133,6 @@ def web_address(text: str) -> WebAddress:
 
 def canonical_url(text: str) -> str | None:
     """Returns the normalized address, for comparisons; None if it must not be fetched.
-
     All spellings of an address become one, and that one is sent, so the choice of a spelling tells a server nothing.
     """
     try:
@@ -144,7 +143,6 @@ def canonical_url(text: str) -> str | None:
 
 def resolve_redirect(origin: WebAddress, location: str) -> WebAddress:
     """Returns the target of a redirect of `origin`; `location` is the header, relative or absolute, "" if missing.
-
     Raises `Denied` from https to http, where everyone on the way could read and change the page, or `Unavailable`.
     """
     # Many servers leave spaces as they are. Other disputed characters are refused before joining drops some of them.

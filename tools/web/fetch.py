@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 from ipaddress import ip_address
-from typing import Self, cast
+from typing import Any, Self, cast
 
 import httpcore
 
@@ -45,13 +45,10 @@ MAX_REDIRECTS = 5
 _SERVICE = "The page"  # the name for errors, as an address could contain words of a stranger
 _MAX_ATTEMPTS = 4  # addresses of one host to try
 _ATTEMPT_SECONDS = 5.0  # for each but the last, so that an unresponsive one leaves time for the next
+_READ_BYTES = 4_096
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CHARSET = re.compile(r";\s*charset\s*=\s*\"?([a-z0-9._:+-]{1,40})", re.IGNORECASE)
 _UNKNOWN_NAME = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
-
-# 64 kB of one-byte chunks, or of empty interim answers, are half a second of uninterrupted work (measured 2026-11-21),
-# during which a stranger's server would stop every conversation. So a little is read at a time.
-httpcore.AsyncHTTP11Connection.READ_NUM_BYTES = 4_096  # pyright: ignore[reportAttributeAccessIssue]
 
 Resolver = Callable[[str, int], Awaitable[Sequence[IpAddress]]]
 """Returns all addresses of a host, best first; raises `socket.gaierror` if there are none."""
@@ -233,5 +230,34 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
         *others, last = map(str, addresses[:_MAX_ATTEMPTS])
         for address in others:
             with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
-                return await self._network.connect_tcp(address, port, timeout=_ATTEMPT_SECONDS)
-        return await self._network.connect_tcp(last, port)  # all the time that the caller has left
+                return _SmallReads(await self._network.connect_tcp(address, port, timeout=_ATTEMPT_SECONDS))
+        return _SmallReads(await self._network.connect_tcp(last, port))  # all the time that the caller has left
+
+
+class _SmallReads(httpcore.AsyncNetworkStream):
+    """Reads a little at a time: 64 kB of one-byte chunks, or of empty interim answers, are half a second of work
+    (measured 2026-11-21), during which a stranger's server would stop every conversation.
+    """
+
+    def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
+        self._stream = stream
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 - httpcore's signature
+        return await self._stream.read(min(max_bytes, _READ_BYTES), timeout)
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 - httpcore's signature
+        await self._stream.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
+    ) -> httpcore.AsyncNetworkStream:
+        return _SmallReads(await self._stream.start_tls(ssl_context, server_hostname, timeout))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)

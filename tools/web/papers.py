@@ -50,7 +50,6 @@ class Papers(Protocol):
 
     async def read(self, data: bytes, *, max_chars: int, person: str = "") -> Paper:
         """Returns at most the first `max_chars` characters of a PDF. `person` is who asks: others do not wait for it.
-
         Raises `BadArguments` if it cannot be opened; the message completes "The PDF cannot be read: ".
         """
         ...

@@ -104,7 +104,12 @@ async def test_what_a_tool_found_is_worded() -> None:
             {"timezone": "UTC", "date": "2026-11-21", "time": "22:40"},
             "It's **22:40** on 21 November 2026 (UTC).",
         ),
-        ("5 km in miles", {"from": "5 kilometer", "to": "3.106855961 mile"}, "5 kilometer = **3.106855961 mile**"),
+        (
+            "100 Mbps in MB/s",
+            {"from": "100 megabit per second", "to": "12.5 megabyte/second"},
+            "100 megabits per second = **12.5 megabytes per second**",
+        ),
+        ("5 km in miles", {"from": "5 kilometer", "to": "3.106855961 mile"}, "5 kilometres = **3.107 mi**"),
         (
             "20 EUR in USD",
             {

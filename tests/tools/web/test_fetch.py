@@ -7,6 +7,7 @@ import ssl
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpcore
 import pytest
 
 from tests.servers.base import hang
@@ -68,7 +69,9 @@ async def test_a_page_is_status_type_body_and_where_it_stood(fetcher: Fetcher, s
 
 
 async def test_everybody_else_has_a_turn_while_a_page_is_read(site: Site, fetcher: Fetcher) -> None:
-    """However much arrives at once, it is taken in sips: at least one turn of the loop for each four kilobytes."""
+    """However much arrives at once, it is taken in sips: at least one turn of the loop for each four kilobytes. Other
+    users of the library read as it wants.
+    """
     turns = 0
 
     async def count() -> None:
@@ -82,6 +85,7 @@ async def test_everybody_else_has_a_turn_while_a_page_is_read(site: Site, fetche
     await fetch(fetcher, site.url_of())
     counting.cancel()
     assert turns >= 1_000_000 // 4_096
+    assert httpcore.AsyncHTTP11Connection.READ_NUM_BYTES == 64 * 1024
 
 
 async def test_an_address_that_does_not_answer_gives_way_to_the_next(site: Site) -> None:
