@@ -3,7 +3,7 @@
 A copy is two files, `aldis-<UTC time>.db` and the same name with `-keys`; the master key is in neither.
 
     backup:   SQLite writes both files, without deleted rows --> mark as a copy --> check --> rename
-    restore:  copy beside the store --> check --> mark as a copy --> rename present files, rename copies
+    restore:  copy beside the store --> check --> mark as a copy --> put present files aside, rename copies
 
 A backup does not know what was answered, sent or said after it was made, and going on from there would do it all again.
 So what is open in a marked store is closed when Aldis first works on it (`Restored`).
@@ -88,13 +88,14 @@ def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
 def restore(copy: Path, path: Path, *, now: datetime, key: bytes | None = None) -> Path | None:
     """Puts a copy, which may have an older schema, in the place of the store at `path`.
 
-    Renames the present files to `<name>.before-<UTC time>`, from where they can be restored like any copy, and returns
-    that path; None if there were none. One that was cut off leaves the store as it was, or without its database.
+    The present files are put aside as `<name>.before-<UTC time>`, to be restored like any copy; returns that path, None
+    if there were none. A restore that was cut off leaves the store as it was, or without its database.
 
     Raises a `StoreError`, and changes nothing, if another process has the store open, or the copy is not sound, from a
     newer Aldis, or sealed with another key.
     """
     lock, draft, former = lock_file(path), beside(path, ".fetched"), beside(path, f".before-{_stamp(now)}")
+    was_there = path.exists()
     try:
         remove_draft(draft)  # of a restore that was cut off
         if not (copy.is_file() and beside(copy, "-keys").is_file()):
@@ -104,20 +105,22 @@ def restore(copy: Path, path: Path, *, now: datetime, key: bytes | None = None) 
         for suffix in (*_FILES, *_COMPANIONS):
             _copy(beside(copy, suffix), beside(draft, suffix))
         _check(copy, draft, master_key_path(path), key)
-        was_there = path.exists()
-        # The database goes first and comes last. SQLite would play a log of the present one back into the next.
-        for suffix in ("", *_COMPANIONS):
-            if beside(path, suffix).exists():
-                beside(path, suffix).rename(beside(former, suffix))
+        # What is put aside is whole before the database goes, which comes back last.
+        for suffix in ("-keys", *_COMPANIONS):
+            _copy(beside(path, suffix), beside(former, suffix))
+        if was_there:
+            path.rename(former)
         sync(path.parent)
-        _copy(beside(path, "-keys"), beside(former, "-keys"))
-        beside(path, "-shm").unlink(missing_ok=True)
+        for suffix in (*_COMPANIONS, "-shm"):  # SQLite would play a log of the present one back into the next
+            beside(path, suffix).unlink(missing_ok=True)
         for suffix in reversed(_FILES):
             beside(draft, suffix).rename(beside(path, suffix))
         sync(path.parent)
     except FOREIGN_ERRORS as error:
         raise translate_error(error) from error
     finally:
+        if was_there and not former.exists():
+            remove_draft(former)
         remove_draft(draft)
         os.close(lock)
     return former if was_there else None

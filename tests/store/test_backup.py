@@ -103,6 +103,15 @@ class TestRestoring:
         assert restore(copy, elsewhere, now=NOON, key=key) is None
         await assert_holds(elsewhere, WORDS, key)
 
+    async def test_what_cannot_be_put_aside_stays(self, path: Path, tmp_path: Path) -> None:
+        """The store opens as before where a file of it cannot be written beside it, as on a full disk."""
+        copy, before = await backed_up(path, tmp_path / "backups"), contents(path)
+        keys_of(path.with_name(f"{path.name}.before-{STAMP}")).touch()
+        with pytest.raises(StoreError, match="cannot use"):
+            restore(copy, path, now=NOON)
+        assert contents(path) == before
+        await assert_holds(path, ALL_WORDS)
+
     async def test_a_log_of_before_is_not_played_into_it(self, path: Path, tmp_path: Path) -> None:
         """After a crash the store has a write-ahead log, which goes aside with it and can be restored with it."""
         copy = await backed_up(path, tmp_path / "backups")
@@ -206,6 +215,8 @@ class TestRestoring:
                     restore(tmp_path / "another.db", at, now=NOON)
                 with pytest.raises(StoreError, match="was cut off"):
                     await assert_holds(at, [])
+                restore(at.with_name(f"{at.name}.before-{STAMP}"), at, now=LATER)
+                await assert_holds(at, ALL_WORDS)
                 restore(again, at, now=NOON + HOUR)
                 await assert_holds(at, WORDS)
         assert list(dict.fromkeys(seen)) == ["before", "refused", "after"]
