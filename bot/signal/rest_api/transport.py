@@ -70,7 +70,7 @@ _MAX_ANSWER_BYTES = 32 * 1024 * 1024
 _REACHED_NONE = "Failed to send message"
 """All that is left of signal-cli's results if no recipient got it: most often network failures."""
 _QUIET_SECONDS = 0.5  # after which the bridge is asked for a sign of life, and a stop ends the stream
-_STOP_SECONDS = 3.0
+_STOP_SECONDS = 1.5  # the longest time until then, within what a shutdown has for it
 MAX_FRAME_BYTES = 4 * 1024 * 1024
 _MIN_VERSION = (0, 101)  # the first whose `/v2/send` returns a result for each recipient
 _MARKERS = {

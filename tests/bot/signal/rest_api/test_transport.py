@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
@@ -68,6 +69,27 @@ async def test_a_stop_hands_out_what_has_come(server: SignalRestApi, bridge: Bri
         with pytest.raises(StopAsyncIteration):
             await stream.next()
     await server.disconnected()
+
+
+async def test_a_stop_ends_in_time_while_messages_come(server: SignalRestApi, bridge: Bridge) -> None:
+    """A shutdown has two and a half seconds for it; a reader that is cancelled loses what it has in hand."""
+    transport = bridge.transport()
+
+    async def deliver() -> None:
+        for number in range(100):
+            await server.deliver(message(str(number)))
+            await asyncio.sleep(0.1)
+
+    async with Listening(transport) as stream:
+        await server.connected()
+        delivering = asyncio.create_task(deliver())
+        await stream.next()
+        stopped_at = time.monotonic()
+        transport.stop_receiving()
+        with pytest.raises(StopAsyncIteration):
+            await stream.end()
+        assert time.monotonic() - stopped_at < 2.5
+        delivering.cancel()
 
 
 async def test_a_reader_that_stood_still_says_nothing_of_the_bridge(server: SignalRestApi, bridge: Bridge) -> None:
