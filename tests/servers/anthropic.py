@@ -128,7 +128,9 @@ class AnthropicServer(ModelServer):
                 call_id = part.id or self.new_id("toolu")
                 content.append({"type": "tool_use", "id": call_id, "name": part.name, "input": part.arguments})
             elif isinstance(part, Think):
-                content.append(_thought(body, content, part))
+                sealed = rules.seal(body, content, "" if part.redacted else part.text)
+                thought = {"type": "thinking", "thinking": part.text, "signature": sealed}
+                content.append({"type": "redacted_thinking", "data": sealed} if part.redacted else thought)
             else:
                 content.append({"type": "text", "text": part.text})
         return content
@@ -145,12 +147,6 @@ def error_body(kind: str, message: str, **details: Any) -> dict[str, Any]:
     """An error as this service words it, for faults: `answer_json(error_body("overloaded_error", "..."), 529)`."""
     error = {"type": kind, "message": message}
     return {"type": "error", "error": {**error, "details": details} if details else error, "request_id": "req_0"}
-
-
-def _thought(body: dict[str, Any], before: list[dict[str, Any]], part: Think) -> dict[str, Any]:
-    if part.redacted:
-        return {"type": "redacted_thinking", "data": rules.seal(body, before, "")}
-    return {"type": "thinking", "thinking": part.text, "signature": rules.seal(body, before, part.text)}
 
 
 def _words(content: Any) -> str:

@@ -139,8 +139,6 @@ class SignalCli(SignalServer):
     others: list[str] = field(default_factory=list[str])
     kept_for_others: list[str] = field(default_factory=list[str])
     """What waits at Signal's server for accounts that no subscription includes."""
-    lost: list[str] = field(default_factory=list[str])
-    """The frames that were fetched and handed to nobody."""
     tcp_port: int = 0
     _has_died: bool = False
     """Whether the thread that receives has ended by an error, so that nothing more is fetched."""

@@ -74,14 +74,12 @@ class SignalRestApi(SignalServer):
     """Newer than any whose age is known, so that the calendar makes no test fail; `unset` where somebody has built it
     without saying.
     """
-    dropped: list[str] = field(default_factory=list[str])
-    """What no websocket got, for none was open, and is lost that way."""
     _sockets: list[_Socket] = field(default_factory=list[_Socket])
 
     async def deliver_data(self, text: str) -> None:
         """Let any text arrive as a frame at every open websocket: lost where no client is connected."""
         if not self._sockets:
-            self.dropped.append(text)
+            self.lost.append(text)
         for socket in self._sockets:
             if not socket.silent and is_for(text, socket.account):
                 with suppress(ConnectionError):

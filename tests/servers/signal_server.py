@@ -318,6 +318,8 @@ class SignalServer(Server, ABC):
     streams_opened: int = 0
     """How many streams of envelopes there were so far, the closed ones included."""
     streams_open: int = 0
+    lost: list[str] = field(default_factory=list[str])
+    """The frames that were fetched and handed to nobody."""
 
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     _unconfirmed: list[Parcel] = field(default_factory=list[Parcel])
@@ -535,6 +537,11 @@ class SignalServer(Server, ABC):
         self._is_to_retry = self.is_receiving
 
     @property
+    def waiting(self) -> int:
+        """How many frames wait at Signal's server: none where the bridge drops what comes while nobody listens."""
+        return 0
+
+    @property
     def is_receiving(self) -> bool:
         """Whether the bridge fetches from Signal: only then it remembers to look for what it keeps."""
         return True
@@ -632,14 +639,6 @@ class SignalServer(Server, ABC):
         kinds = plan.results or ("SUCCESS",) * len(people)
         return [(people[number % len(people)], kind) for number, kind in enumerate(kinds)]
 
-    def check_upload(self, sent: Parcel) -> None:
-        """Refuse files as signal-cli does: it uploads them before it sends, and names what it was given."""
-        if self.upload_fails is not None and isinstance(sent, Sent) and sent.files:
-            [first, *_] = sent.files
-            name = f"data:{first.content_type};filename={first.name};base64,{base64.b64encode(first.data).decode()}"
-            words = f"Failed to send message: {name}: {self.upload_fails}"
-            raise Refused(-32603, f"{words} (AttachmentInvalidException) (UnexpectedErrorException)")
-
     def check_group(self, group: str) -> None:
         """Refuse to write to a group that the account is not in, or that there is none of."""
         if group in self.former_groups or group in self.invitations:
@@ -665,7 +664,12 @@ class SignalServer(Server, ABC):
         self, plan: Plan, sent: Parcel, seen: Seen, wire: asyncio.BaseTransport | None
     ) -> web.StreamResponse | None:
         """Send as planned; gives what is answered in place of the regular answer, if anything."""
-        self.check_upload(sent)
+        if self.upload_fails is not None and isinstance(sent, Sent) and sent.files:
+            # signal-cli uploads files before it sends, and names what it was given.
+            [first, *_] = sent.files
+            name = f"data:{first.content_type};filename={first.name};base64,{base64.b64encode(first.data).decode()}"
+            words = f"Failed to send message: {name}: {self.upload_fails}"
+            raise Refused(-32603, f"{words} (AttachmentInvalidException) (UnexpectedErrorException)")
         await self.go_out(sent, plan)
         await asyncio.sleep(plan.delay_seconds)
         if plan.answer is cut and isinstance(wire, asyncio.WriteTransport):

@@ -91,12 +91,7 @@ def _mistake(query: dict[str, str]) -> str | None:
     start = query.get("start_time")
     if start is not None and datetime.fromisoformat(start) <= NOW - timedelta(days=7):
         return "'start_time' must be on or after seven days ago."
-    return mistake_of_rule(query["query"])
-
-
-def mistake_of_rule(rule: str) -> str | None:
-    """Why X refuses a query; None: it does not."""
-    names = re.findall(r"([^\s()-]+?):", re.sub(r'"[^"]*"', " word ", rule))
-    if unknown := [name for name in names if name not in OPERATORS]:
-        return f"Reference to invalid operator '{unknown[0]}'. Operator is not available in current product."
+    names = re.findall(r"([^\s()-]+?):", re.sub(r'"[^"]*"', " word ", query["query"]))
+    if invalid := [name for name in names if name not in OPERATORS]:
+        return f"Reference to invalid operator '{invalid[0]}'. Operator is not available in current product."
     return None

@@ -23,7 +23,7 @@ class Pier:
     """A transport: `ask` is both of its ends."""
 
     account = _ACCOUNT
-    number = None
+    number: str | None = None
     challenge: str | None = None
 
     def __init__(self) -> None:

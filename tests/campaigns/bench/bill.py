@@ -39,12 +39,6 @@ class Bill:
     cache: caches.Cache = field(default_factory=caches.Cache)
     billed_usd: Decimal = Decimal(0)
     anew_usd: Decimal = Decimal(0)
-    tokens: int = 0
-    requests: int = 0
-
-    @property
-    def percent(self) -> float:
-        return float(100 * self.billed_usd / self.anew_usd)
 
     def add(self, tokens: Tokens) -> Tokens:
         total = tokens.fresh + tokens.cache_read + tokens.cache_write
@@ -58,8 +52,6 @@ class Bill:
         assert price is not None, self.model
         self.billed_usd += price.cost(usage) or Decimal(0)
         self.anew_usd += price.cost(Usage(input_tokens=total)) or Decimal(0)
-        self.tokens += total
-        self.requests += 1
         return tokens
 
     def anthropic(self, body: dict[str, Any]) -> Tokens:
@@ -70,12 +62,8 @@ class Bill:
 
 
 async def percent(wire: Wire, *, people: int, rhythm: str, turns: int = TURNS) -> float:
-    return (await measured(wire, people=people, pause_seconds=RHYTHMS[rhythm], turns=turns)).percent
-
-
-async def measured(wire: Wire, *, people: int, pause_seconds: float, turns: int = TURNS) -> Bill:
-    """So many turns of each of so many people, each with this pause between their messages."""
-    bill = Bill(model=MODELS[wire])
+    """The bill, as a share of sending everything anew, of so many turns of each of so many people."""
+    bill, pause_seconds = Bill(model=MODELS[wire]), RHYTHMS[rhythm]
     server = AnthropicServer() if wire == "anthropic" else OpenAIServer()
     server.billed = bill.anthropic if wire == "anthropic" else bill.openai
     server.reply = _reply
@@ -91,7 +79,7 @@ async def measured(wire: Wire, *, people: int, pause_seconds: float, turns: int 
                 )
                 await pier.ask(f"person {person}", question)
                 await eventually(pier.is_at_rest)
-    return bill
+    return float(100 * bill.billed_usd / bill.anew_usd)
 
 
 @asynccontextmanager

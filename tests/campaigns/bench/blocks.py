@@ -43,10 +43,6 @@ class Measured:
     memory_bytes: int
 
     @property
-    def cpu_ms_per_turn(self) -> float:
-        return 1000 * self.cpu_seconds / self.turns
-
-    @property
     def turns_per_second(self) -> float:
         return self.turns / self.wall_seconds
 

@@ -87,7 +87,7 @@ async def cpu(vendor: str, folder: Path, size: Size) -> list[Figure]:
     figures: list[Figure] = []
     for subject, name in (("subject", vendor), ("plain", f"hand-written loop, {vendor}")):
         _, *found = await measured(vendor, folder, blocks, subject)
-        spent = statistics.median(one.cpu_ms_per_turn for one in found)
+        spent = statistics.median(1000 * one.cpu_seconds / one.turns for one in found)
         figures += [
             Figure(name=f"CPU per turn, {name}", value=spent, unit="ms"),
             Figure(name=f"resident memory, {name}", value=found[-1].memory_bytes / 2**20, unit="MB"),

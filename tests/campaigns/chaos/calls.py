@@ -6,7 +6,6 @@ again, at most once per life.
 """
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
 
 from tests.campaigns.chaos.crowd import labels_in
 from tests.campaigns.chaos.evidence import Finding
@@ -17,55 +16,33 @@ _DONE = 1_000_000
 """Further than any step: the turn has been answered."""
 
 
-@dataclass
-class _Course:
-    """What one sees of the turns while going through the record."""
-
-    reached: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
-    """For each question the first step whose completion is not known to have been written down."""
-    taken_with: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """With which others each question was asked for the first time."""
-    bought: Counter[tuple[str, ...]] = field(default_factory=Counter[tuple[str, ...]])
-    broken: list[str] = field(default_factory=list[str])
-
-    def asked(self, entry: Asked) -> None:
-        for label in entry.labels:
-            if self.taken_with.setdefault(label, entry.labels) != entry.labels:
-                self.broken.append(f"{label} was asked with {self.taken_with[label]} and then with {entry.labels}")
-            if entry.step < self.reached[label]:
-                self.broken.append(f"{entry.life} asked for step {entry.step} of {label} again, which was written down")
-            self.reached[label] = max(self.reached[label], entry.step)
-
-    def answered(self, entry: Answered) -> None:
-        key = (entry.life, str(entry.step), *entry.labels)
-        self.bought[key] += 1
-        if self.bought[key] > 1:
-            self.broken.append(f"{entry.life} paid twice for step {entry.step} of {entry.labels}")
-
-    def written(self, label: str, step: int) -> None:
-        self.reached[label] = max(self.reached[label], step)
-
-
 def paid_once(here: World) -> Finding:
     """No completion that was written down was asked for again."""
-    course = _Course()
+    reached: defaultdict[str, int] = defaultdict(int)  # the first step not known to have been written down
+    taken_with: dict[str, tuple[str, ...]] = {}  # with which others each question was asked for the first time
+    bought: Counter[tuple[str, ...]] = Counter()
+    broken: list[str] = []
     for entry in here.record:
         match entry:
-            case Asked():
-                course.asked(entry)
-            case Answered():
-                course.answered(entry)
+            case Asked(labels=labels, step=step):
+                for label in labels:
+                    if taken_with.setdefault(label, labels) != labels:
+                        broken.append(f"{label} was asked with {taken_with[label]} and then with {labels}")
+                    if step < reached[label]:
+                        broken.append(f"{entry.life} asked for step {step} of {label} again, which was written down")
+                    reached[label] = max(reached[label], step)
+            case Answered(labels=labels, step=step):
+                bought[entry.life, str(step), *labels] += 1
+                if bought[entry.life, str(step), *labels] > 1:
+                    broken.append(f"{entry.life} paid twice for step {step} of {labels}")
             case Searched(label=label, step=step):
-                course.written(label, step + 1)
+                reached[label] = max(reached[label], step + 1)
             case WentOut(sent=sent):
-                for label in labels_in(sent.text):
-                    course.written(label, _DONE)
+                reached |= dict.fromkeys(labels_in(sent.text), _DONE)
     answered = [entry for entry in here.record if isinstance(entry, Answered)]
     again = len(answered) - len({(entry.labels, entry.step) for entry in answered})
     told = f"{again} of them again, because their life was killed before they were written down"
-    return Finding(
-        "completions paid, none of them after it was written down", len(answered), told, tuple(course.broken)
-    )
+    return Finding("completions paid, none of them after it was written down", len(answered), told, tuple(broken))
 
 
 def in_the_ledger(here: World) -> Finding:

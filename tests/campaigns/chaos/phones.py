@@ -9,7 +9,7 @@ import asyncio
 import json
 import random
 import time
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -85,16 +85,6 @@ class Phones(Forgetful, SignalServer, ABC):
 
     def __post_init__(self) -> None:
         self.receipts_mode = "never"  # the phones below confirm, each in its own time
-
-    @property
-    @abstractmethod
-    def waiting(self) -> int:
-        """How many frames wait at Signal's server, or in the bridge."""
-
-    @property
-    @abstractmethod
-    def unheard(self) -> list[str]:
-        """What was fetched and handed to nobody."""
 
     @property
     def is_quiet(self) -> bool:
@@ -193,14 +183,6 @@ class DaemonPhones(Phones, SignalCli):
     _fed: list[_Subscription] = field(default_factory=list[_Subscription])
     """All streams so far; a stream's number is its place, from 1."""
 
-    @property
-    def waiting(self) -> int:
-        return len(self._waiting)
-
-    @property
-    def unheard(self) -> list[str]:
-        return self.lost
-
     async def _send(self, sent: Parcel, seen: Seen, wire: asyncio.BaseTransport | None) -> Any:
         return web.Response(status=503) if await self._is_cut_off(sent) else await super()._send(sent, seen, wire)
 
@@ -218,14 +200,6 @@ class DaemonPhones(Phones, SignalCli):
 class BridgePhones(Phones, SignalRestApi):
     """Signal behind signal-cli-rest-api."""
 
-    @property
-    def waiting(self) -> int:
-        return 0  # what comes is handed on at once, or dropped
-
-    @property
-    def unheard(self) -> list[str]:
-        return self.dropped
-
     async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> web.StreamResponse:
         return web.Response(status=503) if await self._is_cut_off(sent) else await super()._send(sent, seen, request)
 
@@ -240,10 +214,6 @@ class BridgePhones(Phones, SignalRestApi):
         if self._sockets:
             self._note_handed(self.streams_opened, text)
         await super().deliver_data(text)
-
-
-def phones(way: Way, **options: Any) -> Phones:
-    return BridgePhones(**options) if way == "websocket" else DaemonPhones(way=way, **options)
 
 
 def _handed(stream: int, text: str) -> Handed:

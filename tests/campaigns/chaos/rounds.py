@@ -88,7 +88,13 @@ async def _killing(here: World) -> None:
             continue
         draw = lots.random()
         if draw < 0.35:
-            await _killed_at_random(here, await here.begin(vendor), lots)
+            life = await here.begin(vendor)
+            await here.connected(life)
+            await life.over(min(lots.expovariate(1 / here.size.uptime_seconds), _MAX_LIFE_SECONDS))
+            if here.size.restarts:
+                await _asked_to_restart(here)
+                await life.over(lots.uniform(0, here.size.uptime_seconds))
+            await here.kill(life, "at random")
         elif draw < 0.70:
             # It does that itself; one that never comes to its step is killed all the same.
             life = await here.begin(vendor, step=_step(here, lots))
@@ -112,15 +118,6 @@ def _step(here: World, lots: random.Random) -> Step:
     return when, round(math.exp(lots.uniform(0, math.log(_LATEST_STEP)))), ""
 
 
-async def _killed_at_random(here: World, life: Life, lots: random.Random) -> None:
-    await here.connected(life)
-    await life.over(min(lots.expovariate(1 / here.size.uptime_seconds), _MAX_LIFE_SECONDS))
-    if here.size.restarts:
-        await _asked_to_restart(here)
-        await life.over(lots.uniform(0, here.size.uptime_seconds))
-    await here.kill(life, "at random")
-
-
 async def _killed_in_flight(here: World, life: Life, lots: random.Random) -> None:
     place = lots.choice(PLACES)
     await here.connected(life)
@@ -138,7 +135,7 @@ async def _stopped(here: World, life: Life, lots: random.Random) -> None:
     streams = here.phones.streams_opened
     await here.connected(life)
     await life.over(min(lots.expovariate(1 / here.size.uptime_seconds), _MAX_LIFE_SECONDS))
-    lost = len(here.phones.unheard)
+    lost = len(here.phones.lost)
     for _ in range(here.size.restarts):
         restarted = asyncio.create_task(here.connected(life))
         here.restarts += await _asked_to_restart(here)
@@ -146,7 +143,7 @@ async def _stopped(here: World, life: Life, lots: random.Random) -> None:
         await life.over(lots.uniform(0, here.size.uptime_seconds))
     await here.stop(life, "asked to stop")
     if here.size.way in KEEPING:
-        here.lost_in_order += len(here.phones.unheard) - lost
+        here.lost_in_order += len(here.phones.lost) - lost
         here.phones.calm_streams.update(range(streams + 1, here.phones.streams_opened + 1))
 
 

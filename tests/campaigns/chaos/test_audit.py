@@ -68,16 +68,7 @@ def test_revisions(first: int | None, second: int | None, is_one: bool) -> None:
 
 
 def _row(*, attempted_at: int, sent_at: int) -> OutboxRow:
-    return OutboxRow(
-        id=1,
-        chat="direct:a",
-        turn=1,
-        position=0,
-        state="sent",
-        attempted_at=attempted_at,
-        sent_at=sent_at,
-        removes=False,
-    )
+    return OutboxRow(1, "direct:a", 1, 0, "sent", attempted_at, sent_at, removes=False)
 
 
 def _sent(timestamp: int, *, edits: int | None = None) -> Sent:

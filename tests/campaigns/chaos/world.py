@@ -13,7 +13,7 @@ from tests.campaigns.chaos.crowd import Crowd, Letter, Pen
 from tests.campaigns.chaos.evidence import StoreContents
 from tests.campaigns.chaos.lookups import Searches, Weather
 from tests.campaigns.chaos.models import Anthropic, OpenAI
-from tests.campaigns.chaos.phones import GRACE_SECONDS, SEND_SECONDS, Phones, Way, phones
+from tests.campaigns.chaos.phones import GRACE_SECONDS, SEND_SECONDS, BridgePhones, DaemonPhones, Phones, Way
 from tests.campaigns.chaos.record import Asked, Record
 from tests.flows import processes
 from tests.servers.envelopes import ACCOUNT
@@ -181,9 +181,10 @@ async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
     crowd = Crowd.drawn(size.seed, people=size.people, groups=size.groups, strangers=size.strangers)
     pen, record = Pen(crowd=crowd, seed=size.seed), Record()
     shared: dict[str, Any] = {"seed": size.seed, "record": record}
-    everybody = (*crowd.people, *crowd.strangers)
+    shown: dict[str, Any] = {**shared, "groups": crowd.groups, "people": (*crowd.people, *crowd.strangers)}
+    double = BridgePhones(**shown) if size.way == "websocket" else DaemonPhones(way=size.way, **shown)
     async with (
-        phones(size.way, **shared, groups=crowd.groups, people=everybody) as signal,
+        double as signal,
         OpenAI(**shared, pen=pen) as openai,
         Anthropic(**shared, pen=pen) as anthropic,
         Searches(**shared) as searches,

@@ -42,23 +42,15 @@ def _batches(round_: Round) -> Iterator[list[str]]:
     batch: list[str] = []
     for random in round_.randoms():
         raw = frame_of(random, now_ms=now_ms)
-        if _may_come(raw):
+        # Of another account's none comes where Aldis has subscribed to its own; and a stream ends at a frame that is
+        # larger than what Signal carries a hundred times.
+        is_own = text_in(parse_frame(raw), "account") in {"", OWN_ACCOUNT.number, OWN_ACCOUNT.id}
+        if is_own and len(raw.encode("utf-8", "surrogatepass")) < MAX_FRAME_BYTES:
             batch.append(raw)
         if len(batch) == _BATCH:
             yield batch
             batch = []
     yield batch
-
-
-def _may_come(raw: str) -> bool:
-    """Whether a bridge may hand on such a frame.
-
-    Of another account's none comes where Aldis has subscribed to its own. And a stream ends at a frame that is
-    larger than what Signal carries a hundred times.
-    """
-    if text_in(parse_frame(raw), "account") not in {"", OWN_ACCOUNT.number, OWN_ACCOUNT.id}:
-        return False
-    return len(raw.encode("utf-8", "surrogatepass")) < MAX_FRAME_BYTES
 
 
 async def check(round_: Round, folder: Path) -> None:

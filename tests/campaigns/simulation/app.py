@@ -15,7 +15,7 @@ from tests.campaigns.simulation.model import Model
 from tests.campaigns.simulation.network import SEND_SECONDS, Line, Network
 from tests.campaigns.simulation.scenario import Scenario
 from tests.campaigns.simulation.timeline import machine_clock
-from tests.campaigns.simulation.tools import recorded_tools
+from tests.campaigns.simulation.tools import SPECS, RecordedTool
 
 GRACE_SECONDS = 90
 
@@ -25,12 +25,7 @@ async def assembled(store: Store, network: Network, life: Life) -> Service:
     line = Line(network, life)
     shared = Services(settings(network.scenario), line, store, REALM, clock=clock, sandbox=Sandbox())
     provider = Fallback({"model": Model(network, life)}, monotonic=asyncio.get_running_loop().time)
-    return service(shared, provider, recorded_tools(network, life))
-
-
-async def lived(aldis: Service, stop: asyncio.Event) -> None:
-    """The loops, from the recovery at the start until `stop` is set and all has wound down."""
-    await aldis._loop(aldis.intake.run, stop, asyncio.Event())
+    return service(shared, provider, [RecordedTool(spec, network, life) for spec in SPECS])
 
 
 @lru_cache(maxsize=4)

@@ -115,14 +115,6 @@ class Thread:
             await self._thread.close()
 
 
-async def _new_files() -> dict[str, bytes]:
-    """The files of a new store, which is the same in all stories."""
-    with folder() as place, time_standing_still():
-        async with open_store(Path(place) / _NAME, realm=REALM):
-            pass
-        return contents(Path(place))
-
-
 def _hand_on(running: asyncio.Future[T], done: asyncio.Future[T]) -> None:
     """What came of the work; nobody hears of it where the life was killed meanwhile, or nobody waits."""
     if running.cancelled():
@@ -150,7 +142,10 @@ class Disk:
     async def prepare(self) -> None:
         """Lay a new store, made once and copied from then on."""
         if not self._new:
-            self._new.update(await _new_files())
+            with folder() as place, time_standing_still():
+                async with open_store(Path(place) / _NAME, realm=REALM):
+                    pass
+                self._new.update(contents(Path(place)))
         self.folder.mkdir()
         for name, content in self._new.items():
             (self.folder / name).write_bytes(content)

@@ -175,13 +175,21 @@ def drawn(seed: int) -> Scenario:
     chats = _chats(chance)
     count = chance.randint(3, 9)
     times = sorted(chance.uniform(0.1, chance.choice((5, 60))) for _ in range(count))
+    said = [_said(chance, number, chance.choice(chats), at) for number, at in enumerate(times)]
+    deletions = random.Random(f"{seed}/deletions")
+    deletion_odds = deletions.choice((0.0, 0.2, 0.5))
+
+    def perhaps_deleted(one: Said) -> Said:
+        """Some messages are deleted by their authors, soon or long after they were written."""
+        if deletions.random() < deletion_odds and one.kind is Kind.MESSAGE:
+            return replace(one, deleted_after_seconds=deletions.choice((0.3, 3.0, 12.0, 40.0)))
+        return one
+
     return Scenario(
         name=f"seed {seed}",
         seed=seed,
         chats=chats,
-        said=_with_deletions(
-            seed, [_said(chance, number, chance.choice(chats), at) for number, at in enumerate(times)]
-        ),
+        said=tuple(map(perhaps_deleted, said)),
         odds=_odds(chance),
         stops_at_seconds=tuple(sorted(chance.uniform(1.0, 90.0) for _ in range(chance.choice((0, 0, 1, 2))))),
         down_seconds=tuple(chance.choice((0.5, 3.0, 20.0, 130.0)) for _ in range(6)),
@@ -195,18 +203,6 @@ def crashes(seed: int, messages: int) -> tuple[int, ...]:
     """The steps of a seed's story at which Aldis dies: none to four; some may lie behind the story's end."""
     chance = random.Random(f"{seed}/crashes")
     return tuple(chance.randint(1, 14 * messages) for _ in range(chance.randint(0, 4)))
-
-
-def _with_deletions(seed: int, said: Sequence[Said]) -> tuple[Said, ...]:
-    """Some messages are deleted by their authors, soon or long after they were written."""
-    chance = random.Random(f"{seed}/deletions")
-    odds = chance.choice((0.0, 0.2, 0.5))
-    return tuple(
-        replace(one, deleted_after_seconds=chance.choice((0.3, 3.0, 12.0, 40.0)))
-        if chance.random() < odds and one.kind is Kind.MESSAGE
-        else one
-        for one in said
-    )
 
 
 def _chats(chance: random.Random) -> tuple[Chat, ...]:
@@ -248,6 +244,7 @@ def _group(number: int) -> ChatId:
 
 def _said(chance: random.Random, number: int, chat: Chat, at_seconds: float) -> Said:
     kind = chance.choice((Kind.REACTION, Kind.TIMER, Kind.OTHER)) if chance.random() < 0.08 else Kind.MESSAGE
+    faults: Sequence[Fault] = ("overloaded", "overloaded", "unavailable", "unavailable", "silent")
     return Said(
         number=number,
         chat=chat,
@@ -258,7 +255,7 @@ def _said(chance: random.Random, number: int, chat: Chat, at_seconds: float) -> 
         again_after_seconds=chance.choice((0.01, 5.0, 100.0)) if chance.random() < 0.15 else None,
         rounds=_rounds(chance),
         ending=chance.choices(("words", "many words", "refusal", "nothing", "cut off"), (80, 10, 4, 3, 3))[0],
-        faults=_faults(chance),
+        faults=tuple(chance.choice(faults) for _ in range(chance.choice((0, 0, 0, 0, 1, 2, 4)))),
     )
 
 
@@ -268,11 +265,6 @@ def _rounds(chance: random.Random) -> Rounds:
         tuple(chance.choice(names) for _ in range(chance.choice((1, 1, 2, 3))))
         for _ in range(chance.choice((0, 1, 1, 2)))
     )
-
-
-def _faults(chance: random.Random) -> tuple[Fault, ...]:
-    names: Sequence[Fault] = ("overloaded", "overloaded", "unavailable", "unavailable", "silent")
-    return tuple(chance.choice(names) for _ in range(chance.choice((0, 0, 0, 0, 1, 2, 4))))
 
 
 def _odds(chance: random.Random) -> Odds:

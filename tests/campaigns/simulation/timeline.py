@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Coroutine, Generator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -14,10 +14,6 @@ T = TypeVar("T")
 EPOCH = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 _UP_SECONDS = 86_400
 """How long the machine has been up by then."""
-
-
-class Stalled(Exception):
-    """Everybody waits, and no timer is set: nothing would ever happen again."""
 
 
 class _Jumps:
@@ -33,7 +29,7 @@ class _Jumps:
             self._woken.wait()
             self._woken.clear()
         elif timeout_seconds is None:
-            raise Stalled
+            raise RuntimeError("everybody waits, and no timer is set: nothing would ever happen again")
         else:
             self.now += timeout_seconds
         return []
@@ -54,14 +50,6 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def time(self) -> float:
         return self._selector.now
 
-    @contextmanager
-    def time_standing_still(self) -> Generator[None]:
-        self._selector.is_patient = True
-        try:
-            yield
-        finally:
-            self._selector.is_patient = False
-
     def _process_events(self, event_list: list[Any]) -> None:
         """There are none."""
 
@@ -69,9 +57,15 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._woken.set()
 
 
-def time_standing_still() -> AbstractContextManager[None]:
+@contextmanager
+def time_standing_still() -> Generator[None]:
     """Time stands still in the running loop, which waits for another thread."""
-    return _running().time_standing_still()
+    selector = _running()._selector
+    selector.is_patient = True
+    try:
+        yield
+    finally:
+        selector.is_patient = False
 
 
 def counted_ns() -> int:

@@ -47,7 +47,3 @@ class RecordedTool:
         if scenario.happens(scenario.odds.tool_hangs, "tool hangs", note, times):
             await never()
         return Result(data={"about": note})
-
-
-def recorded_tools(network: Network, life: Life) -> tuple[RecordedTool, ...]:
-    return tuple(RecordedTool(spec, network, life) for spec in SPECS)

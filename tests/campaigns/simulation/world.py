@@ -114,7 +114,7 @@ class _World:
             stop = asyncio.Event()
             aldis = await app.assembled(store, self._network, life)
             async with asyncio.TaskGroup() as group:
-                group.create_task(app.lived(aldis, stop))
+                group.create_task(aldis._loop(aldis.intake.run, stop, asyncio.Event()))
                 end = await self._time_to_stop()
                 stop.set()
             if end == "quiet":

@@ -138,10 +138,6 @@ class Phones(Forgetful, SignalCli):
     record: Record = field(kw_only=True)
     slow_seconds: dict[str, float] = field(default_factory=dict[str, float])
 
-    @property
-    def is_quiet(self) -> bool:
-        return not self._waiting
-
     async def note(self, repository: list[Any], value: Any) -> None:
         if repository is self.sent:
             self.record.outs.append((time.monotonic(), value))
@@ -260,7 +256,7 @@ class World:
             await asyncio.sleep(_LOOK_SECONDS)
             state = await self.state()
             queues = [state.get(name, {}).get("open") for name in ("inbox", "outbox")]
-            settled = self.phones.is_quiet and queues == [0, 0]
+            settled = not self.phones.waiting and queues == [0, 0]
             calm = calm + 1 if settled else 0
         return calm == 2
 

@@ -82,12 +82,7 @@ def lines(text: Sequence[Letter]) -> list[Sequence[Letter]]:
             found.append(row[:cut])
             row = row[cut + 1 :] if blanks else row[cut:]
         found.append(row)
-    return [_stripped(row) for row in found]
-
-
-def _stripped(line: Sequence[Letter]) -> Sequence[Letter]:
-    end = len("".join(letter.character for letter in line).rstrip())
-    return line[:end]
+    return [row[: len("".join(letter.character for letter in row).rstrip())] for row in found]
 
 
 def as_html(line: Iterable[Letter]) -> str:

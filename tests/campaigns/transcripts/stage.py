@@ -234,7 +234,7 @@ class Stage:
             told = asked[-1][-1:]
         else:
             told = next(messages for messages in reversed(asked) if question in str(messages[-1]["content"]))
-        self.aside("the model reads:\n" + _STAMP.sub(_unstamped, "\n\n".join(map(_text_of, told))))
+        self.aside("the model reads:\n" + _STAMP.sub(r"[time\1", "\n\n".join(map(_text_of, told))))
 
     def read(self, *words: str) -> None:
         """These words stood in what the model was asked last: what it says is the story's, and proves nothing."""
@@ -337,10 +337,6 @@ async def played(story: Story, folder: Path) -> list[Sight]:
 
 
 _KINDS = {"image_url": "the picture", "file": "the PDF"}
-
-
-def _unstamped(match: re.Match[str]) -> str:
-    return "[time]" if match[1] == "]" else "[time · "
 
 
 def _text_of(message: Mapping[str, Any]) -> str:
