@@ -17,7 +17,7 @@ from store.records import ConversationId, OutboxId
 from store.repository import Repository, millis
 
 LATE_MS = 120_000
-"""How long after its start an attempt can get its name from a slow bridge, although its item is settled."""
+"""How long a slow bridge may still send an attempt whose item is settled."""
 _BEHIND_MS = 1000
 """How far the clock of the bridge, which names the messages, may be behind ours."""
 _AHEAD_MS = 60_000
@@ -170,11 +170,10 @@ class Attempts(Repository):
     def _prove(self, item: OutboxId, attempt: int, name: int, now: datetime) -> bool:
         """Settles an item whose attempt went out under this name; returns whether that was in doubt."""
         self.execute("UPDATE attempts SET sent_at = ? WHERE id = ?", (name, attempt))
-        # If it is being sent again, that may still go out; one taken back meanwhile has to be removed after that.
-        taken_back = self.value("SELECT reply IS NULL FROM outbox WHERE id = ? AND state = 'sending'", (item,))
-        if taken_back:
+        # One taken back while it is sent has to be removed after that.
+        if self.exists("SELECT 1 FROM outbox WHERE id = ? AND state = 'sending' AND reply IS NULL", (item,)):
             return False
-        was_open = self.settle(item, "sent", millis(now) + (0 if taken_back is None else LATE_MS), name)
+        was_open = self.settle(item, "sent", millis(now) + LATE_MS, name)  # a repetition may still go out
         if was_open:
             self.notify("outbox")
         return was_open

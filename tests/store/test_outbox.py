@@ -189,6 +189,16 @@ def test_a_repetition_under_way_may_still_get_a_name_when_the_first_is_proved(re
     assert prove(repos, "direct:a", at(91.5), now=at(93)) == 0
 
 
+def test_a_repetition_in_doubt_may_still_go_out_when_the_first_is_proved(repos: Repositories) -> None:
+    """By a slow bridge: its receipt is not taken for that of the next answer."""
+    doubted(repos, "direct:a")
+    [again] = begin(repos, NOON + GRACE)
+    doubt(repos, again, NOON + 2 * GRACE)
+    assert prove(repos, "direct:a", at(1), now=at(100)) == 1
+    doubted(repos, "direct:a", at(101))
+    assert prove(repos, "direct:a", at(102), now=at(103)) == 0
+
+
 def test_a_name_that_any_of_several_attempts_can_have_is_that_of_the_last(repos: Repositories) -> None:
     """The first one keeps its own, which is not taken for that of something else in doubt."""
     place(repos, "group:G")
