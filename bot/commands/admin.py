@@ -19,7 +19,7 @@ from bot.chat.intents import plain_name
 from bot.chat.journal import origin_of
 from bot.chat.notices import Admins
 from bot.commands import phrases
-from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command
+from bot.commands.base import Answer, Call, CommandGroup, WrongForm, command
 from bot.commands.conversation import forget
 from bot.errors import Disconnected, TransportError
 from bot.events import ChatId, Incoming, PersonId, Reply, Styled
@@ -111,54 +111,47 @@ async def _in_time(answer: Awaitable[T]) -> T | None:
         return None
 
 
+@dataclass
 class AdminCommands(CommandGroup):
     """The commands that only admins can give, and the question whether a stranger may write."""
 
-    def __init__(
-        self,
-        context: CommandContext,
-        pairing: Pairing,
-        audience: Audience,
-        admins: Admins,
-        *,
-        on_allowed: Callable[[PersonId], Awaitable[None]],
-    ) -> None:
-        """`on_allowed` is called with each person whom an admin has let in."""
-        self._context = context
-        self._on_allowed = on_allowed
-        self._pairing = pairing
-        self._audience = audience
-        self._admins = admins
-        pairing.on_stranger = self._put
+    pairing: Pairing
+    audience: Audience
+    admins: Admins
+    on_allowed: Callable[[PersonId], Awaitable[None]]
+    """Called with each person whom an admin has let in."""
+
+    def __post_init__(self) -> None:
+        self.pairing.on_stranger = self._put
 
     async def _put(self, stranger: Stranger) -> None:
         """Asks every admin whether the stranger may write; the answer is a reaction, or a yes that quotes the question.
 
         It is sent past the outbox, so that nothing about a stranger reaches the disk.
         """
-        known = await self._audience.contacts()
+        known = await self.audience.contacts()
         others = [one.name or "" for one in known or () if one.person != stranger.person]
-        others += [one.name for one in self._pairing.strangers.values() if one.person != stranger.person]
+        others += [one.name for one in self.pairing.strangers.values() if one.person != stranger.person]
         is_alone = known is not None and fold_name(stranger.name) not in {"", *map(fold_name, others)}
 
         def chats(repos: Repositories) -> list[tuple[PersonId, Language]]:
-            found = self._admins.chats(repos, known or ())
-            return [(admin, self._admins.language(repos, conversation)) for admin, conversation in found]
+            found = self.admins.chats(repos, known or ())
+            return [(admin, self.admins.language(repos, conversation)) for admin, conversation in found]
 
         try:
-            for admin, language in await self._context.store.read(chats):
+            for admin, language in await self.context.store.read(chats):
                 with use_language(language):
                     asks = phrases.STRANGER_ASKS_TOO if stranger.name else phrases.STRANGER_NAMELESS
                     asks = phrases.STRANGER_ASKS if is_alone else asks
                     text = say(asks, name=quotation(stranger.name), code=stranger.code)
-                sent = await self._audience.transport.send(Reply(chat=ChatId.direct(admin), content=Styled(text=text)))
-                self._pairing.note_question(admin, sent, stranger)
+                sent = await self.audience.transport.send(Reply(chat=ChatId.direct(admin), content=Styled(text=text)))
+                self.pairing.note_question(admin, sent, stranger)
         except (TransportError, StoreError) as error:
             _log.info("the admins were not asked about a stranger: %s", error)
 
     def command_of(self, verdict: Verdict) -> Command | None:
         """The command that an admin's verdict on a stranger means; None if it is about none."""
-        person = None if verdict.target is None else self._pairing.asked_about(verdict.author, verdict.target)
+        person = None if verdict.target is None else self.pairing.asked_about(verdict.author, verdict.target)
         if person is None or verdict.target is None:
             return None
         chat = ChatId.direct(verdict.author)
@@ -169,33 +162,33 @@ class AdminCommands(CommandGroup):
     @command("/allow CODE|NAME", phrases.ABOUT_ALLOW, for_admins=True, section="admins")
     async def _allow(self, call: Call) -> Answer | None:
         """Lets in the stranger who was given this code, or by whose name the admins were asked about them."""
-        word, clock = call.command.rest, self._context.clock
-        found = self._pairing.find(word, clock.now())
+        word, clock = call.command.rest, self.context.clock
+        found = self.pairing.find(word, clock.now())
         if len(found) != 1:
             codes = [one.code for one in found]
             return lambda _: phrases.which(word, codes) if codes else say(phrases.UNKNOWN_CODE)
-        person, contacts = found[0].person, await self._audience.contacts() or ()
+        person, contacts = found[0].person, await self.audience.contacts() or ()
 
         def allow(repos: Repositories) -> str:
-            account = self._audience.transport.account
+            account = self.audience.transport.account
             repos.people.allow(person, account=account, by=call.message.author, now=clock.now())
-            names, label = self._names(repos, contacts), self._audience.label(repos, person)
+            names, label = self._names(repos, contacts), self.audience.label(repos, person)
             return say(phrases.LET_IN, name=plain_name(names.entry(label)), word=names.word(label))
 
-        await self._context.answer(call, allow)
-        await self._on_allowed(person)
+        await self.context.answer(call, allow)
+        await self.on_allowed(person)
         return None
 
     @command("/deny NAME", phrases.ABOUT_DENY, for_admins=True, section="admins")
     async def _deny(self, call: Call) -> Answer:
         """Shuts out a person who was let in, or keeps out a stranger whom the admins were asked about."""
-        word, contacts = call.command.rest, await self._audience.contacts() or ()
-        waiting = self._pairing.find(word, self._context.clock.now())
+        word, contacts = call.command.rest, await self.audience.contacts() or ()
+        waiting = self.pairing.find(word, self.context.clock.now())
 
         def deny(repos: Repositories) -> str:
             names, let_in = self._names(repos, contacts), {one.label for one in repos.people.approvals()}
-            strangers = {self._audience.label(repos, one.person): one for one in waiting}
-            meant = [*names.labels(word), self._audience.label(repos, word)]  # the last if it is an id
+            strangers = {self.audience.label(repos, one.person): one for one in waiting}
+            meant = [*names.labels(word), self.audience.label(repos, word)]  # the last if it is an id
             found = [*(label for label in meant if label in let_in - set(strangers)), *strangers]
             if not found:
                 return say(phrases.UNKNOWN_PERSON)
@@ -203,7 +196,7 @@ class AdminCommands(CommandGroup):
                 return phrases.which(word, [strangers[one].code if one in strangers else one for one in found])
             [label] = found
             if label in strangers:
-                self._pairing.refuse(strangers[label].person)
+                self.pairing.refuse(strangers[label].person)
             name = plain_name(names.entry(label))
             if repos.people.deny(label):
                 return say(phrases.SHUT_OUT, name=name)
@@ -213,18 +206,18 @@ class AdminCommands(CommandGroup):
 
     def _names(self, repos: Repositories, contacts: Iterable[Contact]) -> Names:
         """What people call themselves; of a stranger the bridge may not know it yet."""
-        named = {one.person: one.name for one in self._pairing.strangers.values()}
+        named = {one.person: one.name for one in self.pairing.strangers.values()}
         named |= {one.person: clean_name(one.name) or named.get(one.person, "") for one in contacts}
-        known = {self._audience.label(repos, person): name for person, name in named.items()}
+        known = {self.audience.label(repos, person): name for person, name in named.items()}
         return Names({one.label: "" for one in repos.people.approvals()} | known)
 
     @command("/people", phrases.ABOUT_PEOPLE, for_admins=True, section="admins")
     async def _people(self, _: Call) -> Answer:
         """Shows who was let in, by whom, and when."""
-        contacts = await self._audience.contacts() or ()
+        contacts = await self.audience.contacts() or ()
 
         def reply(repos: Repositories) -> str:
-            names, page = self._names(repos, contacts), self._audience.label(repos, self._audience.transport.account)
+            names, page = self._names(repos, contacts), self.audience.label(repos, self.audience.transport.account)
             lines = [
                 say(
                     phrases.GUEST_BY_PAGE if one.by == page else phrases.GUEST,
@@ -248,10 +241,10 @@ class AdminCommands(CommandGroup):
             if verb.lower() != "forget" or not group:
                 raise WrongForm
             address = ChatId.group(group.strip().strip("`"))
-            if await self._context.store.read(lambda repos: repos.conversations.at(address)) is None:
+            if await self.context.store.read(lambda repos: repos.conversations.at(address)) is None:
                 return phrases.UNKNOWN_GROUP
-            return await forget(self._context, call, address)
-        groups = await self._audience.groups()
+            return await forget(self.context, call, address)
+        groups = await self.audience.groups()
         if groups is None:
             return phrases.BRIDGE_SILENT
 
@@ -259,7 +252,7 @@ class AdminCommands(CommandGroup):
             lines: list[str] = []
             for one, is_invitation in groups:
                 # Every account on Signal can invite this one to a group, by whatever name.
-                line = f"- {'✓' if self._audience.is_open(one) else '✗'} {plain_name(one.name)}: `{one.id}`"
+                line = f"- {'✓' if self.audience.is_open(one) else '✗'} {plain_name(one.name)}: `{one.id}`"
                 lines.append(f"{line} {say(phrases.GROUP_INVITATION)}" if is_invitation else line)
             return "\n".join(lines) or say(phrases.NO_GROUPS)
 
@@ -268,22 +261,22 @@ class AdminCommands(CommandGroup):
     @command("/broadcast TEXT", phrases.ABOUT_BROADCAST, for_admins=True, directly_only=True, section="admins")
     async def _broadcast(self, call: Call) -> Answer | None:
         """Sends one message to all people and groups that have written before and can still write, after a yes."""
-        text, origin, now = call.command.rest, call.command.confirms, self._context.clock.now()
+        text, origin, now = call.command.rest, call.command.confirms, self.context.clock.now()
         if not text:
             raise WrongForm
         if origin is not None and text.endswith("no"):
             return common_phrases.NOT_DONE
-        contacts, groups = await self._audience.contacts(), await self._audience.groups()
+        contacts, groups = await self.audience.contacts(), await self.audience.groups()
         if contacts is None or groups is None:
             return phrases.BRIDGE_SILENT
 
         def chats(repos: Repositories) -> list[tuple[ChatId, ConversationId]]:
             others = (one for one in contacts if one.person != call.message.author)
-            found = [ChatId.direct(one.person) for one in others if self._audience.may_write(repos, one)]
+            found = [ChatId.direct(one.person) for one in others if self.audience.may_write(repos, one)]
             found += [
                 ChatId.group(one.id)
                 for one, is_invitation in groups
-                if not is_invitation and self._audience.is_open(one)
+                if not is_invitation and self.audience.is_open(one)
             ]
             places = ((chat, repos.conversations.at(chat)) for chat in found)
             return [(chat, place) for chat, place in places if place is not None]
@@ -299,7 +292,7 @@ class AdminCommands(CommandGroup):
 
         if origin is not None:
             return send
-        found = await self._context.store.read(chats)
+        found = await self.context.store.read(chats)
         if not found:
             return phrases.NOBODY_TO_TELL
         of_groups = sum(chat.is_group for chat, _ in found)
@@ -309,4 +302,4 @@ class AdminCommands(CommandGroup):
             reached = join_list([say(sentence, count=count) for sentence, count in counts if count])
             return say(phrases.BROADCAST_ASKS, chats=reached, text=text)
 
-        return await self._context.confirm(call, question)
+        return await self.context.confirm(call, question)

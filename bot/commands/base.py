@@ -160,16 +160,6 @@ class command:  # noqa: N801  (it decorates methods)
 CommandEntry = command
 
 
-class CommandGroup:
-    """Commands that work with the same things: a class whose methods are decorated with `command`."""
-
-    @property
-    def entries(self) -> tuple[CommandEntry, ...]:
-        """Their lines in the table, in the order of the methods."""
-        own = (entry for entry in vars(type(self)).values() if isinstance(entry, CommandEntry))
-        return tuple(replace(entry, run=MethodType(entry.run, self)) for entry in own)
-
-
 class CommandContext:
     """What commands work with: the store, the clock, and a way to answer."""
 
@@ -247,6 +237,19 @@ class CommandContext:
         return turn
 
 
+@dataclass
+class CommandGroup:
+    """Commands that work with the same things: a class whose methods are decorated with `command`."""
+
+    context: CommandContext
+
+    @property
+    def entries(self) -> tuple[CommandEntry, ...]:
+        """Their lines in the table, in the order of the methods."""
+        own = (entry for entry in vars(type(self)).values() if isinstance(entry, CommandEntry))
+        return tuple(replace(entry, run=MethodType(entry.run, self)) for entry in own)
+
+
 class Commands(CommandGroup):
     """All commands: those of the given groups, and the help. `meaning` returns the command that an admin's yes or no to
     a question about a stranger means; None if it is about none.
@@ -255,14 +258,14 @@ class Commands(CommandGroup):
     def __init__(
         self, context: CommandContext, groups: Sequence[CommandGroup], meaning: Callable[[Verdict], Command | None]
     ) -> None:
-        self._context = context
+        super().__init__(context)
         self._meaning = meaning
         self._entries = {entry.name: entry for group in (self, *groups) for entry in group.entries}
 
     def awaits(self, conversation: ConversationId, person: PersonId) -> bool:
         """Whether a command of this person waits there for their yes."""
-        _, _, until = self._context.unconfirmed.get((conversation, person), (None, None, None))
-        return until is not None and until > self._context.clock.now()
+        _, _, until = self.context.unconfirmed.get((conversation, person), (None, None, None))
+        return until is not None and until > self.context.clock.now()
 
     async def take_confirmation(self, urgent_item: InboxItem, verdict: Verdict) -> Command | None:
         """The command that a yes or no means, which it ends if it waited; None if it means something else."""
@@ -271,7 +274,7 @@ class Commands(CommandGroup):
         place = urgent_item.conversation, verdict.author
         if not self.awaits(*place):
             return None
-        call, turn, _ = self._context.unconfirmed[place]
+        call, turn, _ = self.context.unconfirmed[place]
 
         def is_meant(repos: Repositories) -> bool:
             if verdict.target is not None:
@@ -279,7 +282,7 @@ class Commands(CommandGroup):
             since = repos.sent_messages.said_since(urgent_item.conversation, turn, 0, urgent_item.id)
             return since is not None and not since.turns
 
-        is_one = await self._context.store.read(is_meant)
+        is_one = await self.context.store.read(is_meant)
         if is_one or verdict.target is None:  # a word that means anything else ends it, too
             self.take_back(*place)
         if not is_one:
@@ -297,9 +300,9 @@ class Commands(CommandGroup):
         found = self._found(call, call.command.name)
         if not isinstance(found, CommandEntry):
             if call.command.is_addressed:
-                await self._context.answer(call, lambda _: phrases.unknown_command(call.command.name, found))
+                await self.context.answer(call, lambda _: phrases.unknown_command(call.command.name, found))
             else:
-                await self._context.settle(call)
+                await self.context.settle(call)
             return call.command.is_addressed
         answer: Answer | None = phrases.ONLY_DIRECTLY if found.directly_only else phrases.ONLY_IN_GROUPS
         try:
@@ -309,7 +312,7 @@ class Commands(CommandGroup):
             right = found.examples or (found.form,)
             answer = lambda _: say(phrases.WRONG_FORM, examples=join_list(_typed(right), "or"))  # noqa: E731
         if answer is not None:
-            await self._context.answer(call, answer)
+            await self.context.answer(call, answer)
         return True
 
     def has(self, word: str) -> bool:
@@ -318,7 +321,7 @@ class Commands(CommandGroup):
 
     def take_back(self, conversation: ConversationId, author: PersonId) -> None:
         """Forgets what waits there for a yes of this person, who has deleted or edited a message."""
-        self._context.unconfirmed.pop((conversation, author), None)
+        self.context.unconfirmed.pop((conversation, author), None)
 
     def _found(self, call: Call, word: str) -> CommandEntry | Sequence[str]:
         """The command of this name, in any language; if there is none, the names that it resembles.

@@ -12,7 +12,7 @@ everybody can write; when Aldis speaks up is for admins to decide, if there are 
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot import messages
@@ -47,37 +47,26 @@ _ASKERS: Mapping[str, Sentence] = {
 }
 
 
+@dataclass
 class ConversationCommands(CommandGroup):
     """Commands about the conversation."""
 
-    def __init__(
-        self,
-        context: CommandContext,
-        approvals: Approvals,
-        group_context: GroupContext,
-        *,
-        models: tuple[str, ...],
-        tools: Sequence[Tool],
-        sources: Sequence[ToolSource],
-    ) -> None:
-        """`models` are the choices, as `provider/model`, the first of which answers unless another is chosen; `sources`
-        have further tools while Aldis runs.
-        """
-        self._context = context
-        self._approvals = approvals
-        self._group_context = group_context
-        self._models = models
-        self._always_there = tools
-        self._sources = sources
+    approvals: Approvals
+    group_context: GroupContext
+    models: tuple[str, ...]
+    """The choices, as `provider/model`, the first of which answers unless another is chosen."""
+    tools: Sequence[Tool]
+    sources: Sequence[ToolSource]
+    """They have further tools while Aldis runs."""
 
     @command("/stop", phrases.ABOUT_STOP)
     async def _stop(self, call: Call) -> Answer | None:
         """Stops the answer under way, or what waits for a yes."""
         if call.running.stop(call.conversation):
-            return await self._context.settle(call)  # the turn itself reports that it was stopped
+            return await self.context.settle(call)  # the turn itself reports that it was stopped
 
         def put_aside(repos: Repositories) -> Sentence:
-            is_put_aside = self._approvals.end_all(repos, call.conversation)
+            is_put_aside = self.approvals.end_all(repos, call.conversation)
             return common_phrases.STOPPED if is_put_aside else phrases.NOTHING_TO_STOP
 
         return put_aside
@@ -107,14 +96,14 @@ class ConversationCommands(CommandGroup):
         what = "everything" if scope == "everything" else "own" if call.is_in_group and not scope else "here"
         if meant is None:
             return await self._ask_before(call, what)
-        self._group_context.forget_person(author)
+        self.group_context.forget_person(author)
         if what == "own":
             return await self._forget_own(call)
         if what == "here":
-            self._group_context.forget(call.message.chat)
+            self.group_context.forget(call.message.chat)
         person = author if what == "everything" else None
         address = ChatId.direct(author) if person and call.is_in_group else call.message.chat
-        return await forget(self._context, call, address, person=person)
+        return await forget(self.context, call, address, person=person)
 
     async def _ask_before(self, call: Call, what: Literal["here", "own", "everything"]) -> Answer | None:
         """Says what would go and waits for a yes, if there is anything to delete."""
@@ -124,17 +113,17 @@ class ConversationCommands(CommandGroup):
             direct = repos.conversations.at(ChatId.direct(author)) if call.is_in_group else here
             whole = {"here": here, "own": None, "everything": direct}[what]
             within, person = here if what == "own" else None, None if what == "here" else author
-            is_set = what != "own" and self._context.settings(repos, call) != ChatSettings()
+            is_set = what != "own" and self.context.settings(repos, call) != ChatSettings()
             return repos.forgetting.preview(person, whole=whole, within=within), is_set
 
-        erased, is_set = await self._context.store.read(preview)
+        erased, is_set = await self.context.store.read(preview)
         if erased == Erasure() and not is_set:
             return phrases.NOTHING_TO_FORGET
-        return await self._context.confirm(call, lambda: phrases.forget_asks(what, erased))
+        return await self.context.confirm(call, lambda: phrases.forget_asks(what, erased))
 
     async def _forget_own(self, call: Call) -> None:
         """Destroys what the person said and planned in this group."""
-        context, author, here = self._context, call.message.author, call.conversation
+        context, author, here = self.context, call.message.author, call.conversation
         language, now, item = await context.language(call), context.clock.now(), call.urgent_item.id
 
         def work(repos: Repositories) -> list[TurnId]:
@@ -155,9 +144,9 @@ class ConversationCommands(CommandGroup):
         """Starts a new conversation: what was said before is not read again. It is kept until it is deleted."""
 
         def begin(repos: Repositories) -> str:
-            self._approvals.end_all(repos, call.conversation)
+            self.approvals.end_all(repos, call.conversation)
             newest = repos.turns.newest(call.conversation)
-            self._context.change(repos, call, lambda settings: replace(settings, starts_after=newest))
+            self.context.change(repos, call, lambda settings: replace(settings, starts_after=newest))
             return say(phrases.BEGUN_ANEW)
 
         return begin
@@ -168,7 +157,7 @@ class ConversationCommands(CommandGroup):
 
         def retry(repos: Repositories) -> tuple[TurnId, ...]:
             last, question = self._last(repos, call)
-            if self._context.settings(repos, call).is_paused:
+            if self.context.settings(repos, call).is_paused:
                 refusal = turn_phrases.IS_PAUSED  # and the previous answer stays
             elif last is not None and last.state == "running":
                 refusal = phrases.STILL_ANSWERING
@@ -176,10 +165,10 @@ class ConversationCommands(CommandGroup):
                 return self._asked_again(repos, call, last, question)
             else:
                 refusal = phrases.NOTHING_TO_REPEAT
-            self._context.say(repos, call, call.conversation, refusal)
+            self.context.say(repos, call, call.conversation, refusal)
             return ()
 
-        self._end(call, await self._context.store.transaction(retry))
+        self._end(call, await self.context.store.transaction(retry))
 
     def _asked_again(
         self, repos: Repositories, call: Call, last: LastQuestion, question: UserMessage
@@ -189,7 +178,7 @@ class ConversationCommands(CommandGroup):
         expires_at = min((at for at in (last.expires_at, item.expires_at) if at), default=None)
         replaces = last.turn if repos.turns.is_newest(last.turn) else None
         again = repos.turns.begin(
-            call.conversation, now=self._context.clock.now(), expires_at=expires_at, replaces=replaces
+            call.conversation, now=self.context.clock.now(), expires_at=expires_at, replaces=replaces
         )
         repos.inbox.move(last.turn, again)  # before its words go: what has no answer yet may be asked without this
         planned = self._remove(repos, call, last.turn)
@@ -204,25 +193,25 @@ class ConversationCommands(CommandGroup):
         def undo(repos: Repositories) -> tuple[TurnId, ...]:
             last, question = self._last(repos, call)
             if last is None:
-                self._context.say(repos, call, call.conversation, phrases.NOTHING_TO_UNDO)
+                self.context.say(repos, call, call.conversation, phrases.NOTHING_TO_UNDO)
                 return ()
-            sent, now = outgoing.shown_answer(repos, last.turn), self._context.clock.now()
+            sent, now = outgoing.shown_answer(repos, last.turn), self.context.clock.now()
             if last.state == "running":
-                self._context.turns.end(repos, last.turn)
+                self.context.turns.end(repos, last.turn)
             planned = self._remove(repos, call, last.turn)
             outgoing.add_removals(repos, call.conversation, last.turn, call.message.chat, sent, now)
-            with use_language(self._context.turns.language(repos, call.conversation)):
+            with use_language(self.context.turns.language(repos, call.conversation)):
                 words = "" if question is None else " ".join(prompt.words_of_question(question).split())
                 undone = say(phrases.UNDONE, question=shorten(words, _SHOWN_CHARACTERS) or "…")
                 reply = common_phrases.STOPPED if question is None else undone
-                self._context.say(repos, call, call.conversation, reply)
+                self.context.say(repos, call, call.conversation, reply)
             return (last.turn, *planned)
 
-        self._end(call, await self._context.store.transaction(undo))
+        self._end(call, await self.context.store.transaction(undo))
 
     def _last(self, repos: Repositories, call: Call) -> tuple[LastQuestion | None, UserMessage | None]:
         """The caller's last question, and its words if it has ended and they are still kept."""
-        here, after = call.conversation, TurnId(self._context.settings(repos, call).starts_after)
+        here, after = call.conversation, TurnId(self.context.settings(repos, call).starts_after)
         last = repos.turns.last_asked(here, call.message.author, after=after)
         if last is None:
             return None, None
@@ -231,7 +220,7 @@ class ConversationCommands(CommandGroup):
 
     def _end(self, call: Call, turns: Collection[TurnId]) -> None:
         """Stops those of these deleted turns that are running, and has the history read again."""
-        self._context.turns.forget(call.conversation)
+        self.context.turns.forget(call.conversation)
         for turn in turns:
             call.running.halt_turn(turn)
 
@@ -239,8 +228,8 @@ class ConversationCommands(CommandGroup):
         """Deletes a turn with everything that it had Aldis keep and say, and its status messages; returns the turns to
         stop.
         """
-        now, chat = self._context.clock.now(), call.message.chat
-        planned = self._context.turns.undo(repos, None, turn, chat=chat)
+        now, chat = self.context.clock.now(), call.message.chat
+        planned = self.context.turns.undo(repos, None, turn, chat=chat)
         repos.forgetting.turns(turn, now=now)
         outgoing.clear(repos, turn, chat, now)
         return planned
@@ -255,12 +244,12 @@ class ConversationCommands(CommandGroup):
         """Chooses one of the models of `LLM__CHOICES` for this chat, by its name, part of it or its number; without an
         argument shows them; `default` returns to the first.
         """
-        wanted, models = fold(call.command.rest), self._models
+        wanted, models = fold(call.command.rest), self.models
         if len(models) < 2:  # noqa: PLR2004  (one is no choice)
             return phrases.NO_MODEL_CHOICE
 
         def shown(repos: Repositories) -> str:
-            chosen = self._context.settings(repos, call).model
+            chosen = self.context.settings(repos, call).model
             now = _model_name(chosen if chosen in models else models[0])
             listed = "\n".join(f"{place}. {_model_name(model)}" for place, model in enumerate(models, 1))
             return f"{say(phrases.MODEL_NOW, model=now)} {say(phrases.MODEL_OTHERS, models=listed)}"
@@ -280,7 +269,7 @@ class ConversationCommands(CommandGroup):
         if len(found) > 1:
             return lambda _: phrases.which(call.command.rest, found)
         chosen = None if wanted == "default" else found[0]
-        return self._context.set(call, lambda: say(phrases.MODEL_NOW, model=_model_name(found[0])), model=chosen)
+        return self.context.set(call, lambda: say(phrases.MODEL_NOW, model=_model_name(found[0])), model=chosen)
 
     @command(
         "/persona [TEXT|off]",
@@ -293,18 +282,18 @@ class ConversationCommands(CommandGroup):
         text = clean_text(call.command.rest).strip()  # what they see of it: the rest may be pasted unawares
 
         def persona_now(repos: Repositories) -> str:
-            persona = self._context.settings(repos, call).persona
+            persona = self.context.settings(repos, call).persona
             return say(phrases.NO_PERSONA) if persona is None else say(turn_phrases.PERSONA_NOW, text=persona.text)
 
         if not text:
             return persona_now
         if text.lower() == "off":
-            return self._context.set(call, phrases.PERSONA_OFF, persona=None)
+            return self.context.set(call, phrases.PERSONA_OFF, persona=None)
         if len(text) > MAX_PERSONA_CHARS:
             return lambda _: say(phrases.TOO_LONG_PERSONA, most=MAX_PERSONA_CHARS)
         message, until = call.message, call.urgent_item.expires_at
         persona = Persona(text=text, author=message.author, sent_at=message.sent_at, expires_at=until)
-        return self._context.set(call, phrases.PERSONA_TIMED if until else phrases.PERSONA_SET, persona=persona)
+        return self.context.set(call, phrases.PERSONA_TIMED if until else phrases.PERSONA_SET, persona=persona)
 
     @command(
         "/tools [on|off|revoke NAME]",
@@ -317,15 +306,15 @@ class ConversationCommands(CommandGroup):
         `revoke` takes back a permanent permission.
         """
         verb, _, rest = call.command.rest.lower().partition(" ")
-        tools = await gather_tools(self._always_there, self._sources)
-        absent = [name for source in self._sources for name in source.absent]
+        tools = await gather_tools(self.tools, self.sources)
+        absent = [name for source in self.sources for name in source.absent]
         if not tools and not absent:
             return phrases.NO_TOOLS
         if verb and (not rest.strip() or verb not in {"on", "off", "revoke"}):
             raise WrongForm
 
         def listed(repos: Repositories) -> str:
-            settings = self._context.settings(repos, call)
+            settings = self.context.settings(repos, call)
             lines = [
                 say(phrases.LIST_ON if any(map(settings.allows_tool, those)) else phrases.LIST_OFF, name=name)
                 for name, those in _by_name(tools).items()
@@ -340,7 +329,7 @@ class ConversationCommands(CommandGroup):
         """Switches the tools that are called so, or else all whose names begin so, or takes the caller's permission for
         them back.
         """
-        settings, author = self._context.settings(repos, call), call.message.author
+        settings, author = self.context.settings(repos, call), call.message.author
         # A tool that is unavailable now may have been switched off, or allowed, earlier.
         allowed = (grant.tool for grant in repos.grants.of(call.conversation, author))
         named, wanted = _by_name((*tools, *settings.tools_off, *allowed)), fold(word)
@@ -355,7 +344,7 @@ class ConversationCommands(CommandGroup):
             return say(phrases.NO_LONGER_ALLOWED if any(gone) else phrases.NOT_ALLOWED, tool=", ".join(found))
         for tool in meant:
             settings = settings.with_tool(tool, is_on=verb == "on")
-        self._context.change(repos, call, lambda _: settings)
+        self.context.change(repos, call, lambda _: settings)
         return say(phrases.TOOLS_ON_NOW if verb == "on" else phrases.TOOLS_OFF_NOW, names=", ".join(found))
 
     @command(
@@ -373,7 +362,7 @@ class ConversationCommands(CommandGroup):
         if code is None and wanted != "auto":
             raise WrongForm
         reply = phrases.LANGUAGE_BY_MESSAGE if code is None else phrases.LANGUAGE_SET
-        return self._context.set(call, reply, language=code)
+        return self.context.set(call, reply, language=code)
 
     @command("/always on|off", phrases.ABOUT_ALWAYS, configures_group=True, groups_only=True, section="admins")
     async def _always(self, call: Call) -> Answer:
@@ -381,7 +370,7 @@ class ConversationCommands(CommandGroup):
         replies = {"on": phrases.ALWAYS_ON, "off": phrases.ALWAYS_OFF}
         if (word := call.command.rest.lower()) not in replies:
             raise WrongForm
-        return self._context.set(call, replies[word], answers_always=word == "on")
+        return self.context.set(call, replies[word], answers_always=word == "on")
 
     @command(
         "/who [all|admins|list]",
@@ -397,21 +386,21 @@ class ConversationCommands(CommandGroup):
         """
         word = call.command.rest.lower()
         if not word:
-            return lambda repos: _ASKERS[self._context.settings(repos, call).askers]
+            return lambda repos: _ASKERS[self.context.settings(repos, call).askers]
         if word not in _ASKERS:
             raise WrongForm
-        return self._context.set(call, _ASKERS[word], askers=word, told_askers=False)
+        return self.context.set(call, _ASKERS[word], askers=word, told_askers=False)
 
     @command("/pause", phrases.ABOUT_PAUSE, configures_group=True, section="admins")
     async def _pause(self, call: Call) -> Answer:
         """Answers only commands in this chat until resumed."""
-        now = self._context.clock.now()
-        return self._context.set(call, phrases.PAUSED, paused_at=now, told_paused=False)
+        now = self.context.clock.now()
+        return self.context.set(call, phrases.PAUSED, paused_at=now, told_paused=False)
 
     @command("/resume", phrases.ABOUT_RESUME, configures_group=True, section="admins")
     async def _resume(self, call: Call) -> Answer:
         """Ends the pause."""
-        return self._context.set(call, phrases.RESUMED, paused_at=None, told_paused=False)
+        return self.context.set(call, phrases.RESUMED, paused_at=None, told_paused=False)
 
     @command("/whoami", phrases.ABOUT_WHOAMI, section="data")
     async def _whoami(self, call: Call) -> Answer:

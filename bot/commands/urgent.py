@@ -8,7 +8,7 @@ a picture. Each is settled in the transaction that carries it out.
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import Literal
@@ -53,41 +53,30 @@ Wished = Literal["cancel", "done", "later"]
 """What a reaction wants of a thing that one of our messages speaks of: a cross, a check mark, an alarm clock."""
 
 
+@dataclass
 class UrgentItems:
     """Carries out what is urgent, alongside the turns."""
 
-    def __init__(
-        self,
-        transport: Transport,
-        store: Store,
-        counts: Counts,
-        *,
-        turns: Turns,
-        revisions: Revisions,
-        approvals: Approvals,
-        commands: Commands,
-        on_reaction: Callable[[Repositories, ConversationId, PersonId, SentId, Wished], bool],
-        group_context: GroupContext,
-        name: str,
-        allowed: AccessList,
-    ) -> None:
-        """`on_reaction` does what a person's reaction to our message wants, within a transaction; False if it is about
-        nothing that is planned. `name` is what groups call Aldis; `allowed` names the admins.
-        """
-        self._transport = transport
-        self._store = store
-        self._wakeup = store.wakeups["urgent"]
+    transport: Transport
+    store: Store
+    counts: Counts
+    _: KW_ONLY
+    turns: Turns
+    revisions: Revisions
+    approvals: Approvals
+    commands: Commands
+    on_reaction: Callable[[Repositories, ConversationId, PersonId, SentId, Wished], bool]
+    """Does what a reaction to our message wants, within a transaction; False if it is about nothing that is planned."""
+    group_context: GroupContext
+    name: str
+    """What groups call Aldis."""
+    allowed: AccessList
+
+    def __post_init__(self) -> None:
+        self._wakeup = self.store.wakeups["urgent"]
         self._wakeup.set()  # there may be items from before
         self._lanes: dict[ConversationId, asyncio.Task[None]] = {}
-        self._unanswered = Unanswered(counts)
-        self._turns = turns
-        self._revisions = revisions
-        self._approvals = approvals
-        self._commands = commands
-        self._on_reaction = on_reaction
-        self._group_context = group_context
-        self._name = name
-        self._allowed = allowed
+        self._unanswered = Unanswered(self.counts)
         self._running = TurnTasks()
         """The turns that run beside it: those of the loop that calls `begin_all`."""
 
@@ -98,7 +87,7 @@ class UrgentItems:
 
     def awaits(self, conversation: ConversationId, verdict: Verdict) -> bool:
         """Whether a yes or no may be one to a command, which is carried out here."""
-        return self._commands.awaits(conversation, verdict.author)
+        return self.commands.awaits(conversation, verdict.author)
 
     async def begin_all(self, running: TurnTasks, group: asyncio.TaskGroup) -> None:
         """Begins to carry out what waits; does nothing if nothing urgent has arrived since.
@@ -114,7 +103,7 @@ class UrgentItems:
         self._running = running
         by_conversation = attrgetter("conversation")
         try:
-            while items := await self._store.read(lambda repos: repos.inbox.urgent_items(besides=tuple(self._lanes))):
+            while items := await self.store.read(lambda repos: repos.inbox.urgent_items(besides=tuple(self._lanes))):
                 for conversation, own in groupby(sorted(items, key=by_conversation), by_conversation):
                     lane = self._attend(tuple(own))
                     self._lanes[conversation] = group.create_task(lane, name=f"urgent-{conversation}")
@@ -132,14 +121,14 @@ class UrgentItems:
                     raise
                 except Exception as error:  # noqa: BLE001  (the failure of one item must not end the others)
                     _log.error("item %d failed (try %d): %s", item.id, item.attempts, describe_error(error))
-                    await self._store.transaction(lambda repos, item=item.id: repos.inbox.count_try(item))
+                    await self.store.transaction(lambda repos, item=item.id: repos.inbox.count_try(item))
         except StoreError as error:
             _log.error("an urgent message could not be handled: %s", error)
             await asyncio.sleep(_PAUSE_SECONDS)
         finally:
             del self._lanes[items[0].conversation]
             self._wakeup.set()  # more may have arrived there, or is tried again
-            self._store.wakeups["inbox"].set()
+            self.store.wakeups["inbox"].set()
 
     async def _give_up(self, item: InboxItem) -> None:
         """Settles an item that cannot be carried out; its sender hears so, if it can be read and was for Aldis."""
@@ -147,7 +136,7 @@ class UrgentItems:
         try:
             _, found = await self._routed(item)
             message = unanswered_message(found)
-            if isinstance(found, Command) and self._commands.has(found.name):
+            if isinstance(found, Command) and self.commands.has(found.name):
                 message = found.message
         except StoreError:
             raise
@@ -156,25 +145,25 @@ class UrgentItems:
 
         def give_up(repos: Repositories) -> None:
             place, failed, until = item.conversation, common_phrases.FAILED, item.expires_at
-            turn = None if message is None else self._turns.tell(repos, place, message, failed, expires_at=until)
+            turn = None if message is None else self.turns.tell(repos, place, message, failed, expires_at=until)
             repos.inbox.settle(item.id, dead=True, turn=turn)
 
-        await self._store.transaction(give_up)
+        await self.store.transaction(give_up)
 
     async def _routed(self, item: InboxItem) -> tuple[Envelope, Route]:
         envelope = load_envelope(item.envelope)
-        settings = await self._turns.settings(item.conversation)
-        event = self._transport.event(envelope)
-        return envelope, route(event, name=self._name, answers_always=settings.answers_always)
+        settings = await self.turns.settings(item.conversation)
+        event = self.transport.event(envelope)
+        return envelope, route(event, name=self.name, answers_always=settings.answers_always)
 
     async def _carry_out(self, item: InboxItem) -> None:
         envelope, found = await self._routed(item)
-        by_admin = is_admin(envelope, self._allowed)
+        by_admin = is_admin(envelope, self.allowed)
         match found:
             case Withdrawal(deletion=deletion):
-                self._group_context.take_back(deletion.chat, deletion.author, deletion.target)
-                self._commands.take_back(item.conversation, deletion.author)
-                self._halt(await self._revisions.withdraw(item, deletion))
+                self.group_context.take_back(deletion.chat, deletion.author, deletion.target)
+                self.commands.take_back(item.conversation, deletion.author)
+                self._halt(await self.revisions.withdraw(item, deletion))
             case Correction(edit=edit) if not await self._is_by_member(edit):
                 await self._settle(item.id, "not_allowed")
             case Correction():
@@ -190,7 +179,7 @@ class UrgentItems:
             case Question():
                 await self._ask(item.id)
             case Talk(message=message, reason=reason):
-                self._group_context.hear(message, expires_at=item.expires_at)
+                self.group_context.hear(message, expires_at=item.expires_at)
                 await self._settle(item.id, reason)
             case ignored:
                 await self._settle(item.id, ignored.reason)
@@ -200,23 +189,23 @@ class UrgentItems:
             urgent_item=item,
             command=command,
             is_admin=by_admin,
-            may_configure_group=by_admin or not self._allowed.admins,
+            may_configure_group=by_admin or not self.allowed.admins,
             running=self._running,
         )
-        if not await self._commands.run(call):
+        if not await self.commands.run(call):
             self._unanswered.note("other_bot")
 
     async def _correct(self, item: InboxItem, correction: Correction) -> None:
         """Applies an edit."""
         edit, message, meant = correction.edit, correction.edit.message, correction.as_message
-        self._commands.take_back(item.conversation, message.author)
-        if isinstance(meant, Command) and self._commands.has(meant.name):  # ours in a group, too, even unaddressed
+        self.commands.take_back(item.conversation, message.author)
+        if isinstance(meant, Command) and self.commands.has(meant.name):  # ours in a group, too, even unaddressed
             correction = replace(correction, as_message=replace(meant, is_addressed=True))
         if correction.is_addressed or isinstance(meant, Command):
-            self._group_context.take_back(message.chat, message.author, edit.target)
+            self.group_context.take_back(message.chat, message.author, edit.target)
         else:
-            self._group_context.correct(edit.target, message)
-        self._halt(await self._revisions.correct(item, correction))
+            self.group_context.correct(edit.target, message)
+        self._halt(await self.revisions.correct(item, correction))
 
     async def _is_by_member(self, edit: Edited) -> bool:
         """Whether an edit in a group comes from one of its members, which signal-cli does not check; also if unknown.
@@ -224,11 +213,11 @@ class UrgentItems:
         Source: signal-cli 0.14.6, `IncomingMessageHandler.getGroupContext` (2026-11-26).
         """
         chat = edit.message.chat
-        if not chat.is_group or not isinstance(self._transport, Groups):
+        if not chat.is_group or not isinstance(self.transport, Groups):
             return True
         try:
             async with asyncio.timeout(_BRIDGE_SECONDS):  # others of this conversation wait behind it
-                groups = await self._transport.groups()
+                groups = await self.transport.groups()
         except (TransportError, ConfigError, TimeoutError):
             return True
         group = next((group for group in groups if group.id == chat.id), None)
@@ -238,9 +227,9 @@ class UrgentItems:
         """Takes a yes or no; words that answer nothing become an ordinary question."""
         if isinstance(verdict, Postponement):
             await self._react(item, verdict.author, verdict.target, "later")
-        elif (command := await self._commands.take_confirmation(item, verdict)) is not None:
+        elif (command := await self.commands.take_confirmation(item, verdict)) is not None:
             await self._run(item, command, by_admin=by_admin)
-        elif await self._approvals.decide(item.conversation, verdict, is_admin=by_admin, item=item.id):
+        elif await self.approvals.decide(item.conversation, verdict, is_admin=by_admin, item=item.id):
             pass
         elif verdict.is_always and verdict.instead is None and verdict.target is not None:
             await self._react(item, verdict.author, verdict.target, "done")
@@ -251,11 +240,11 @@ class UrgentItems:
         """Does what a reaction wants of the thing that our message speaks of, if any, and settles it."""
 
         def transact(repos: Repositories) -> None:
-            if not self._on_reaction(repos, item.conversation, author, target, wish):
+            if not self.on_reaction(repos, item.conversation, author, target, wish):
                 self._unanswered.note("reacted")
             repos.inbox.settle(item.id)
 
-        await self._store.transaction(transact)
+        await self.store.transaction(transact)
 
     async def _stop(self, item: InboxItem, halt: Halt, *, by_admin: bool) -> None:
         """Stops what the reaction is about, if the person can: it is theirs, or they are an admin."""
@@ -268,12 +257,12 @@ class UrgentItems:
             is_asker = turn is not None and repos.turns.is_asker(turn, halt.author)
             return turn, known is not None and known.is_open, by_admin or is_asker or halt.author == author
 
-        turn, is_open, may_stop = await self._store.read(look)
+        turn, is_open, may_stop = await self.store.read(look)
         if turn is not None and may_stop and self._running.stop_turn(turn):
             await self._settle(item.id)  # the turn itself reports that it was stopped
         elif is_open and author is not None and may_stop:
             message = Deleted(author=author, chat=halt.chat, target=halt.target)
-            self._halt(await self._revisions.withdraw(item, message))
+            self._halt(await self.revisions.withdraw(item, message))
         else:
             await self._react(item, halt.author, halt.target, "cancel")
 
@@ -282,18 +271,18 @@ class UrgentItems:
         turn = self._running.turn_of(conversation)
         if turn is None or not is_stop_word(message.text):
             return False
-        is_asker = await self._store.read(lambda repos: repos.turns.is_asker(turn, message.author))
+        is_asker = await self.store.read(lambda repos: repos.turns.is_asker(turn, message.author))
         return is_asker and self._running.stop_turn(turn)
 
     async def _settle(self, item: InboxId, unanswered: str | None = None) -> None:
         """Settles an item that needs nothing more; `unanswered` is the reason if it should have been answered."""
         if unanswered is not None:
             self._unanswered.note(unanswered)
-        await self._store.transaction(lambda repos: repos.inbox.settle(item))
+        await self.store.transaction(lambda repos: repos.inbox.settle(item))
 
     async def _ask(self, item: InboxId) -> None:
         """Turns an item into a question, which waits like any other."""
-        await self._store.transaction(lambda repos: repos.inbox.as_question(item, None))
+        await self.store.transaction(lambda repos: repos.inbox.as_question(item, None))
 
     def _halt(self, turns: Collection[TurnId]) -> None:
         for turn in turns:

@@ -17,11 +17,12 @@ import hashlib
 import json
 import logging
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
-from bot.commands.base import Answer, Call, CommandContext, CommandGroup, CommandReply, command
+from bot.commands.base import Answer, Call, CommandGroup, CommandReply, command
 from bot.errors import Disconnected
 from bot.events import File
 from bot.i18n.catalogues import Sentence, say
@@ -97,26 +98,25 @@ def report_data(source: str, word: str) -> bytes:
     return hashlib.sha512(f"{FORMAT}\n{source}\n{word}".encode()).digest()
 
 
+@dataclass
 class AttestationCommands(CommandGroup):
     """The command that asks for proof, for everybody; without a guest agent at the socket nothing vouches for Aldis."""
 
-    def __init__(self, context: CommandContext, socket: Path = Path("/var/run/dstack.sock")) -> None:
-        self._context = context
-        self._socket = socket
+    socket: Path = Path("/var/run/dstack.sock")
 
     @command("/verify [WORD]", ABOUT_VERIFY, section="data", examples=("/verify violet-2718-otter",))
     async def _run(self, call: Call) -> Answer:
         """Gives a quote of the machine for this word if Aldis runs in a TEE; elsewhere it says that nothing is proved
         ([how to check it](operating.md#proving-which-aldis-runs)).
         """
-        if not self._socket.is_socket():
+        if not self.socket.is_socket():
             source = (await asyncio.to_thread(build))["source"]
             return lambda _: say(NOTHING_PROVED, source=source)
         if _WORD.fullmatch(call.command.rest) is None:
             return VERIFY_HOW
         try:
-            with use_language(await self._context.language(call)):
-                return await evidence(self._socket, call.command.rest)
+            with use_language(await self.context.language(call)):
+                return await evidence(self.socket, call.command.rest)
         except Disconnected as error:
             _log.warning("no quote: %s", error)
             return VERIFY_FAILED

@@ -15,7 +15,7 @@ from bot import messages
 from bot.access import chat_settings
 from bot.chat.citations import visible_words
 from bot.chat.phrases import answers
-from bot.commands.base import Answer, Call, CommandContext, CommandGroup, CommandReply, command
+from bot.commands.base import Answer, Call, CommandGroup, CommandReply, command
 from bot.events import ChatId, File, PersonId
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import use_language
@@ -181,25 +181,22 @@ def _worded(turn: KeptTurn) -> str:
 class ExportCommands(CommandGroup):
     """The command that shows people what is kept about them."""
 
-    def __init__(self, context: CommandContext) -> None:
-        self._context = context
-
     @command("/export", ABOUT_EXPORT, section="data")
     async def _export(self, call: Call) -> Answer:
         """Sends what is kept about the person as a text to read and as JSON. In a group, only what they asked there,
         without the JSON.
         """
         found = await gather_export(
-            self._context.store,
+            self.context.store,
             call.message.author,
             None if call.is_in_group else call.message.chat,  # a group is shown no more than it has already seen
-            now=self._context.clock.now(),
+            now=self.context.clock.now(),
             conversation=call.conversation,
             max_bytes=MAX_FILE_BYTES,
         )
         files = await asyncio.to_thread(found.as_files, in_group=call.is_in_group)
         some = _KEPT_SOME if call.is_in_group else _KEPT_IN_FILE
         sentence = _KEPT_PARTLY if found.has_older else some if found.turns else _KEPT_NOTHING
-        with use_language(await self._context.language(call)):
+        with use_language(await self.context.language(call)):
             shown = say(sentence, answers=answers(len(found.turns)), count=len(found.turns))
             return CommandReply(text=shown, files=files)

@@ -28,7 +28,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from bot.chat.intents import plain_name
 from bot.clock import Clock, is_set_within
-from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command
+from bot.commands.base import Answer, Call, CommandGroup, WrongForm, command
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import moment
 from bot.logs import describe_error
@@ -211,13 +211,12 @@ _ADD = re.compile(r"add\s+<?(?P<url>[^\s<>]+)>?", re.IGNORECASE)
 _REMOVE = re.compile(r"remove\s+(?P<number>\d{1,9})", re.IGNORECASE)
 
 
+@dataclass
 class FeedCommands(CommandGroup):
     """The command about feeds. `is_on` is whether they are read at all."""
 
-    def __init__(self, context: CommandContext, *, is_on: bool, timezone: str) -> None:
-        self._context = context
-        self._is_on = is_on
-        self._timezone = timezone
+    is_on: bool
+    timezone: str
 
     @command(
         "/feeds [add URL|remove N]",
@@ -233,7 +232,7 @@ class FeedCommands(CommandGroup):
             raise WrongForm
 
         def answer(repos: Repositories) -> str:
-            if not self._is_on:
+            if not self.is_on:
                 return say(FEEDS_OFF)
             if rest and not call.is_admin:
                 return say(FEED_ONLY_ADMINS)
@@ -249,11 +248,11 @@ class FeedCommands(CommandGroup):
         url = canonical_url(given)
         if url is None:
             return say(FEED_NO_ADDRESS)
-        feed = repos.feeds.add(url, now=self._context.clock.now())
+        feed = repos.feeds.add(url, now=self.context.clock.now())
         return say(FEED_KNOWN) if feed is None else say(FEED_ADDED, name=_name(feed))
 
     def _line(self, feed: Feed) -> str:
-        when = "" if feed.read_at is None else moment(feed.read_at.astimezone(ZoneInfo(self._timezone)))
+        when = "" if feed.read_at is None else moment(feed.read_at.astimezone(ZoneInfo(self.timezone)))
         line = say(
             FEED_LINE_WAITING if feed.read_at is None else FEED_LINE,
             number=feed.id,

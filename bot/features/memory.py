@@ -12,7 +12,7 @@ from pydantic import Field
 from bot import labels
 from bot.chat import phrases as turn_phrases
 from bot.clock import Clock
-from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command
+from bot.commands.base import Answer, Call, CommandGroup, WrongForm, command
 from bot.events import ChatId, PersonId
 from bot.i18n.catalogues import Sentence, say
 from bot.trust.links import inert
@@ -129,9 +129,6 @@ def _words(fact: Fact) -> str:
 class MemoryCommands(CommandGroup):
     """The command about what is remembered, for everybody."""
 
-    def __init__(self, context: CommandContext) -> None:
-        self._context = context
-
     @command(
         "/memory [forget N|forget all]",
         ABOUT_MEMORY,
@@ -149,7 +146,7 @@ class MemoryCommands(CommandGroup):
             raise WrongForm
 
         def listed(repos: Repositories) -> str:
-            facts = repos.facts.all(call.conversation, now=self._context.clock.now())
+            facts = repos.facts.all(call.conversation, now=self.context.clock.now())
             return "\n".join(_line(fact, call.message.author) for fact in facts) or say(NOTHING_REMEMBERED)
 
         return listed

@@ -13,7 +13,7 @@ write. A new key means a new phone, or a person who has taken over the number; n
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal
@@ -22,7 +22,7 @@ from bot.chat.intents import plain_name
 from bot.chat.notices import Admins
 from bot.clock import Clock, is_set_within
 from bot.commands import phrases as command_phrases
-from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command
+from bot.commands.base import Answer, Call, CommandGroup, WrongForm, command
 from bot.errors import CallRefused, Disconnected
 from bot.events import ChatId, PersonId
 from bot.i18n.catalogues import Sentence, say
@@ -101,28 +101,22 @@ class _Known:
         return frozenset(person for person, identity in self.keys.items() if not identity.is_trusted)
 
 
+@dataclass
 class SafetyNumbers:
     """The safety numbers of one account's people. `accepts`: new ones are trusted without a question."""
 
-    def __init__(
-        self,
-        transport: Transport,
-        store: Store,
-        clock: Clock,
-        counts: Counts,
-        *,
-        may_write: Callable[[Repositories, Contact], bool],
-        admins: Admins,
-        accepts: bool,
-    ) -> None:
-        self._account = transport.account
-        self._signal = transport if isinstance(transport, SignalTransport) else None
-        self._store = store
-        self._clock = clock
-        self._counts = counts
-        self._may_write = may_write
-        self._admins = admins
-        self._accepts = accepts
+    transport: Transport
+    store: Store
+    clock: Clock
+    counts: Counts
+    _: KW_ONLY
+    may_write: Callable[[Repositories, Contact], bool]
+    admins: Admins
+    accepts: bool
+
+    def __post_init__(self) -> None:
+        self._account = self.transport.account
+        self._signal = self.transport if isinstance(self.transport, SignalTransport) else None
         self._noticed: dict[PersonId, int] = {}
         """The people who were noticed, and how often the bridge has been asked since."""
         self._known = _Known()
@@ -132,11 +126,11 @@ class SafetyNumbers:
         """Reports that something failed because of this person's safety number: look soon."""
         if person not in self._noticed:
             self._noticed[person] = 0
-            self._store.wakeups["identities"].set()
+            self.store.wakeups["identities"].set()
 
     async def run(self) -> None:
         """Looks at the start, after a notice, and while something is held; ends only by cancellation."""
-        wakeup = self._store.wakeups["identities"]
+        wakeup = self.store.wakeups["identities"]
         while True:
             wakeup.clear()
             seconds: float | None = _AGAIN_SECONDS
@@ -144,7 +138,7 @@ class SafetyNumbers:
                 suspects = await self.look()
                 if self._noticed:
                     seconds = _SOON_SECONDS
-                elif not suspects and not await self._store.read(lambda repos: repos.holds.all()):
+                elif not suspects and not await self.store.read(lambda repos: repos.holds.all()):
                     seconds = None
             except Disconnected as error:
                 _log.info("safety numbers are unknown: %s", error)
@@ -162,10 +156,10 @@ class SafetyNumbers:
         """
         noticed = frozenset(self._noticed)
         self._known = known = await self._ask()
-        ours = await self._store.read(lambda repos: self._ours(repos, known, noticed))
+        ours = await self.store.read(lambda repos: self._ours(repos, known, noticed))
         accepted = set[PersonId]()
         signal = self._signal
-        for person in sorted(ours if self._accepts else ()):
+        for person in sorted(ours if self.accepts else ()):
             try:
                 if signal is not None:
                     await signal.trust(person)
@@ -173,9 +167,9 @@ class SafetyNumbers:
                 _log.error("a new safety number was not accepted: the bridge refuses it")
             else:
                 accepted.add(person)
-                self._counts.add("safety_numbers_accepted")
+                self.counts.add("safety_numbers_accepted")
                 _log.warning("a new safety number was accepted, as SIGNAL__NEW_SAFETY_NUMBERS says")
-        suspects = await self._store.transaction(lambda repos: self._write(repos, known, ours - accepted, accepted))
+        suspects = await self.store.transaction(lambda repos: self._write(repos, known, ours - accepted, accepted))
         for person in noticed & frozenset(self._noticed):  # it is known by now, or was asked for often enough
             self._noticed[person] += 1
             if person in known.untrusted or self._noticed[person] >= _MAX_LOOKS:
@@ -190,7 +184,7 @@ class SafetyNumbers:
             CallRefused: it refuses, in its own words.
             StoreError: what was held is still held; a later look releases it.
         """
-        before = await self._store.read(lambda repos: repos.people.new_identities())
+        before = await self.store.read(lambda repos: repos.people.new_identities())
         suspect = next((one for one in await self.look() if name.lower() in {one.label, one.person}), None)
         if suspect is None or self._signal is None:
             return "not_suspect", None
@@ -202,9 +196,9 @@ class SafetyNumbers:
             repos.people.trust(suspect.label)
             self._let_go(repos, self._known, self._known.untrusted - {suspect.person}, at_once=True)
 
-        await self._store.transaction(trusted)
+        await self.store.transaction(trusted)
         self._noticed.pop(suspect.person, None)
-        self._counts.add("safety_numbers_trusted")
+        self.counts.add("safety_numbers_trusted")
         _log.warning("the new safety number of %s is trusted; sending what was held", suspect.label)
         return "trusted", suspect
 
@@ -227,7 +221,7 @@ class SafetyNumbers:
         def writes(person: PersonId) -> bool:
             conversation = repos.conversations.at(ChatId.direct(person))
             contact = known.contacts.get(person) or Contact(person=person, number=None, name=None)
-            return conversation is not None and (conversation in held or self._may_write(repos, contact))
+            return conversation is not None and (conversation in held or self.may_write(repos, contact))
 
         return frozenset(one for one in known.untrusted if one in ours or writes(one))
 
@@ -239,7 +233,7 @@ class SafetyNumbers:
         """
         account, untrusted = self._account, known.untrusted - accepted
         for person in people:
-            repos.people.suspect(person, known.keys[person].key, account=account, now=self._clock.now())
+            repos.people.suspect(person, known.keys[person].key, account=account, now=self.clock.now())
         by_label = {repos.people.label(person, account=account): person for person in known.keys}
         suspects: list[Suspect] = []
         is_any_trusted = bool(accepted)
@@ -256,10 +250,10 @@ class SafetyNumbers:
         for one in suspects:
             text = partial(say, _IDENTITY_CHANGED, name=one.called, label=one.label)
             news = f"{one.person} {known.keys[one.person].key}"
-            if not repos.notices.is_told(news) and self._admins.tell(
+            if not repos.notices.is_told(news) and self.admins.tell(
                 repos, text, known.contacts.values(), besides={one.person}
             ):
-                repos.notices.note("safety numbers", news, now=self._clock.now())
+                repos.notices.note("safety numbers", news, now=self.clock.now())
         self._let_go(repos, known, untrusted, at_once=is_any_trusted)
         return tuple(suspects)
 
@@ -270,7 +264,7 @@ class SafetyNumbers:
         chats += [chat for chat, members in known.members.items() if len(members - untrusted) <= 1]
         rightly = {repos.conversations.at(chat) for chat in chats}
         for conversation, held_at in repos.holds.all().items():
-            if conversation not in rightly and (at_once or self._clock.now() - held_at >= _MIN_HELD):
+            if conversation not in rightly and (at_once or self.clock.now() - held_at >= _MIN_HELD):
                 repos.holds.release(conversation)
 
 
@@ -280,12 +274,11 @@ _BRIDGE_SECONDS = 20.0
 _REPLIES = {"trusted": TRUSTED, "not_suspect": NOT_SUSPECT, "changed_again": TRUST_CHANGED_AGAIN}
 
 
+@dataclass
 class TrustCommands(CommandGroup):
     """The one command about safety numbers."""
 
-    def __init__(self, context: CommandContext, identities: SafetyNumbers) -> None:
-        self._context = context
-        self._identities = identities
+    identities: SafetyNumbers
 
     @command("/trust [LABEL]", ABOUT_TRUST, for_admins=True, section="admins", directly_only=True)
     async def _trust(self, call: Call) -> Answer:
@@ -296,9 +289,9 @@ class TrustCommands(CommandGroup):
         try:
             async with asyncio.timeout(_BRIDGE_SECONDS):
                 if not name:
-                    suspects = await self._identities.look()
+                    suspects = await self.identities.look()
                     return lambda _: "\n".join(map(_line, suspects)) or say(NO_SUSPECTS)
-                outcome, suspect = await self._identities.trust(name)
+                outcome, suspect = await self.identities.trust(name)
                 return lambda _: say(_REPLIES[outcome], name=suspect.called if suspect else "")
         except (Disconnected, TimeoutError):
             return command_phrases.BRIDGE_SILENT

@@ -77,6 +77,7 @@ class _Older:
         return min((at for at in times if at is not None), default=None)
 
 
+@dataclass
 class Summaries:
     """The loop of summaries, one conversation after the other, in the background.
 
@@ -84,24 +85,16 @@ class Summaries:
     forgets what waits here: the conversation's next turn shows again that it is due.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        clock: Clock,
-        counts: Counts,
-        provider: Provider,
-        room: ContextRoom,
-        budget: Budget,
-        settings: Settings,
-    ) -> None:
-        self._store = store
-        self._clock = clock
-        self._counts = counts
-        self._provider = provider
-        self._room = room
-        self._budget = budget
-        self._settings = settings
-        self._window = settings.history
+    store: Store
+    clock: Clock
+    counts: Counts
+    provider: Provider
+    room: ContextRoom
+    budget: Budget
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        self._window = self.settings.history
         self._rests: dict[ConversationId, int] = {}
         """For how many more turns the model is not asked again, after it wrote something unusable."""
         self._waiting: dict[ConversationId, Turn] = {}
@@ -139,7 +132,7 @@ class Summaries:
             turn = self._waiting.pop(next(iter(self._waiting)))
             try:
                 if await self._renew(turn):
-                    self._counts.add("summaries")
+                    self.counts.add("summaries")
             except Exception as error:  # noqa: BLE001  (a summary that fails does no harm)
                 _log.error("conversation %d was not summarized: %s", turn.conversation, describe_error(error))
         self.is_idle = True
@@ -155,32 +148,32 @@ class Summaries:
             self._rests[turn.conversation] = left - 1
         if left:
             return False
-        older = await self._store.read(lambda repos: self._older(repos, turn.conversation, turn.settings.model))
+        older = await self.store.read(lambda repos: self._older(repos, turn.conversation, turn.settings.model))
         if older is None:
             return False
         request = self._request(turn, older)
-        row = question_row(request, self._budget)
-        reserved = await self._store.transaction(lambda repos: self._budget.reserve(repos, turn.payer, row))
+        row = question_row(request, self.budget)
+        reserved = await self.store.transaction(lambda repos: self.budget.reserve(repos, turn.payer, row))
         if isinstance(reserved, UsedUp):
             return False
         try:
-            completion = await complete(self._provider, request, self._budget)
+            completion = await complete(self.provider, request, self.budget)
         except ProviderError as error:
             failed = Bill(reservation=reserved, entries=failed_entries(error))
-            await self._store.transaction(lambda repos: self._budget.settle(repos, turn.payer, (failed,)))
+            await self.store.transaction(lambda repos: self.budget.settle(repos, turn.payer, (failed,)))
             _log.warning("conversation %d was not summarized: %s", turn.conversation, type(error).__name__)
             return False
         return await self._keep(turn, older, completion, reserved)
 
     def _max_tokens(self, model: str | None) -> int:
         """Returns how many tokens of earlier turns are read again in full."""
-        fitting = self._room.last_history_tokens(model)
+        fitting = self.room.last_history_tokens(model)
         max_tokens = self._window.max_tokens
         return max_tokens if fitting is None else min(max_tokens, max(fitting, _MIN_WINDOW_TOKENS))
 
     def _older(self, repos: Repositories, conversation: ConversationId, model: str | None) -> _Older | None:
         """Returns what the window cuts off, and enough more to leave a third of it; None if it cuts off nothing."""
-        now = self._clock.now()
+        now = self.clock.now()
         starts_after = chat_settings.settings_of(repos, conversation, now).starts_after
         former = repos.summaries.of(conversation, now=now)
         if former is not None and former.first <= starts_after:
@@ -203,7 +196,7 @@ class Summaries:
 
     def _request(self, turn: Turn, older: _Older) -> Request:
         model, output_tokens, max_bytes = turn.settings.model, _OUTPUT_TOKENS, _TRANSCRIPT_BYTES
-        if (window := self._room.window_tokens(model)) is not None:
+        if (window := self.room.window_tokens(model)) is not None:
             output_tokens = min(output_tokens, window // 4)
             # Some servers silently cut off what does not fit the window.
             left = (window - _SYSTEM_TOKENS - output_tokens) * prompt.BYTES_PER_TOKEN
@@ -214,8 +207,8 @@ class Summaries:
             tools=(),
             may_call_tools=False,
             max_output_tokens=output_tokens,
-            timeout_seconds=self._settings.llm.timeout_seconds,
-            total_seconds=self._settings.worker.turn_timeout_seconds,
+            timeout_seconds=self.settings.llm.timeout_seconds,
+            total_seconds=self.settings.worker.turn_timeout_seconds,
             model=model,
             conversation=f"c{turn.conversation}-summary",
             is_one_off=True,
@@ -238,19 +231,19 @@ class Summaries:
 
         def keep(repos: Repositories) -> bool:
             bill = Bill(reservation=reserved, entries=completion_entries(completion))
-            self._budget.settle(repos, turn.payer, (bill,))
+            self.budget.settle(repos, turn.payer, (bill,))
             stands = is_whole and self._still_stands(repos, turn.conversation, older)
             if stands:
                 repos.summaries.keep(turn.conversation, summary)
             return stands
 
-        return await self._store.transaction(keep)
+        return await self.store.transaction(keep)
 
     def _still_stands(self, repos: Repositories, conversation: ConversationId, older: _Older) -> bool:
         """Whether nothing that was summarized has been deleted, changed or has disappeared since, within a
         transaction.
         """
-        now = self._clock.now()
+        now = self.clock.now()
         if older.former is not None and repos.summaries.of(conversation, now=now) != older.former:
             return False
         if older.expires_at is not None and older.expires_at <= now:

@@ -1,9 +1,10 @@
 """`/usage`: what was spent for the person who asks, and what is left."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 
-from bot.commands.base import Answer, Call, CommandContext, CommandGroup, command
+from bot.commands.base import Answer, Call, CommandGroup, command
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import dollars
 from bot.i18n.phrases import money
@@ -26,20 +27,19 @@ _SPENDERS: Mapping[str, Sentence] = {
 """Who has spent something."""
 
 
+@dataclass
 class UsageCommands(CommandGroup):
     """The command about spending, for everybody."""
 
-    def __init__(self, context: CommandContext, *, timezone: str, limits: BudgetSettings) -> None:
-        self._context = context
-        self._timezone = timezone
-        self._limits = limits
+    timezone: str
+    limits: BudgetSettings
 
     @command("/usage", ABOUT_USAGE, section="data")
     async def _usage(self, call: Call) -> Answer:
         """Shows what was spent for the person and for the group, today and this month, the limits and what is left of
         them; admins also see the total for everybody.
         """
-        periods = ledger.periods(self._context.clock.now(), self._timezone)
+        periods = ledger.periods(self.context.clock.now(), self.timezone)
 
         def reply(repos: Repositories) -> str:
             group = call.message.chat if call.is_in_group else None
@@ -48,7 +48,7 @@ class UsageCommands(CommandGroup):
             unknown = sum(total.unknown_costs for total in shown if total.period == "month")
             lines: list[str] = []
             for total in shown:
-                limit, cost = limit_usd(self._limits, total.scope, total.period), total.cost_usd
+                limit, cost = limit_usd(self.limits, total.scope, total.period), total.cost_usd
                 amount = money(cost) if cost else say(_NOTHING_SPENT)
                 if limit is not None:
                     left = money(max(limit - cost, Decimal(0)))

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.chat import phrases as turn_phrases
 from bot.chat.journal import origin_of
-from bot.commands.base import Answer, Call, CommandContext, CommandGroup, command
+from bot.commands.base import Answer, Call, CommandGroup, command
 from bot.events import ScheduledPrompt
 from bot.features.reminders import time_grammar
 from bot.features.reminders.schedules import Reason, UnfitWish, zone_meant
@@ -84,15 +85,14 @@ _LIST = re.compile(r"(?:list|show|liste|zeige?n?|lister|montrer?|lista|mostrar?)
 _DAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
 
 
+@dataclass
 class ReminderCommands(CommandGroup):
     """Commands about what is to come, for everybody."""
 
-    def __init__(self, context: CommandContext, reminders: Reminders, *, has_model: bool, has_reactions: bool) -> None:
-        """`has_model`: what is not understood here becomes a question to it."""
-        self._context = context
-        self._reminders = reminders
-        self._has_model = has_model
-        self._has_reactions = has_reactions
+    reminders: Reminders
+    has_model: bool
+    """What is not understood here becomes a question to it."""
+    has_reactions: bool
 
     @command(
         "/remind [WHEN TEXT|list|cancel N|cancel all]",
@@ -109,26 +109,26 @@ class ReminderCommands(CommandGroup):
             return lambda repos: self._list(repos, call)
         if match := _CANCEL.fullmatch(rest):
             return lambda repos: self._cancel(repos, call, match)
-        language = await self._context.language(call)
+        language = await self.context.language(call)
 
         def plan(repos: Repositories) -> None:
             with use_language(language):
                 self._plan(repos, call, rest)
 
-        return await self._context.store.transaction(plan)
+        return await self.context.store.transaction(plan)
 
     def _plan(self, repos: Repositories, call: Call, rest: str) -> None:
         """Plans it and says so; what is not understood is asked, if there is a model to answer."""
-        message, item, now = call.message, call.urgent_item, self._context.clock.now()
-        zone = self._reminders.zone(repos, message.author)
+        message, item, now = call.message, call.urgent_item, self.context.clock.now()
+        zone = self.reminders.zone(repos, message.author)
         local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
         wish = time_grammar.read(rest, now=now, zone=zone)
         scheduled = ScheduledPrompt(labels=Labels(), is_own=True)
         examples = (f"- `{say(example)}`" for example in REMIND_EXAMPLES[:2])
-        reply = None if self._has_model else "\n".join([say(TIME_NOT_READ), *examples])
+        reply = None if self.has_model else "\n".join([say(TIME_NOT_READ), *examples])
         try:
             if wish is not None:
-                planned = self._reminders.plan(
+                planned = self.reminders.plan(
                     repos,
                     wish,
                     call.conversation,
@@ -139,31 +139,31 @@ class ReminderCommands(CommandGroup):
                 )
                 reply = self._reply(planned, local)
         except UnfitWish as error:
-            reply = reply if error.reason == "half" and self._has_model else _refusal(error, local)
+            reply = reply if error.reason == "half" and self.has_model else _refusal(error, local)
         if reply is None:
             repos.inbox.as_question(item.id, None)
         else:
-            self._context.say(repos, call, call.conversation, reply)
+            self.context.say(repos, call, call.conversation, reply)
 
     def _list(self, repos: Repositories, call: Call) -> str:
-        planned = self._reminders.all(repos, call.message.author, call.conversation)
+        planned = self.reminders.all(repos, call.message.author, call.conversation)
         return "\n".join(map(_line, planned)) or say(common_phrases.NO_REMINDERS)
 
     def _cancel(self, repos: Repositories, call: Call, match: re.Match[str]) -> str:
         """Cancels one or all; without a number asks which."""
         person, conversation = call.message.author, call.conversation
         if match["number"]:
-            cancelled = self._reminders.cancel(repos, person, conversation, int(match["number"]))
+            cancelled = self.reminders.cancel(repos, person, conversation, int(match["number"]))
             if cancelled is None:
                 return say(NO_SUCH_REMINDER, number=match["number"])
             return say(common_phrases.REMINDER_CANCELLED, text=as_sentence(_words(cancelled)))
-        planned = self._reminders.all(repos, person, conversation)
+        planned = self.reminders.all(repos, person, conversation)
         if not planned:
             return say(common_phrases.NO_REMINDERS)
         if not match["all"]:
             return f"{self._list(repos, call)}\n\n{say(WHICH_REMINDER)}"
         for one in planned:
-            self._reminders.cancel(repos, person, conversation, one.number)
+            self.reminders.cancel(repos, person, conversation, one.number)
         return say(ALL_CANCELLED, count=len(planned))
 
     def _reply(self, planned: PlannedReminder, now: datetime) -> str:
@@ -175,7 +175,7 @@ class ReminderCommands(CommandGroup):
             what = QUESTION_SET if is_once else QUESTION_SET_AGAIN
         when = _when(planned, tells_how_soon=is_once)
         lines = [say(what, when=when, repeats=_repeats(planned), text=as_sentence(_words(planned)))]
-        lines.append(say(CANCEL_BY_REACTION if self._has_reactions else CANCEL_BY_COMMAND, number=planned.number))
+        lines.append(say(CANCEL_BY_REACTION if self.has_reactions else CANCEL_BY_COMMAND, number=planned.number))
         lines += [say(REMINDER_LOSES_WORDS)] if planned.loses_words else []
         lines += [] if planned.zone_is_known else [say(ASKS_ZONE, time=f"{now:%H:%M}")]
         return "\n\n".join(lines)
@@ -193,11 +193,11 @@ class ReminderCommands(CommandGroup):
         if words and zone is None:
             return NO_SUCH_ZONE
         if zone is not None:
-            await self._reminders.live_in(person, zone)
+            await self.reminders.live_in(person, zone)
 
         def reply(repos: Repositories) -> str:
-            zone = self._reminders.zone(repos, person)
-            return say(TIMEZONE, zone=zone, now=f"{self._context.clock.now().astimezone(ZoneInfo(zone)):%H:%M}")
+            zone = self.reminders.zone(repos, person)
+            return say(TIMEZONE, zone=zone, now=f"{self.context.clock.now().astimezone(ZoneInfo(zone)):%H:%M}")
 
         return reply
 

@@ -16,7 +16,7 @@ has to last first (`bot.clock`). Deletions and the timers of chats are carried o
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -261,22 +261,19 @@ class Reminders:
         )
 
 
+@dataclass
 class ReminderScheduler:
     """The loop of reminders. `allowed` returns who can currently write to `account`, which is Aldis's own."""
 
-    def __init__(
-        self, reminders: Reminders, counts: Counts, *, allowed: Callable[[], AccessList], account: str
-    ) -> None:
-        self._reminders = reminders
-        self._store = reminders.store
-        self._clock = reminders.clock
-        self._counts = counts
-        self._allowed = allowed
-        self._account = account
+    reminders: Reminders
+    counts: Counts
+    _: KW_ONLY
+    allowed: Callable[[], AccessList]
+    account: str
 
     async def run(self) -> None:
         """Fires what is due, again and again; ends only by cancellation."""
-        wakeup = self._store.wakeups["reminders"]
+        wakeup = self.reminders.store.wakeups["reminders"]
         while True:
             wakeup.clear()
             try:
@@ -292,22 +289,22 @@ class ReminderScheduler:
         Raises:
             StoreError: nothing fired; try again later.
         """
-        allowed = self._allowed()
-        if self._clock.doubt() or (allowed.needs_members and not allowed.members):
+        allowed = self.allowed()
+        if self.reminders.clock.doubt() or (allowed.needs_members and not allowed.members):
             return _PAUSE_SECONDS  # who can write in groups is still unknown
 
         def attend_some(repos: Repositories) -> int:
-            due = repos.reminders.due(self._clock.now(), limit=_AT_ONCE)
+            due = repos.reminders.due(self.reminders.clock.now(), limit=_AT_ONCE)
             for reminder in due:
                 self._attend(repos, reminder)
             return len(due)
 
-        while await self._store.transaction(attend_some) == _AT_ONCE:
+        while await self.reminders.store.transaction(attend_some) == _AT_ONCE:
             continue
-        next_at = await self._store.read(lambda repos: repos.reminders.next_due_at())
+        next_at = await self.reminders.store.read(lambda repos: repos.reminders.next_due_at())
         if next_at is None:
             return _MAX_NAP_SECONDS
-        seconds = (next_at - self._clock.now()).total_seconds()
+        seconds = (next_at - self.reminders.clock.now()).total_seconds()
         return min(max(seconds, _MIN_NAP_SECONDS), _MAX_NAP_SECONDS)
 
     def _attend(self, repos: Repositories, reminder: Reminder) -> None:
@@ -321,17 +318,17 @@ class ReminderScheduler:
         except ValueError as error:
             _log.error("reminder %d cannot be read and was given up: %s", reminder.id, describe_error(error))
             words, is_welcome = None, False
-        self._counts.add("reminders_came" if is_welcome else "reminders_dropped")
+        self.counts.add("reminders_came" if is_welcome else "reminders_dropped")
         if is_welcome and words is not None:
-            _go_on(repos, reminder, self._clock.now())
+            _go_on(repos, reminder, self.reminders.clock.now())
         else:
-            repos.reminders.settle(reminder.id, now=self._clock.now())
+            repos.reminders.settle(reminder.id, now=self.reminders.clock.now())
 
     def _is_welcome(self, repos: Repositories, place: Place) -> bool:
         """Whether a message from its person there would be answered now, and they have not left the group."""
-        person, chat, allowed = place.person, place.chat, self._allowed()
+        person, chat, allowed = place.person, place.chat, self.allowed()
         envelope = Envelope(
-            account=self._account,
+            account=self.account,
             author=person,
             number=repos.people.number_of(person, allowed.numbers),
             device=0,
@@ -343,19 +340,19 @@ class ReminderScheduler:
         )
         if chat.is_group and repos.members.has_left(chat, ChatId.direct(person), since=place.planned_at):
             return False
-        return may_write(envelope, allowed, is_approved=repos.people.is_allowed(person, account=self._account))
+        return may_write(envelope, allowed, is_approved=repos.people.is_allowed(person, account=self.account))
 
     def _fire(self, repos: Repositories, reminder: Reminder, place: Place, words: Words | None) -> None:
-        late = self._clock.now() - reminder.due_at
+        late = self.reminders.clock.now() - reminder.due_at
         if words is None:
-            self._reminders.tell(repos, reminder, place, REMINDER_WORDLESS)
+            self.reminders.tell(repos, reminder, place, REMINDER_WORDLESS)
         elif words.prompt is not None:
             repos.inbox.put(self._asking(reminder, place, words, is_late=late >= _LATE))
         else:
-            with use_language(self._reminders.turns.language(repos, reminder.conversation)):
+            with use_language(self.reminders.turns.language(repos, reminder.conversation)):
                 seconds = phrases.duration(late.total_seconds()) if late >= _LATE else ""
                 sentence = REMINDER_LATE if seconds else phrases.REMINDER
-                self._reminders.tell(repos, reminder, place, say(sentence, text=words.shown, late=seconds))
+                self.reminders.tell(repos, reminder, place, say(sentence, text=words.shown, late=seconds))
 
     def _asking(self, reminder: Reminder, place: Place, words: Words, *, is_late: bool) -> Arrival:
         """The prompt as a message of its person: each time of a reminder is one message, however often it is put."""
@@ -371,7 +368,7 @@ class ReminderScheduler:
             scheduled=words.scheduled,
         )
         envelope = Envelope(
-            account=self._account,
+            account=self.account,
             author=place.person,
             number=None,
             device=reminder.id,
@@ -388,7 +385,7 @@ class ReminderScheduler:
             sent_at=envelope.sent_at,
             kind=envelope.kind,
             envelope=dump_value(envelope),
-            received_at=self._clock.now(),
+            received_at=self.reminders.clock.now(),
             expires_at=reminder.expires_at,
         )
 

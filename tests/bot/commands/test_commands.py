@@ -77,7 +77,7 @@ async def test_a_command_that_keeps_failing_is_told_once(store: Store, clock: Se
             tries.append(call.command.rest)
             raise RuntimeError
 
-    async with app_harness(store, clock, commands=lambda _: [Broken()]) as aldis:
+    async with app_harness(store, clock, commands=lambda context: [Broken(context)]) as aldis:
         assert await ask(aldis, "/break it") == say(common_phrases.FAILED)
         assert await ask(aldis, "/whoami")
         assert tries == ["it"] * 3

@@ -83,7 +83,7 @@ async def test_a_command_that_waits_delays_no_one(store: Store, clock: SetClock)
                 await gate.wait()
             await store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.id))
 
-    async with app_harness(store, clock, commands=lambda _: (Slow(),)) as aldis:
+    async with app_harness(store, clock, commands=lambda context: (Slow(context),)) as aldis:
         for text, author in (("/slow", ALICE), ("behind", ALICE), ("/slow", BOB), ("hello", BOB)):
             await aldis.deliver(message(text, author=author))
         assert await said(aldis, 1) == ["re: hello"]
