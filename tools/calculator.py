@@ -266,6 +266,10 @@ def _round(number: Decimal, places: Decimal = Decimal(0)) -> Decimal:
         return number.quantize(Decimal(1).scaleb(-int(places)), decimal.ROUND_HALF_UP)
 
 
+def _percentage(number: Decimal) -> Value:
+    return Percentage(number / 100)
+
+
 def _of_integers(function: Callable[..., int], *numbers: Decimal) -> Decimal:
     if any(number != number.to_integral_value() or abs(number) > _MAX_INTEGER for number in numbers):
         raise BadArguments(f"{function.__name__} takes whole numbers only, up to {_MAX_INTEGER:,}.")
@@ -314,7 +318,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "ceil": partial(Decimal.to_integral_value, rounding=decimal.ROUND_CEILING),
     "trunc": partial(Decimal.to_integral_value, rounding=decimal.ROUND_DOWN),
     "abs": Decimal.copy_abs,
-    "percentage": lambda number: Percentage(number / 100),
+    "percentage": _percentage,
 }
 
 

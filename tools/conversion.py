@@ -313,7 +313,8 @@ def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
     # TypeError: logarithmic units know no Decimal.
     except (_pint().PintError, DecimalException, TypeError) as error:
         words = f"{source.name} and {target.name} measure different things: one cannot be converted into the other."
-        raise BadArguments(words) from error
+        hint = f" For a volume, name the fluid ounce: {_AMBIGUOUS['fluid_ounce']}."
+        raise BadArguments(words + (hint if "ounce" in {source.name, target.name} else "")) from error
 
 
 def _turns(measure: Any) -> int:

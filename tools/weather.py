@@ -120,9 +120,7 @@ class WeatherArguments(Arguments):
     rare = frozenset({"air_quality", "chart", "units"})
 
     place: str = Field(
-        min_length=1,
-        max_length=100,
-        description="A town, postal code, airport (Paris, Texas), or coordinates (1.5 2).",
+        min_length=1, max_length=100, description="A town, postal code, airport (Paris, Texas), or coordinates (1.5 2)."
     )
     days: int | None = Field(default=None, ge=1, description="At most 16; default: 3, with day 1.")
     hours: _Part | None = Field(default=None, description="Also list hours; night: 22-6.")
@@ -276,7 +274,9 @@ class Weather:
             "days": () if arguments.hours and arguments.days is None else daily,
             "note": _FEWER if len(daily) < (arguments.days or 1) else "",
             "air_quality": await self._air(here) if arguments.air_quality else {},
-            "other_places": [place.label for place in others],
+            "other_places": [
+                {name: word for name, word in place.label.items() if isinstance(word, str)} for place in others
+            ],
             "attribution": ATTRIBUTION,
         }
         files: tuple[ResultFile, ...] = ()
@@ -359,10 +359,7 @@ def _days(forecast: _Forecast, first: date | None, count: int) -> Sequence[Mappi
     return rows[:count]
 
 
-_Hours = Sequence[tuple[datetime, Mapping[str, Value]]]
-
-
-def _hours_within(forecast: _Forecast, wanted: WeatherArguments) -> _Hours:
+def _hours_within(forecast: _Forecast, wanted: WeatherArguments) -> Sequence[tuple[datetime, Mapping[str, Value]]]:
     """Returns the hours of the part of a day, by default today, that are not past; of whole days if none is wanted."""
     rows = list(_rows(forecast.hourly))
     present = _time(forecast.current.get("time")) or (rows[0][0] if rows else datetime.min)  # noqa: DTZ901 - local, all without a zone
@@ -378,7 +375,7 @@ def _hours_within(forecast: _Forecast, wanted: WeatherArguments) -> _Hours:
     return [(at, values) for at, values in rows if first <= at < last]
 
 
-def _hours(forecast: _Forecast, rows: _Hours) -> Mapping[str, Any]:
+def _hours(forecast: _Forecast, rows: Sequence[tuple[datetime, Mapping[str, Value]]]) -> Mapping[str, Any]:
     """Describes each hour in as few characters as can be read, as there are many: `15 overcast, 6.5, 10, 0, 12 W`."""
     if not rows:
         return {"message": _OVER, "hours": []}

@@ -84,6 +84,7 @@ async def test_what_makes_no_sense_is_told_in_words(ask: Asked) -> None:
     """Unknown names, different things, and whatever looks like code: pint's own expressions are never evaluated."""
     for amount, source, target, words in (
         (1, "mile", "kg", "mile and kilogram measure different things"),
+        (1, "oz", "ml", "name the fluid ounce: US fluid ounce"),
         (1, "smoot", "m", "No unit is named 'smoot'"),
         (1, "m", "EUR", "three capital letters"),
         (1, "dBm", "W", "cannot be converted"),

@@ -66,7 +66,7 @@ async def test_the_weather_of_a_place_has_words_units_and_its_source(ask: Asked)
     }
     assert ("precipitation" in second, second["wind_max"]) == (False, "20 km/h")
     assert data["attribution"] == ATTRIBUTION
-    assert [other["region"] for other in data["other_places"]] == ["South"]
+    assert data["other_places"] == [{"name": "Utopia", "region": "South", "country": "Atlantis"}]
 
 
 async def test_units_come_from_the_argument_else_from_the_setting(opened: Opened) -> None:

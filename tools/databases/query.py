@@ -155,9 +155,7 @@ class DbQueryArguments(Arguments):
     match: Literal["all", "any"] = Field(default="all", description="Of the conditions.")
     group_by: tuple[Name, ...] = Field(default=(), max_length=5, description="Alone: the distinct values.")
     compute: tuple[Name, ...] = Field(
-        default=(),
-        max_length=10,
-        description="For each group, or all rows: count, sum(x), average(x), min(x), max(x).",
+        default=(), max_length=10, description="For each group, or all rows: count, sum(x), average(x), min(x), max(x)."
     )
     order_by: tuple[Name, ...] = Field(default=(), max_length=5, description="Such as: day, or sum(total) desc.")
     limit: int = Field(default=20, ge=1, description="The most rows; `truncated` says whether there are more.")
