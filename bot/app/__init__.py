@@ -81,7 +81,7 @@ from bot.service import Service
 from bot.settings import LimitsSettings, Settings
 from bot.signal.protocol import Identities, Transport
 from bot.trust.secrets import Secrets, passwords_in
-from bot.web.admin.world import RunningParts
+from bot.web.admin.world import RunningParts, World
 from bot.web.control import Control
 from bot.web.health import HealthPage
 from store import Store, open_store
@@ -119,32 +119,23 @@ def check_settings(settings: Settings) -> None:
         raise ConfigError("\n".join(wrong))
 
 
-def import_sdks(settings: Settings) -> asyncio.Task[None]:
-    """Imports the models' SDKs in a thread while something else is awaited; `build_service` needs them."""
-    return asyncio.create_task(asyncio.to_thread(models.import_sdks, settings), name="sdks")
-
-
 @asynccontextmanager
 async def build_service(
     settings: Settings,
     transport: Transport,
     *,
     realm: str,
-    restart: Callable[[], Awaitable[None]] | None = None,
-    pairing: Pairing | None = None,
-    callers: Callers | None = None,
+    world: World | None = None,
 ) -> AsyncGenerator[Service]:
     """Aldis over this transport, with the store of `realm` open, or a StoreError or ConfigError; closed at the end."""
     set_language(settings.locale.language)
-    importing = import_sdks(settings)
+    importing = asyncio.create_task(asyncio.to_thread(models.import_sdks, settings), name="sdks")
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_close, transport)
         sandbox, store = Sandbox(), await stack.enter_async_context(opened_store(settings, realm))
         await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
         clock = await resumed_clock(store)
-        shared = Services(
-            settings, transport, store, realm, clock, sandbox, restart=restart, pairing=pairing, callers=callers
-        )
+        shared = Services(settings, transport, store, realm, clock, sandbox, world)
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
         # Of its own: a slow feed must not delay a page that a person wants read.
@@ -199,13 +190,10 @@ class Services:
         realm: str,
         clock: Clock,
         sandbox: Sandbox,
-        *,
-        restart: Callable[[], Awaitable[None]] | None = None,
-        pairing: Pairing | None = None,
-        callers: Callers | None = None,
+        world: World | None = None,
     ) -> None:
-        """`restart` restarts Aldis from within; None: that is impossible. `pairing` and `callers` are the strangers who
-        have a code, and those whom a page shows: they outlast this run.
+        """`world` has what outlasts this run: the strangers with a code or on a page, and the way to restart Aldis from
+        within; None: that is impossible.
         """
         signal, limits, timezone = settings.signal, settings.limits, settings.locale.timezone
         self.settings, self.transport, self.store, self.clock = settings, transport, store, clock
@@ -233,14 +221,16 @@ class Services:
         self.reactions = Reactions(transport, store, clock, emoji=marks)
 
         # Who is who, who comes in, and what the admins hear.
-        self.pairing, self.restart = pairing or Pairing(), restart
+        self.restart = world.restart if world else None
+        self.pairing = world.pairing if world else Pairing()
+        callers = world.callers if world else Callers()
         self.audience = audience = Audience(transport, lambda: self.intake.door.access)
         self.admins = Admins(clock, listed=lambda: self.intake.door.access.admins, language=turns.language)
         accepts, pairs = signal.new_safety_numbers == "accept", is_signal and settings.access.strangers == "pair"
         identities = SafetyNumbers(*outside, may_write=audience.may_write, admins=self.admins, accepts=accepts)
         self.identities, self.captchas = identities, Captchas(*outside)
         self.membership = Membership(transport, store, clock, self.allowed)
-        door = Doorkeeper(*outside, self.allowed, signal.name, self.pairing if pairs else None, callers or Callers())
+        door = Doorkeeper(*outside, self.allowed, signal.name, self.pairing if pairs else None, callers)
         self.intake = Intake(
             *outside,
             door=door,

@@ -19,8 +19,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from bot import app, logs, settings
-from bot.access.pairing import Pairing
-from bot.app import transports
+from bot.app import models, transports
 from bot.cli import store as upkeep
 from bot.errors import ConfigError, Disconnected
 from bot.invocation import command_line, spell_commands
@@ -95,7 +94,7 @@ def restart(given: Settings, _: argparse.Namespace) -> int:
 @asynccontextmanager
 async def _serve_pages(given: Settings, restart: Callable[[], Awaitable[None]]) -> AsyncGenerator[World]:
     """Serves the pages while the block runs, if they are turned on; yields what they know about Aldis."""
-    world = World(given, app.doctor_deps, file=SettingsFile(), restart=restart)
+    world = World(settings=given, deps=app.doctor_deps, file=SettingsFile(), restart=restart)
     if given.web.admin_port == 0:
         yield world
         return
@@ -112,7 +111,6 @@ async def _serve_pages(given: Settings, restart: Callable[[], Awaitable[None]]) 
 async def _answer(given: Settings) -> None:
     """Answers until stopped, each run with the settings of its time; the administration pages outlast the runs."""
     app.widen()
-    pairing = Pairing()
     shutdown = Shutdown()
     shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -127,7 +125,7 @@ async def _answer(given: Settings) -> None:
     async with _serve_pages(given, restart) as world:
         while True:
             try:
-                await _run_once(given, shutdown, world, pairing, has_pages=has_pages)
+                await _run_once(given, shutdown, world, has_pages=has_pages)
             except* (ConfigError, StoreError, Disconnected) as failures:
                 if not has_pages:
                     raise
@@ -143,7 +141,7 @@ async def _answer(given: Settings) -> None:
             _log.info("Aldis is starting again")
 
 
-async def _run_once(given: Settings, stop: Shutdown, world: World, pairing: Pairing, *, has_pages: bool) -> None:
+async def _run_once(given: Settings, stop: Shutdown, world: World, *, has_pages: bool) -> None:
     """One run, with everything closed at its end."""
     world.begin(given)
     log = transports.log_waits()
@@ -162,15 +160,13 @@ async def _run_once(given: Settings, stop: Shutdown, world: World, pairing: Pair
                 done.set_exception(error)
         async with app.opened_store(given, "signal"):
             pass  # what is wrong with the store is reported before Aldis waits for the bridge; this takes 10 ms
-        importing = app.import_sdks(given)
+        # Meanwhile, because `build_service` needs them.
+        importing = asyncio.create_task(asyncio.to_thread(models.import_sdks, given), name="sdks")
         finding = transports.signal_transport(given, on_wait, is_being_set_up=has_pages)
         transport = await until(stop.requested, finding)
         if transport is None:
             importing.cancel()
             return
-        parts = app.build_service(
-            given, transport, realm="signal", restart=world.restart, pairing=pairing, callers=world.callers
-        )
-        async with parts as aldis:
+        async with app.build_service(given, transport, realm="signal", world=world) as aldis:
             with world.showing(aldis.running):
                 await aldis.run(stop.requested, stop.hurried)

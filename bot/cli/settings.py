@@ -4,7 +4,7 @@ import argparse
 import re
 import sys
 
-from bot.settings.load import NAMES, GivenValue, SettingsFile, Variable
+from bot.settings.load import NAMES, SettingsFile
 
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
 """The user and password in an address."""
@@ -15,13 +15,9 @@ def show(_: argparse.Namespace) -> int:
     file = SettingsFile()
     values = file.load(file.read())[1]
     for name, given in values.items():
-        print(_line(NAMES[name], given))
+        # Of a secret, and of JSON, such as of servers with their keys, only that it is set.
+        is_hidden = NAMES[name].is_secret or given.value.lstrip().startswith("{")
+        print(f"{given.name}={'(set)' if is_hidden else _USER_INFO.sub('***@', given.value)}  # {given.where}")
     if not values:
         print("Nothing is set: every setting has its default; docs/settings.md lists them", file=sys.stderr)
     return 0
-
-
-def _line(variable: Variable, given: GivenValue) -> str:
-    """A value with its place; of a secret, and of JSON, such as of servers with their keys, only that it is set."""
-    is_hidden = variable.is_secret or given.value.lstrip().startswith("{")
-    return f"{given.name}={'(set)' if is_hidden else _USER_INFO.sub('***@', given.value)}  # {given.where}"

@@ -16,9 +16,7 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from bot import app, logs
 from bot.clock import Clock
@@ -29,7 +27,7 @@ from bot.invocation import command_line
 from bot.settings import Settings
 from bot.version import build, describe_build
 from bot.web.control import ask_running, uuid_of
-from store import NOT_INCLUDED, Store, copy_closed, open_store, restore
+from store import NOT_INCLUDED, copy_closed, open_store, restore
 
 _CLOSED = """\
 What was open in it may have been answered, sent and said since, so the next start closes it. Messages that arrived
@@ -59,31 +57,25 @@ def replace_store(given: Settings, copy: Path) -> Path | None:
 
 def export(given: Settings, options: argparse.Namespace) -> int:
     """`export PERSON`: prints what is kept about a person, as JSON."""
-
-    async def exported(store: Store) -> Mapping[str, Any]:
-        person = uuid_of(options.person)
-        if person is None:
-            raise ConfigError("export: name the person by UUID, or do this while Aldis runs, which knows other names")
-        now = (await app.resumed_clock(store)).now()
-        return {"json": (await gather_export(store, person, ChatId.direct(person), now=now)).as_json()}
-
-    answer = asyncio.run(_done(given, "export", {"person": options.person}, exported))
-    print(answer["json"])
-    if not any(json.loads(answer["json"]).values()):
+    found = asyncio.run(_export(given, options.person))
+    print(found)
+    if not any(json.loads(found).values()):
         print("Nothing is kept about this person.", file=sys.stderr)
     return 0
 
 
-async def _done(
-    given: Settings, verb: str, body: Mapping[str, object] | None, work: Callable[[Store], Awaitable[Mapping[str, Any]]]
-) -> Mapping[str, Any]:
-    """The answer of the running Aldis, or what `work` returns for the store, which is then opened here."""
-    answer = await ask_running(given.store.path, verb, body)
+async def _export(given: Settings, wanted: str) -> str:
+    """Returns what the running Aldis exports, or else the store, which is then opened here."""
+    answer = await ask_running(given.store.path, "export", {"person": wanted})
     if answer is not None:
-        return answer
+        return answer["json"]
     _must_exist(given.store.path)
     async with open_store(given.store.path, realm="signal", key=given.store.master_key) as store:
-        return await work(store)
+        person = uuid_of(wanted)
+        if person is None:
+            raise ConfigError("export: name the person by UUID, or do this while Aldis runs, which knows other names")
+        now = (await app.resumed_clock(store)).now()
+        return (await gather_export(store, person, ChatId.direct(person), now=now)).as_json()
 
 
 def _must_exist(path: Path) -> None:

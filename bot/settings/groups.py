@@ -428,12 +428,7 @@ class Settings(BaseSettings):
         return self.audio.api_key or (openai.api_key if is_same else None)
 
 
-def _with_tools() -> type[Settings]:
-    """Returns the settings with a sub-group for each tool of the catalogue."""
-    options: dict[str, Any] = {name: (entry.options, entry.options()) for name, entry in CATALOG.items()}
-    tools = create_model("ToolsSettings", __base__=ToolsSettings, __doc__=ToolsSettings.__doc__, **options)
-    return create_model("Settings", __base__=Settings, __doc__=Settings.__doc__, tools=(tools, tools()))
-
-
-USUAL = _with_tools()
-"""All settings."""
+_OPTIONS: dict[str, Any] = {name: (entry.options, entry.options()) for name, entry in CATALOG.items()}
+_TOOLS = create_model("ToolsSettings", __base__=ToolsSettings, __doc__=ToolsSettings.__doc__, **_OPTIONS)
+USUAL: type[Settings] = create_model("Settings", __base__=Settings, __doc__=Settings.__doc__, tools=(_TOOLS, _TOOLS()))
+"""All settings, with a sub-group for each tool of the catalogue."""

@@ -44,9 +44,6 @@ Verb = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 ANSWER_SECONDS = 600.0
 """How many seconds a verb waits for the running Aldis: as long as the backup of a very large store can take."""
 
-_NOT_RUNNING = (errno.ENOENT, errno.ECONNREFUSED, None)
-"""There is no socket, or only the one left behind by a killed process; or its path is too long for one."""
-
 
 @dataclass(frozen=True)
 class Control:
@@ -129,7 +126,18 @@ def uuid_of(text: str) -> PersonId | None:
 @asynccontextmanager
 async def answering(app: web.Application, path: Path) -> AsyncGenerator[None]:
     """Answers on a socket at this path while the block runs; raises ConfigError if none can be made there."""
-    endpoint = _bound(path)
+    endpoint = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        # Only the process that has the store open is entitled to a socket here, so this one is left over.
+        path.unlink(missing_ok=True)  # noqa: ASYNC240 - a name in a folder
+        former = os.umask(0o177)  # for its owner alone from the first moment; a chmod would be a moment too late
+        try:
+            endpoint.bind(str(path))
+        finally:
+            os.umask(former)
+    except OSError as error:
+        endpoint.close()
+        raise ConfigError(f"STORE__PATH: the control socket {path} cannot be made ({error})") from error
     try:
         async with serving(app, partial(asyncio.get_running_loop().create_unix_server, sock=endpoint)):
             yield
@@ -161,7 +169,8 @@ async def ask_running(
     except FileNotFoundError:
         return None  # not even the folder exists
     except aiohttp.ClientConnectorError as error:
-        if error.os_error.errno in _NOT_RUNNING:
+        # There is no socket, or only the one left behind by a killed process; or its path is too long for one.
+        if error.os_error.errno in {errno.ENOENT, errno.ECONNREFUSED, None}:
             return None
         raise StoreError(f"the running Aldis cannot be asked ({error.os_error.strerror})") from error
     except (aiohttp.ClientError, ValueError) as error:
@@ -174,20 +183,3 @@ async def ask_running(
 def socket_path(store_path: Path, use: Literal["control", "admin"] = "control") -> Path:
     """Returns the path of a socket of the Aldis on this store: the one for its verbs, or for links to its pages."""
     return store_path.with_name(f"{store_path.name}-{use}")
-
-
-def _bound(path: Path) -> socket.socket:
-    """A socket at this path for the owner alone, replacing one left behind by a killed process."""
-    endpoint = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        # Only the process that has the store open is entitled to a socket here, so this one is left over.
-        path.unlink(missing_ok=True)
-        former = os.umask(0o177)  # for its owner alone from the first moment; a chmod would be a moment too late
-        try:
-            endpoint.bind(str(path))
-        finally:
-            os.umask(former)
-    except OSError as error:
-        endpoint.close()
-        raise ConfigError(f"STORE__PATH: the control socket {path} cannot be made ({error})") from error
-    return endpoint

@@ -64,13 +64,16 @@ class HealthPage:
         layers that confine them; `findings` are what the operator should fix, and do not change `ok`, because a restart
         does not help against them.
         """
-        problems, backlogs = await self._look()
-        if backlogs is None:
-            return {"ok": False, "problems": list(problems)}
-        level, (inbox, outbox) = self.level(), backlogs
+        problems, level = self.watchdog.problems(), self.level()
+        try:
+            own, (inbox, outbox) = await self.store.read(
+                lambda repos: ([*self._overdue(repos), *_held(repos)], _open(repos))
+            )
+        except StoreError as error:
+            return {"ok": False, "problems": [f"the store fails: {error!s}", *problems]}
         return {
-            "ok": not problems,
-            "problems": list(problems),
+            "ok": not (problems or own),
+            "problems": [*problems, *own],
             "challenge": self.watchdog.challenge,
             "cells": None if level is None else words_of_level(level),
             "inbox": {"open": inbox.items, "dead": inbox.dead},
@@ -84,29 +87,14 @@ class HealthPage:
             "build": dict(build()),
         }
 
-    async def problems(self) -> tuple[str, ...]:
-        """Returns what keeps Aldis from working, a sentence each."""
-        problems, _ = await self._look()
-        return problems
-
-    async def _look(self) -> tuple[tuple[str, ...], tuple[Waiting, Waiting] | None]:
-        """What is wrong, and what waits in inbox and outbox; None if the store fails."""
-        problems: tuple[str, ...] = self.watchdog.problems()
-        try:
-            own, backlogs = await self.store.read(lambda repos: ([*self._overdue(repos), *_held(repos)], _open(repos)))
-        except StoreError as error:
-            return (f"the store fails: {error!s}", *problems), None
-        return (*problems, *own), backlogs
-
     def _overdue(self, repos: Repositories) -> list[str]:
         """What should have been done by now, a sentence each; or that the clock does not tell."""
         if (words := self.clock.doubt_in_words()) is not None:
             return [words]
-        reminded_at = repos.reminders.next_due_at()
         waiting = {
             "a message has been waiting for too long": self._seconds_since(repos.inbox.backlog().oldest_at),
             "an answer has been due to be sent for too long": self._seconds_since(repos.outbox.next_due_at()),
-            "a reminder has been due for too long": self._seconds_since(reminded_at),
+            "a reminder has been due for too long": self._seconds_since(repos.reminders.next_due_at()),
         }
         return [words for words, seconds in waiting.items() if seconds > _MAX_WAIT_SECONDS]
 
@@ -160,13 +148,12 @@ def _held(repos: Repositories) -> list[str]:
     ]
 
 
-Shown = Callable[[], HealthPage | str]
-"""Returns the page of the running Aldis, or what it waits for until it runs."""
-
-
 @asynccontextmanager
-async def serve(shown: Shown, host: str, port: int) -> AsyncGenerator[None]:
-    """Serves the pages while the block runs, port 0 none; raises ConfigError if the address cannot be listened on."""
+async def serve(shown: Callable[[], HealthPage | str], host: str, port: int) -> AsyncGenerator[None]:
+    """Serves the pages while the block runs, port 0 none; raises ConfigError if the address cannot be listened on.
+
+    `shown` returns the page of the running Aldis, or what it waits for until it runs.
+    """
     if port == 0:
         yield
         return

@@ -103,8 +103,7 @@ async def _linking(world: World) -> AsyncGenerator[Linking]:
 class AccountPage:
     """The page about the account, and what links one in the background, once at a time."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
         self._state = LinkState()
         self.page = AdminPage(
@@ -118,7 +117,7 @@ class AccountPage:
     async def _values(self, ask: Ask) -> dict[str, object]:
         accounts: tuple[Account, ...] | None = None
         with suppress(*_SILENT):
-            async with asyncio.timeout(_ANSWER_SECONDS), _linking(self._world) as linking:
+            async with asyncio.timeout(_ANSWER_SECONDS), _linking(ask.world) as linking:
                 accounts = await linking.accounts()
         return {
             "link": self._state,
@@ -132,7 +131,7 @@ class AccountPage:
         ask.write_down("account.link_begun")
         if self._task is None or self._task.done():
             self._state = LinkState(kind="looking")
-            self._task = asyncio.create_task(self._link(), name="linking")
+            self._task = asyncio.create_task(self._link(ask.world), name="linking")
         return "The code comes in a moment."
 
     async def _stop(self, _: Ask) -> str:
@@ -146,7 +145,7 @@ class AccountPage:
             await asyncio.wait([self._task])
         self._state = LinkState()
 
-    async def _link(self) -> None:
+    async def _link(self, world: World) -> None:
         def on_code(uri: str, number: int) -> None:
             self._state = LinkState(kind="code", uri=uri, number=number)
 
@@ -155,7 +154,7 @@ class AccountPage:
                 self._state = LinkState(kind="looking", words=str(error))
 
         try:
-            name = await show_codes(partial(_linking, self._world), on_code=on_code, on_trouble=on_trouble)
+            name = await show_codes(partial(_linking, world), on_code=on_code, on_trouble=on_trouble)
             if name is not None:
                 self._state = LinkState(kind="linked", words=name)
         except (CallRefused, ConfigError) as error:

@@ -30,7 +30,6 @@ _BEGIN_SECONDS = 30.0
 
 Changes = Mapping[str, str | None]
 """New values of settings by name; None removes one."""
-Check = Callable[[Settings, Deps], Awaitable[Sequence[Finding]]]
 
 
 class NotDone(Exception):
@@ -122,7 +121,6 @@ class Ask:
         self.write_down("settings.changed", ", ".join(given))
 
 
-Values = Callable[[Ask], Awaitable[dict[str, object]]]
 Act = Callable[[Ask], Awaitable[str | web.Response]]
 """Does something, and returns what the page then says, or a file."""
 
@@ -161,7 +159,7 @@ class Form:
     fields: tuple[Field, ...] = ()
     fixed: Changes = field(default_factory=dict[str, str | None])
     """What is set along with what is entered."""
-    check: Check | None = None
+    check: Callable[[Settings, Deps], Awaitable[Sequence[Finding]]] | None = None
     """Looks at the new settings before they are kept."""
     button: str = "Save"
     done: str = SAVED
@@ -198,7 +196,7 @@ class AdminPage:
 
     path: str
     template: str
-    values: Values
+    values: Callable[[Ask], Awaitable[dict[str, object]]]
     actions: Mapping[str, Act] = field(default_factory=dict[str, Act])
     """What its buttons do, by their names."""
     forms: tuple[Form, ...] = ()

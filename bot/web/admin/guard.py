@@ -147,7 +147,10 @@ class Sessions:
         digits, secret = "".join(code.split()), self._secret() or b""
         now, (known, last) = int(self._wall()) // _STEP_SECONDS, self._last
         for step in (now, now - 1, now + 1):
-            if (secret != known or step > last) and secret and _is_code(digits, secret, step):
+            if not secret or (secret == known and step <= last):
+                continue
+            totp = TOTP(secret, _DIGITS, SHA1(), _STEP_SECONDS, enforce_key_length=False)  # noqa: S303 - RFC 6238's
+            if is_same(digits, totp.generate(step * _STEP_SECONDS).decode()):
                 self._last = secret, step
                 session.confirmed_for = secret
                 return True
@@ -165,11 +168,6 @@ class Sessions:
             for digest, one in self._sessions.items()
             if now - one.began_at < SESSION_SECONDS and one.tries < _MAX_TRIES
         }
-
-
-def _is_code(digits: str, secret: bytes, step: int) -> bool:
-    totp = TOTP(secret, _DIGITS, SHA1(), _STEP_SECONDS, enforce_key_length=False)  # noqa: S303 - RFC 6238's
-    return is_same(digits, totp.generate(step * _STEP_SECONDS).decode())
 
 
 def is_same(given: str, expected: str) -> bool:

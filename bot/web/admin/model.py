@@ -3,10 +3,9 @@
 Keys are tried before they are kept, using what servers tell for free; one that lists no models is asked a question.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import islice
-from typing import Any
 
 from bot.doctor.findings import Deps, Finding, problem
 from bot.doctor.models import ask, checked_server, look_at
@@ -14,7 +13,7 @@ from bot.doctor.tools import inventory
 from bot.errors import ProviderError
 from bot.i18n.locale import dollars
 from bot.models.base import Completion, ToolOffer
-from bot.models.capabilities import NOTHING, Capabilities
+from bot.models.capabilities import NOTHING
 from bot.models.prices import published_prices
 from bot.settings import ProviderName, Settings
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
@@ -112,28 +111,26 @@ async def _values(ask: Ask) -> dict[str, object]:
         async with (deps := ask.deps).tool_deps.http:
             found, known = await look_at(checked_server(vendor, ask.settings), {}, deps)
     model = llm.model_of(vendor).partition("/")[2]
-    return {
-        "vendor": vendor,
-        "model": model,
-        "server": llm.openai.base_url if vendor == "openai" else None,
-        "offers": [] if known is None else _offers(known, model),
-        "findings": found,
-    }
-
-
-def _offers(known: Mapping[str, Capabilities], chosen: str) -> list[dict[str, Any]]:
-    """The models that can be chosen, each with its window and its price, which are None if unknown."""
-    chosen = chosen or next(iter(known), "")
-    return [
+    chosen = model or next(iter(known or ()), "")
+    offered = {} if known is None else {chosen: NOTHING, **known}
+    # Window and price are None if unknown.
+    offers = [
         {
             "name": name,
             "window_tokens": said.window_tokens,
             "price": published_prices().of(name) or said.price,
             "is_chosen": name == chosen,
         }
-        for name, said in islice({chosen: NOTHING, **known}.items(), _MAX_LISTED)
+        for name, said in islice(offered.items(), _MAX_LISTED)
         if name
     ]
+    return {
+        "vendor": vendor,
+        "model": model,
+        "server": llm.openai.base_url if vendor == "openai" else None,
+        "offers": offers,
+        "findings": found,
+    }
 
 
 async def _choose(ask: Ask) -> str:
@@ -149,7 +146,14 @@ async def _test(ask: Ask) -> str:
         raise NotDone("Aldis answers without a model.")
     deps, running = ask.deps, ask.world.running
     async with deps.tool_deps.http:
-        tools = await running.toolbox.offers() if running else _offered(ask.settings, deps)
+        if running:
+            tools = await running.toolbox.offers()
+        else:  # what models are offered as things are set
+            groups = inventory(ask.settings, deps.tool_deps)
+            specs = [tool.spec for group in groups for tool in group.tools if group.state == "on"]
+            tools = tuple(
+                ToolOffer(name=one.name, description=one.description, parameters=one.parameters) for one in specs
+            )
         try:
             answer = await _question(ask.settings, deps, tools)
         except ProviderError as error:
@@ -165,12 +169,6 @@ async def _question(settings: Settings, deps: Deps, tools: tuple[ToolOffer, ...]
     """Asks the first model something; raises ProviderError if it does not answer."""
     provider = deps.provider(settings.llm.providers_in_order[0])
     return await ask(provider, "Are you there? Answer in one short sentence.", tools)
-
-
-def _offered(settings: Settings, deps: Deps) -> tuple[ToolOffer, ...]:
-    """What models are offered as things are set, while Aldis does not run."""
-    specs = [tool.spec for group in inventory(settings, deps.tool_deps) for tool in group.tools if group.state == "on"]
-    return tuple(ToolOffer(name=one.name, description=one.description, parameters=one.parameters) for one in specs)
 
 
 PAGE = AdminPage(

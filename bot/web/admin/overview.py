@@ -62,7 +62,7 @@ async def _tasks(ask: Ask) -> AsyncIterator[Task]:
     if running.health.watchdog.challenge is not None:
         what = "Signal wants a captcha solved before it sends anything."
         yield Task("problem", what, path="#captcha-title", button="Solve it")
-    for words in await running.health.problems():
+    for words in (await running.health.state())["problems"]:
         yield Task("problem", words)
     for finding in wanting(running.health.findings()):
         yield Task(finding.level, finding.what, finding.advice)

@@ -10,8 +10,6 @@ from bot.settings import Settings
 from bot.settings.values import person_of
 from bot.signal.protocol import Contact
 from bot.web.admin.forms import AdminPage, Ask, Changes, Field, Form, NotDone
-from bot.web.admin.world import RunningParts
-from store import Repositories
 
 _LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
 _BUDGETS = {
@@ -48,10 +46,20 @@ async def _you_values(ask: Ask) -> dict[str, object]:
 
 async def _values(ask: Ask) -> dict[str, object]:
     running, access, contacts = ask.world.running, ask.settings.access, await _contacts(ask)
+    guests: dict[str, str] = {}
+    if running:
+        labels, names = await running.store.read(
+            lambda repos: (
+                [one.label for one in repos.people.approvals()],
+                {running.audience.label(repos, one.person): one.name or "" for one in contacts},
+            )
+        )
+        # Who was let in with a code, by label.
+        guests = {label: names.get(label, "") for label in labels}
     return {
         "admins": _entries(access.admins, contacts),
         "allowed": _entries(access.allowed, contacts),
-        "guests": await _guests(running, contacts) if running else {},
+        "guests": guests,
         "groups": await running.audience.groups() if running else None,
         "listed_groups": access.groups,
         "strangers": access.strangers,
@@ -67,16 +75,6 @@ def _entries(entries: Iterable[str], contacts: Iterable[Contact]) -> Mapping[str
     """The bridge's name of each UUID, number or `*` on a list; empty if it does not know them."""
     names = {handle: one.name or "" for one in contacts for handle in (one.person, one.number)}
     return {entry: names.get(entry, "") for entry in entries}
-
-
-async def _guests(running: RunningParts, contacts: Iterable[Contact]) -> Mapping[str, str]:
-    """The label and name of each person who was let in with a code."""
-
-    def found(repos: Repositories) -> dict[str, str]:
-        names = {running.audience.label(repos, one.person): one.name or "" for one in contacts}
-        return {one.label: names.get(one.label, "") for one in repos.people.approvals()}
-
-    return await running.store.read(found)
 
 
 async def _make_admin(ask: Ask) -> str:

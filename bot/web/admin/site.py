@@ -51,7 +51,7 @@ class Site:
         self._sessions = sessions or Sessions(lambda: secret_of(world.settings, is_contained=is_contained()))
         self._jinja = _environment(ZoneInfo(world.settings.locale.timezone))
         self._guard = RequestGuard(place, self._sessions)
-        self._account = account.AccountPage(world)
+        self._account = account.AccountPage()
         self.pages: tuple[AdminPage, ...] = (
             overview.PAGE,
             self._account.page,
@@ -214,17 +214,15 @@ def _environment(zone: ZoneInfo) -> Environment:
     def time(at: datetime) -> str:
         return moment(at.astimezone(zone))
 
-    names = {"command": command_line, "qr": _qr_svg}
+    def usd(amount: Decimal) -> str:
+        return dollars(amount.quantize(Decimal("0.0001") if 0 < amount < _CENT else _CENT))
+
+    def qr(text: str) -> str:
+        """A QR code as a picture, dark on light with its margin, whatever the theme of the page."""
+        return segno.make(text).svg_inline(border=4, light="#fff", dark="#000", omitsize=True)
+
+    names = {"command": command_line, "qr": qr}
     jinja.globals.update(names)  # pyright: ignore[reportUnknownMemberType]
-    filters = {"count": "{:,}".format, "time": time, "usd": _usd}
+    filters = {"count": "{:,}".format, "time": time, "usd": usd}
     jinja.filters.update(filters)  # pyright: ignore[reportUnknownMemberType]
     return jinja
-
-
-def _qr_svg(text: str) -> str:
-    """A QR code as a picture, dark on light with its margin, whatever the theme of the page."""
-    return segno.make(text).svg_inline(border=4, light="#fff", dark="#000", omitsize=True)
-
-
-def _usd(amount: Decimal) -> str:
-    return dollars(amount.quantize(Decimal("0.0001") if 0 < amount < _CENT else _CENT))

@@ -2,13 +2,13 @@
 messages are kept.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 
 from bot.doctor.findings import Deps, Finding
 from bot.doctor.models import check_audio, check_images
-from bot.doctor.tools import ToolGroup, check_search, inventory
+from bot.doctor.tools import check_search, inventory
 from bot.settings import Settings
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 from tools import CATALOG, SearchOptions
@@ -103,22 +103,18 @@ _KEPT = Form(
 
 
 async def _values(ask: Ask) -> dict[str, object]:
-    rows = [
-        {
+    rows: list[Mapping[str, object]] = []
+    for group in inventory(ask.settings, ask.deps.tool_deps):
+        # A sentence of ours, else the first one that models are given.
+        described = group.tools[0].spec.description.partition(". ")[0].rstrip(".") + "." if group.tools else ""
+        row = {
             "group": group,
-            "about": _about(group),
+            "about": CATALOG[group.name].summary or _ABOUT.get(group.name, described),
             "cost_usd": max((tool.spec.cost_usd for tool in group.tools), default=Decimal(0)),
             "asks": any(tool.spec.effects != "none" for tool in group.tools),
         }
-        for group in inventory(ask.settings, ask.deps.tool_deps)
-    ]
+        rows.append(row)
     return {"rows": rows, "services": _SERVICES}
-
-
-def _about(group: ToolGroup) -> str:
-    """What the tools do: a sentence of ours, else the first one that models are given."""
-    described = group.tools[0].spec.description.partition(". ")[0].rstrip(".") + "." if group.tools else ""
-    return CATALOG[group.name].summary or _ABOUT.get(group.name, described)
 
 
 async def _switch(ask: Ask) -> str:

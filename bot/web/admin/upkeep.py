@@ -14,7 +14,6 @@ _MAX_BACKUPS = 20
 _GONE = "That copy is no longer there."
 _HINT = "Empty: none. What has been forgotten since is still in older copies."
 _DAYS = Field("STORE__BACKUP_DAYS", "Every night, kept for so many days", "number", _HINT)
-_NIGHTLY = Form(name="nightly", title="Every night", fields=(_DAYS,))
 
 
 async def _values(ask: Ask) -> dict[str, object]:
@@ -90,5 +89,5 @@ PAGE = AdminPage(
     template="upkeep",
     values=_values,
     actions={**_ACTIONS, "backup": _back_up, "file": _hand_backup_over, "restore": _restore},
-    forms=(_NIGHTLY,),
+    forms=(Form(name="nightly", title="Every night", fields=(_DAYS,)),),
 )

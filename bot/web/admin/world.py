@@ -6,12 +6,12 @@ World --begin--> what it waits for --showing--> the running Aldis --> it stops, 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from bot.access.pairing import Callers
+from bot.access.pairing import Callers, Pairing
 from bot.chat.captchas import Captchas
 from bot.chat.toolbox import Toolbox
 from bot.clock import Clock
@@ -49,39 +49,33 @@ class RunningParts:
     toolbox: Toolbox
 
 
+@dataclass(eq=False, kw_only=True)
 class World:
-    """Aldis as the pages see it. `deps` returns its parts for given settings, to look at them; `restart` restarts it
-    with the settings of that moment.
-    """
+    """Aldis as the pages see it."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        deps: Callable[[Settings], Deps],
-        *,
-        file: SettingsFile,
-        restart: Callable[[], Awaitable[None]],
-    ) -> None:
-        self.settings = settings
-        self.deps = deps
-        self.file = file
-        self.restart = restart
-        self.keeping = asyncio.Lock()
-        """Held while settings are being changed, or the store is being replaced."""
-        self.restoring: tuple[Path, asyncio.Future[None]] | None = None
-        """A copy that the next run puts in the place of the store, and what came of that."""
-        self.callers = Callers()
-        self.findings: tuple[Finding, ...] | None = None
-        """What the doctor found when a page last asked it; None: none has."""
-        self.waits = Wait("Aldis is starting")
-        """Why Aldis does not run yet."""
-        self.running: RunningParts | None = None
-        self.began_at: datetime | None = None
-        """When the Aldis that runs began to."""
-        self.runs = 0
-        """How often Aldis has started in this process."""
-        self.has_account = False
-        """Whether Aldis has run in this process: then the bridge has an account, even while Aldis starts again."""
+    settings: Settings
+    deps: Callable[[Settings], Deps]
+    """Returns the parts of Aldis for given settings, to look at them."""
+    file: SettingsFile
+    restart: Callable[[], Awaitable[None]]
+    """Restarts Aldis with the settings of that moment."""
+    keeping: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while settings are being changed, or the store is being replaced."""
+    restoring: tuple[Path, asyncio.Future[None]] | None = None
+    """A copy that the next run puts in the place of the store, and what came of that."""
+    pairing: Pairing = field(default_factory=Pairing)
+    callers: Callers = field(default_factory=Callers)
+    findings: tuple[Finding, ...] | None = None
+    """What the doctor found when a page last asked it; None: none has."""
+    waits: Wait = Wait("Aldis is starting")
+    """Why Aldis does not run yet."""
+    running: RunningParts | None = None
+    began_at: datetime | None = None
+    """When the Aldis that runs began to."""
+    runs: int = 0
+    """How often Aldis has started in this process."""
+    has_account: bool = False
+    """Whether Aldis has run in this process: then the bridge has an account, even while Aldis starts again."""
 
     @property
     def steps(self) -> tuple[tuple[str, str, bool], ...]:

@@ -143,10 +143,10 @@ async def test_nothing_disappears_as_long_as_the_clock_is_in_doubt(
     await aldis.maintenance.tidy()
     assert await aldis.count("SELECT count(*) FROM history")
     page = page_of(store, clock, Counts())
-    [words] = [one for one in await page.problems() if "clock" in one]
+    [words] = [one for one in (await page.state())["problems"] if "clock" in one]
     assert f"set {'ahead' if seconds > 0 else 'back'} by more than a day" in words
     await set_clock(aldis, -seconds)
-    assert not [one for one in await page.problems() if "clock" in one]
+    assert not [one for one in (await page.state())["problems"] if "clock" in one]
     assert not await aldis.count("SELECT count(*) FROM history")
 
 

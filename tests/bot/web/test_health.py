@@ -1,6 +1,6 @@
 """The health page: well while messages come in and are answered, else not, and why."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from bot.events import dump_value
 from bot.loops.watchdog import CAPTCHA, CLOSED, Watchdog
 from bot.metrics import Counts
 from bot.signal.protocol import StreamState
-from bot.web.health import HealthPage, Shown, serve
+from bot.web.health import HealthPage, serve
 from store import Store, open_store
 from tests import arrivals
 from tests.bot.loops.fake_transport import FakeTransport, envelope
@@ -33,7 +33,7 @@ def page_of(store: Store, clock: SetClock, counts: Counts, transport: FakeTransp
 
 
 @asynccontextmanager
-async def asking(shown: HealthPage | Shown) -> AsyncGenerator[aiohttp.ClientSession]:
+async def asking(shown: HealthPage | Callable[[], HealthPage | str]) -> AsyncGenerator[aiohttp.ClientSession]:
     """The page, served, and a client that asks it."""
     port = free_port()
     served = (lambda: shown) if isinstance(shown, HealthPage) else shown

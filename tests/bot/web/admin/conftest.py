@@ -104,7 +104,7 @@ async def visited(
         loop, newest = asyncio.get_running_loop(), file.preview({})
         loop.call_later(0.01, site.world.begin, newest)  # a run takes its time to end
 
-    site = Site(World(given, doctor_deps, file=file, restart=restart), place, sessions=sessions)
+    site = Site(World(settings=given, deps=doctor_deps, file=file, restart=restart), place, sessions=sessions)
     jar = aiohttp.DummyCookieJar()
     async with site.serving(), aiohttp.ClientSession(cookie_jar=jar) as http:
         yield Visitor(site, place, http)
