@@ -14,7 +14,7 @@ import shutil
 import signal
 import sys
 import textwrap
-from types import ModuleType
+from importlib import import_module
 
 from bot import logs
 from bot.errors import ConfigError
@@ -54,7 +54,8 @@ async def _chat(given: Settings, options: argparse.Namespace) -> int:
         banner = f"Aldis ({names}). /help lists commands, Ctrl-C stops an answer, /quit leaves."
         print(textwrap.fill(banner, shutil.get_terminal_size().columns), file=sys.stderr)
     await terminal.show_prompt()
-    app = await asyncio.to_thread(_import_app, given)
+    app = await asyncio.to_thread(import_module, "bot.app")
+    await asyncio.to_thread(app.models.import_sdks, given)
     app.widen()
     async with app.build_service(given, terminal, realm="terminal") as aldis:
         tasks, interrupted = aldis.worker.tasks, set[TurnId]()
@@ -70,12 +71,3 @@ async def _chat(given: Settings, options: argparse.Namespace) -> int:
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
         await aldis.chat(shutdown.requested, shutdown.hurried)
     return 1 if terminal.failed and not terminal.is_interactive else 0
-
-
-def _import_app(given: Settings) -> ModuleType:
-    """Imports what answers, together with the SDKs of the configured models."""
-    from bot import app
-    from bot.app.models import import_sdks
-
-    import_sdks(given)
-    return app

@@ -220,11 +220,7 @@ def without_password(address: str) -> str:
 
 
 async def fetch_json(url: str) -> Json:
-    """Returns the JSON object at an address, whatever the status.
-
-    Raises:
-        Disconnected: no server answers there in time, or one with something else.
-    """
+    """Returns the JSON object at an address, whatever the status; raises Disconnected if none comes in time."""
     try:
         async with Http("Aldis") as http:
             answer = await http.get_json(url, service="the server", timeout_seconds=TIMEOUT_SECONDS, retries=False)

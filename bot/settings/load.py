@@ -135,8 +135,8 @@ _GROUPS = {*map(str.upper, Settings.model_fields), "ANSWERS", "ATTESTATION", "ME
 def _refusal(name: str, *, is_in_file: bool) -> str:
     """Why an unknown name is refused, because it can only be meant for Aldis; empty if another program may mean it.
 
-    In a file of ours that is every name but those of the container; in the environment, which other programs share,
-    it is one that begins like a group of ours, or that is nearly one of our names.
+    Refused is in a file every name but those of the container, in the environment what is near to one of ours or begins
+    like a group of ours.
     """
     begin = next((begin for begin in _ELSEWHERE if name.startswith(begin)), "")
     wanted = _ELSEWHERE.get(begin, "") + name.removeprefix(begin)
@@ -175,10 +175,8 @@ Place = Mapping[str, GivenValue]
 def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Settings:
     """Returns the settings from the environment, the `.env` file and the settings file beside the store.
 
-    `environ` None means the process's own; `env_file` None means that no file is read, not even the settings file.
-
-    Raises:
-        ConfigError: names are unknown, or values are bad; its message has a line for each, for the operator.
+    `environ` None means the process's own; `env_file` None means that no file is read, not even the settings file. A
+    ConfigError has a line for each unknown name and bad value, for the operator.
     """
     file = SettingsFile(environ=environ, env_file=env_file)
     return file.load({} if env_file is None else file.read())[0]
@@ -211,11 +209,8 @@ class SettingsFile:
         return entries(_text(self.path), self.path.name)
 
     def load(self, content: Mapping[str, str]) -> tuple[Settings, Mapping[str, GivenValue]]:
-        """Returns the settings as they are with this content of the file, and the values that are set anywhere, by the
-        setting's own name, in the order of the settings.
-
-        Raises:
-            ConfigError: names are unknown, or values are bad; its message has a line for each, and shows no value.
+        """Returns the settings with this content of the file, and what is set anywhere by its own name, in the order of
+        the settings; a ConfigError has a line for each unknown name and bad value, and shows no value.
         """
         environment, dotenv, in_file = places = (*self._above(), _place(content, self.path.name))
         wrong = [
@@ -257,10 +252,8 @@ class SettingsFile:
     def write(self, changes: Mapping[str, str | None]) -> None:
         """Changes these settings, whatever name they had before, and leaves all others; None or nothing removes one.
 
-        The file is replaced whole or not at all, and only its owner can read it.
-
-        Raises:
-            ConfigError: anything is wrong with the result, or the file cannot be written; it is as it was.
+        The file is replaced whole or not at all, and only its owner can read it. It is as it was after a ConfigError:
+        anything is wrong with the result, or the file cannot be written.
         """
         content = self._changed(changes)
         self.load(content)
@@ -300,9 +293,8 @@ class SettingsFile:
 def entries(text: str, where: str, *, is_shared: bool = False) -> dict[str, str]:
     """Returns the values in the text of a file, by upper-case name, of which the last counts; `$` is a dollar.
 
-    Raises:
-        ConfigError: a line is no setting, or docker compose, if it also reads the file (`is_shared`), would read it
-            differently; the message has the line's number, but nothing of its content.
+    Raises ConfigError, with the line's number but nothing of its content, if one is no setting, or docker compose, if
+    it also reads the file (`is_shared`), would read it differently.
     """
     found: dict[str, str] = {}
     for binding in parse_stream(io.StringIO(text, newline="")):
@@ -340,11 +332,7 @@ def _place(content: Mapping[str, str], where: str) -> dict[str, GivenValue]:
 
 
 def _value_of(given: GivenValue, variable: Variable) -> str:
-    """The value, from its file if it names one.
-
-    Raises:
-        ValueError: it is surely not what was meant.
-    """
+    """The value, from its file if it names one; raises ValueError if it is surely not what was meant."""
     value = given.value
     if variable.is_secret and given.name not in variable.own_names:
         try:

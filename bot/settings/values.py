@@ -24,9 +24,8 @@ _MASTER_KEY_BYTES = 32
 
 
 def person_of(text: str) -> str | None:
-    """A UUID in lower case, or a phone number as Signal writes it; None for anything else.
-
-    That is also a number with "(0)": the digit is dialled only without the country code.
+    """A UUID in lower case, or a phone number as Signal writes it; None for anything else, also for a number with
+    "(0)", a digit that is dialled only without the country code.
     """
     if _UUID.fullmatch(text.lower()):
         return text.lower()

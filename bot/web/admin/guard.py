@@ -134,8 +134,13 @@ class Sessions:
         return cookie, session
 
     def find(self, cookie: str) -> BrowserSession | None:
-        """Returns the session of a cookie, or None."""
-        self._forget()
+        """Returns the session of a cookie, or None; closes those that are too old or had too many wrong codes."""
+        now = self._seconds()
+        self._sessions = {
+            digest: one
+            for digest, one in self._sessions.items()
+            if now - one.began_at < SESSION_SECONDS and one.tries < _MAX_TRIES
+        }
         session = self._sessions.get(_digest(cookie))
         if session is not None:
             secret = self._secret()
@@ -160,14 +165,6 @@ class Sessions:
     def leave(self, session: BrowserSession) -> None:
         """Closes a session."""
         self._sessions = {digest: one for digest, one in self._sessions.items() if one is not session}
-
-    def _forget(self) -> None:
-        now = self._seconds()
-        self._sessions = {
-            digest: one
-            for digest, one in self._sessions.items()
-            if now - one.began_at < SESSION_SECONDS and one.tries < _MAX_TRIES
-        }
 
 
 def is_same(given: str, expected: str) -> bool:
