@@ -114,7 +114,11 @@ class Calls:
         was done. If a person must agree first, the other calls run meanwhile.
         """
         keys = [_key(call) for call in calls]
-        known = self._known()
+        known = {  # the earlier runs that answer an equal call as well
+            _key(run.call): run
+            for place, run in enumerate(self.runs)
+            if run.outcome in _SETTLED and (place >= self._fresh_from or self._toolbox.changes(run))
+        }
         to_run: dict[str, ToolCall] = {}  # of equal calls the first
         for key, call in zip(keys, calls, strict=True):
             if key not in known:
@@ -131,7 +135,11 @@ class Calls:
         left_out = {key: call for key, call in to_run.items() if key not in allowed}
         refused = {key: self._toolbox.refuse(call, "rate_limited", too_many) for key, call in left_out.items()}
         done = known | ran | refused
-        self._note([done[key] for key in to_run])
+        new = [done[key] for key in to_run]
+        self.runs += new
+        self.labels = join_labels([self.labels, *(run.answer.labels or UNKNOWN for run in new)])
+        if any(map(self._has_changed, new)):
+            self._fresh_from = len(self.runs)
         answers_to = [(call, done[key]) for key, call in zip(keys, calls, strict=True)]
         return [replace(run, answer=replace(run.answer, call_id=call.id)) for call, run in answers_to]
 
@@ -151,28 +159,12 @@ class Calls:
         deeds = [deed(call, self._toolbox.spec(call.name)) for call in undone]
         return [phrases.left_undone(deeds, tuple(causes))] if undone else []
 
-    def _note(self, runs: Sequence[ToolRun]) -> None:
-        """Takes these new runs into account."""
-        self.runs += runs
-        self.labels = join_labels([self.labels, *(run.answer.labels or UNKNOWN for run in runs)])
-        if any(map(self._has_changed, runs)):
-            self._fresh_from = len(self.runs)
-
     def _has_changed(self, run: ToolRun) -> bool:
         return run.outcome in _SETTLED and self._toolbox.changes(run)
-
-    def _known(self) -> dict[str, ToolRun]:
-        """The earlier runs that answer an equal call as well."""
-        return {
-            _key(run.call): run
-            for place, run in enumerate(self.runs)
-            if run.outcome in _SETTLED and (place >= self._fresh_from or self._toolbox.changes(run))
-        }
 
     # Which ones a person must agree to
 
     def _pause(self, undecided: Sequence[ToolCall]) -> Pause:
-        """The pause in which a person decides about these calls."""
         causes = (cause for call in undecided for cause in self._causes(call) or ())
         tools = {self._toolbox.allowance(call, self.labels) for call in undecided}
         return Pause(

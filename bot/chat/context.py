@@ -278,11 +278,24 @@ class PastTurns:
         """How often the history was changed: anything read before the last change is not cached."""
 
     async def load(self, conversation: ConversationId) -> tuple[StoredTurn, ...]:
-        """The last turns, oldest first, with the pictures and documents that are still shown."""
+        """The last turns, oldest first, with the pictures and documents still shown; the others are deleted."""
         past, changes = self._recent.get(conversation), self._changes
         if past is None:
             rows = await self._store.read(lambda repos: repos.history.last(conversation, self._max_turns))
-            past = await self._lightened(conversation, turns_of(rows))
+            stored = turns_of(rows)
+            past = _light(stored)
+            changed = [now.turn for now, before in zip(past, stored, strict=True) if now.messages != before.messages]
+
+            def lighten(repos: Repositories) -> None:
+                for turn in changed:
+                    # Read again, because it may have been edited.
+                    asked = messages.load_question(repos.history.message(conversation, turn, "first"))
+                    if asked is not None:
+                        line = messages.dump_messages((prompt.with_media_in_words(asked),))
+                        repos.history.correct(conversation, turn, line)
+
+            if changed:
+                await self._store.transaction(lighten)
             self._remember(conversation, past, changes)
         return past
 
@@ -306,24 +319,6 @@ class PastTurns:
             self._recent.clear()
         else:
             self._recent.pop(conversation, None)
-
-    async def _lightened(self, conversation: ConversationId, past: tuple[StoredTurn, ...]) -> tuple[StoredTurn, ...]:
-        """The turns with only the pictures and documents that are still shown; the others are deleted."""
-        light = _light(past)
-        changed = [now.turn for now, before in zip(light, past, strict=True) if now.messages != before.messages]
-
-        def lighten(repos: Repositories) -> None:
-            for turn in changed:
-                # Read again, because it may have been edited.
-                asked = messages.load_question(repos.history.message(conversation, turn, "first"))
-                if asked is not None:
-                    repos.history.correct(
-                        conversation, turn, messages.dump_messages((prompt.with_media_in_words(asked),))
-                    )
-
-        if changed:
-            await self._store.transaction(lighten)
-        return light
 
     def _remember(self, conversation: ConversationId, past: tuple[StoredTurn, ...], changes: int) -> None:
         """Caches what was read after that many changes, unless there was another since."""

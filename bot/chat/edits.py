@@ -100,7 +100,13 @@ class Revisions:
             for conversation, turn in over:
                 unsent = repos.outbox.unsent_parts(conversation, turn)
                 repos.forgetting.turns(turn, now=now)
-                self._put_notice(repos, conversation, turn, unsent, now)
+                replies = [reply for line in unsent if isinstance(reply := load_outgoing(line), Reply)]
+                if replies:  # the answer expires before it is sent: a notice says so
+                    with use_language(self._turns.language(repos, conversation)):
+                        text = say(phrases.ANSWER_EXPIRED)
+                    notice = Reply(chat=replies[0].chat, content=Styled(text=text), ok=False)
+                    replaces = repos.statuses.current(turn)
+                    outgoing.add_message(repos, conversation, turn, notice, now, replaces=replaces)
             chat_settings.expire(repos, now)
             return len(over)
 
@@ -312,8 +318,6 @@ class Revisions:
             change.repos.inbox.settle(change.item.id)
         return is_admitted
 
-    # Said about it
-
     def _put_word(self, change: _Change, turn: TurnId) -> None:
         """Says that there is no answer to the other messages of a turn, if it has any."""
         others = change.repos.inbox.names(turn, besides=change.known.root)
@@ -323,15 +327,3 @@ class Revisions:
             text = say(phrases.ANSWER_TAKEN_BACK)
         word = Reply(chat=change.chat, content=Styled(text=text), ok=False, answers=tuple(map(SentId, others)))
         outgoing.add_message(change.repos, change.conversation, turn, word, change.now)
-
-    def _put_notice(
-        self, repos: Repositories, conversation: ConversationId, turn: TurnId, unsent: tuple[bytes, ...], now: datetime
-    ) -> None:
-        """Replaces an answer that expires before it is sent by a notice that says so."""
-        replies = [reply for line in unsent if isinstance(reply := load_outgoing(line), Reply)]
-        if not replies:
-            return
-        with use_language(self._turns.language(repos, conversation)):
-            text = say(phrases.ANSWER_EXPIRED)
-        notice = Reply(chat=replies[0].chat, content=Styled(text=text), ok=False)
-        outgoing.add_message(repos, conversation, turn, notice, now, replaces=repos.statuses.current(turn))

@@ -125,20 +125,19 @@ def _shown(value: object) -> str:
 
 def _when(wish: Wish) -> str:
     """Returns when something is due: `every Monday and Wednesday at 18:00, from 24 December 2026`."""
-    words = _first(wish) if wish.repeat is None else _again(wish)
     repeat = wish.repeat
-    if repeat is not None and repeat.count is not None:
-        words = say(phrases.WHEN_COUNTED, when=words, count=repeat.count)
-    if repeat is not None and repeat.until is not None:
-        words = say(phrases.WHEN_UNTIL, when=words, day=long_day(repeat.until))
+    if repeat is not None:
+        words = _again(wish)
+        if repeat.count is not None:
+            words = say(phrases.WHEN_COUNTED, when=words, count=repeat.count)
+        if repeat.until is not None:
+            words = say(phrases.WHEN_UNTIL, when=words, day=long_day(repeat.until))
+    elif wish.delay_seconds is not None:
+        words = say(phrases.WHEN_IN, duration=duration(wish.delay_seconds))
+    else:
+        at = datetime.fromisoformat(wish.local or "")
+        words = say(phrases.WHEN_AT, day=long_day(at, with_weekday=True), time=f"{at:%H:%M}")
     return words if wish.timezone is None else f"{words} ({plain_name(wish.timezone)})"
-
-
-def _first(wish: Wish) -> str:
-    if wish.delay_seconds is not None:
-        return say(phrases.WHEN_IN, duration=duration(wish.delay_seconds))
-    at = datetime.fromisoformat(wish.local or "")
-    return say(phrases.WHEN_AT, day=long_day(at, with_weekday=True), time=f"{at:%H:%M}")
 
 
 def _again(wish: Wish) -> str:

@@ -45,25 +45,20 @@ class Notice:
         return phrases.notice(self.kind, self.subject)
 
 
+@dataclass(frozen=True, slots=True)
 class Admins:
     """The admins of one account, as recipients of notices."""
 
-    def __init__(
-        self,
-        clock: Clock,
-        *,
-        listed: Callable[[], frozenset[str]],
-        language: Callable[[Repositories, ConversationId], Language],
-    ) -> None:
-        """`listed` returns their uuids and numbers; `language` returns a conversation's language."""
-        self._clock = clock
-        self._listed = listed
-        self.language = language
+    clock: Clock
+    listed: Callable[[], frozenset[str]]
+    """Returns their uuids and numbers."""
+    language: Callable[[Repositories, ConversationId], Language]
+    """Returns a conversation's language."""
 
     @property
     def are_numbers_listed(self) -> bool:
         """Whether any admin is listed by a number, so that contacts are needed to identify them."""
-        return any(entry.startswith("+") for entry in self._listed())
+        return any(entry.startswith("+") for entry in self.listed())
 
     def tell(
         self,
@@ -74,7 +69,7 @@ class Admins:
         besides: Collection[PersonId] = (),
     ) -> bool:
         """Puts words into the chat of every admin who has one, within a transaction; returns whether there was any."""
-        now = self._clock.now()
+        now = self.clock.now()
         chats = [(admin, place) for admin, place in self.chats(repos, contacts) if admin not in besides]
         for admin, conversation in chats:
             with use_language(self.language(repos, conversation)):
@@ -86,18 +81,15 @@ class Admins:
 
     def chats(self, repos: Repositories, contacts: Iterable[Contact]) -> list[tuple[PersonId, ConversationId]]:
         """Returns each admin who has a chat with Aldis, in which nothing is held, and that chat."""
-        held = repos.holds.all()
-        known = ((admin, repos.conversations.at(ChatId.direct(admin))) for admin in self._known(repos, contacts))
-        return sorted((admin, place) for admin, place in known if place is not None and place not in held)
-
-    def _known(self, repos: Repositories, contacts: Iterable[Contact]) -> frozenset[PersonId]:
-        listed = self._listed()
+        held, listed = repos.holds.all(), self.listed()
         by_number = {
             contact.person
             for contact in contacts
             if contact.number in listed and repos.people.number_of(contact.person, {contact.number or ""}) is not None
         }
-        return frozenset({PersonId(entry) for entry in listed if not entry.startswith("+")} | by_number)
+        admins = {PersonId(entry) for entry in listed if not entry.startswith("+")} | by_number
+        known = ((admin, repos.conversations.at(ChatId.direct(admin))) for admin in admins)
+        return sorted((admin, place) for admin, place in known if place is not None and place not in held)
 
 
 class Notices:

@@ -86,7 +86,11 @@ def offer(spec: ToolSpec, *, in_brief: bool = False) -> ToolOffer:
     parameters = spec.parameters if spec.server else brief(spec.parameters, without=rare)
     begins = " ".join(spec.description[:_MAX_LINE_CHARACTERS].split())
     sentence = re.split(r"[.;:] ", begins, maxsplit=1)[0].removesuffix(".")
-    line = f"{_signature(spec.name, parameters)}: {spec.seldom or sentence}{cost}"
+    # `name(needed, choice: a|b, may_be_left_out?)`
+    properties: Mapping[str, Any] = parameters.get("properties", {})
+    needed = parameters.get("required", ())
+    signature = ", ".join(_argument(key, value, is_needed=key in needed) for key, value in properties.items())
+    line = f"{spec.name}({signature}): {spec.seldom or sentence}{cost}"
     return ToolOffer(
         name=spec.name,
         description=f"{spec.description}{cost}{more}",
@@ -128,13 +132,6 @@ def _brief(schema: Mapping[str, Any]) -> dict[str, Any]:
         properties = cast("dict[str, dict[str, Any]]", found["properties"])
         found["properties"] = {name: _brief(value) for name, value in properties.items()}
     return found
-
-
-def _signature(name: str, parameters: Mapping[str, Any]) -> str:
-    """`name(needed, choice: a|b, may_be_left_out?)`."""
-    properties: Mapping[str, Any] = parameters.get("properties", {})
-    needed = parameters.get("required", ())
-    return f"{name}({', '.join(_argument(key, value, is_needed=key in needed) for key, value in properties.items())})"
 
 
 def _argument(name: str, schema: Mapping[str, Any], *, is_needed: bool) -> str:

@@ -21,6 +21,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
@@ -48,29 +49,21 @@ _MAX_EDITS = 8
 """The limit for one message, including the answer; Signal's own apps stop at ten."""
 
 
+@dataclass(frozen=True, slots=True)
 class StatusMessages:
     """Shows running turns, or with the mode `off` nothing."""
 
-    def __init__(
-        self,
-        store: Store,
-        clock: Clock,
-        *,
-        mode: Mode,
-        after_seconds: float = AFTER_SECONDS,
-        pause_seconds: float = PAUSE_SECONDS,
-    ) -> None:
-        self._store = store
-        self._clock = clock
-        self._mode: Mode = mode
-        self._after_seconds = after_seconds
-        self._pause_seconds = pause_seconds
+    store: Store
+    clock: Clock
+    mode: Mode
+    after_seconds: float = AFTER_SECONDS
+    pause_seconds: float = PAUSE_SECONDS
 
     @asynccontextmanager
     async def show(self, turn: Turn) -> AsyncGenerator["StatusMessage"]:
         """Shows this turn until the end of the context, and puts nothing for it afterwards."""
         showing = StatusMessage()
-        if self._mode == "off" or turn.replaces is not None:
+        if self.mode == "off" or turn.replaces is not None:
             yield showing
             return
         task = asyncio.create_task(self._keep_showing(turn, showing), name="live")
@@ -83,9 +76,9 @@ class StatusMessages:
                 _log.warning("the progress of turn %d could not be shown: %s", turn.id, describe_error(error))
 
     async def _keep_showing(self, turn: Turn, showing: "StatusMessage") -> None:
-        await asyncio.sleep(self._after_seconds)
+        await asyncio.sleep(self.after_seconds)
         shown: Styled | None = None
-        pause_seconds = self._pause_seconds
+        pause_seconds = self.pause_seconds
         while True:
             showing.changed.clear()
             content = showing.content()
@@ -106,9 +99,9 @@ class StatusMessages:
             last=False,
             answers=tuple(message.sent_at for message in turn.incoming),
         )
-        in_group, now = turn.group is not None, self._clock.now()
+        in_group, now = turn.group is not None, self.clock.now()
         try:
-            return await self._store.transaction(
+            return await self.store.transaction(
                 lambda repos: repos.outbox.put_status(
                     turn.conversation, turn.id, dump_value(reply), in_group=in_group, now=now, max_edits=_MAX_EDITS
                 )
@@ -174,23 +167,18 @@ class Reactions:
         self._transport = transport
         self._store = store
         self._clock = clock
-        self._emoji = emoji
+        self.emoji = emoji
         self._after_seconds = after_seconds
         self._standing: dict[_Place, tuple[asyncio.Event, asyncio.Task[None]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    @property
-    def are_wanted(self) -> bool:
-        """Whether there are marks at all."""
-        return self._emoji is not None
-
     def put(self, messages: Iterable[Incoming], *, may_stand: bool = False) -> None:
         """Marks these messages soon, unless they are marked. `may_stand`: an earlier process may have marked them."""
-        for message in messages if self._emoji else ():
+        for message in messages if self.emoji else ():
             place = (message.chat, message.author, message.sent_at)
             if place not in self._standing:
                 over = asyncio.Event()
-                task = asyncio.create_task(self._marked(place, over, self._emoji or "", may_stand), name="mark")
+                task = asyncio.create_task(self._marked(place, over, self.emoji or "", may_stand), name="mark")
                 self._standing[place] = over, task
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)

@@ -142,7 +142,7 @@ class Worker:
         try:
             await self.urgent_items.begin_all(self.tasks, group)
             await self._take_all(group)
-            if self._is_more_waiting and self.reactions.are_wanted:
+            if self._is_more_waiting and self.reactions.emoji is not None:
                 await self._mark_waiting()
         except StoreError as error:
             self._unread.tell(f"the inbox cannot be read: {error}", logging.ERROR)

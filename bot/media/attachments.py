@@ -40,8 +40,6 @@ MAX_PAGES, MAX_TEXT_CHARS = 50, 30_000
 _MAX_NATIVE_BYTES = 8_000_000
 _MAX_NATIVE_PAGES = 100
 """For a PDF that is passed on as it is; vendors accept 100 pages and 32 MB per request, all messages together."""
-_PAUSE_SECONDS = 5.0
-"""Before a file is fetched once more from a bridge that is away."""
 _PICTURE_SECONDS = 30.0
 _UNREADABLE = "which cannot be read here"
 
@@ -113,21 +111,15 @@ class _PictureFacts(BaseModel):
     is_animation: bool
 
 
+@dataclass(frozen=True, slots=True)
 class AttachmentReader:
     """Reads what came with messages. `speech` None means that recordings cannot be transcribed here."""
 
-    def __init__(
-        self,
-        transport: Transport,
-        sandbox: Sandbox,
-        *,
-        speech: Speech | None = None,
-        pause_seconds: float = _PAUSE_SECONDS,
-    ) -> None:
-        self._transport = transport
-        self._speech = speech
-        self._pause_seconds = pause_seconds
-        self._sandbox = sandbox
+    transport: Transport
+    sandbox: Sandbox
+    speech: Speech | None = None
+    pause_seconds: float = 5.0
+    """Before a file is fetched once more from a bridge that is away."""
 
     async def read_attachment(
         self, chat: ChatId, attachment: Attachment, *, number: int, may_spend: MaySpend, person: str = ""
@@ -169,14 +161,14 @@ class AttachmentReader:
 
     async def _fetched(self, chat: ChatId, attachment: Attachment) -> bytes:
         try:
-            return await self._transport.attachment(chat, attachment, max_bytes=MAX_BYTES)
+            return await self.transport.attachment(chat, attachment, max_bytes=MAX_BYTES)
         except Disconnected as error:
             _log.warning("a file cannot be fetched now: %s", error)
-            await asyncio.sleep(self._pause_seconds)
-            return await self._transport.attachment(chat, attachment, max_bytes=MAX_BYTES)
+            await asyncio.sleep(self.pause_seconds)
+            return await self.transport.attachment(chat, attachment, max_bytes=MAX_BYTES)
 
     async def _picture(self, data: bytes, kind: FileKind, person: str) -> FileDescription:
-        facts, made = await self._sandbox.open(
+        facts, made = await self.sandbox.open(
             "pictures", data, kind.name, timeout_seconds=_PICTURE_SECONDS, person=person
         )
         known = check_facts(_PictureFacts, facts)
@@ -185,7 +177,7 @@ class AttachmentReader:
         return FileDescription(what, "which is attached", medium=picture)
 
     async def _paper(self, data: bytes, kind: FileKind, name: str, person: str) -> FileDescription:
-        paper = await read_pdf(self._sandbox, data, max_chars=MAX_TEXT_CHARS, max_pages=MAX_PAGES, person=person)
+        paper = await read_pdf(self.sandbox, data, max_chars=MAX_TEXT_CHARS, max_pages=MAX_PAGES, person=person)
         what = f"{kind.what} of {_counted(paper.pages, 'page')}"
         part = "" if paper.pages_read == paper.pages else f" (the first {_counted(paper.pages_read, 'page')} of it)"
         if len(data) <= _MAX_NATIVE_BYTES and paper.pages <= _MAX_NATIVE_PAGES:
@@ -198,7 +190,7 @@ class AttachmentReader:
     async def _recording(
         self, data: bytes, kind: FileKind, what: str, may_spend: MaySpend
     ) -> tuple[FileDescription, Fee | None]:
-        if self._speech is None:
+        if self.speech is None:
             return FileDescription(what, "which cannot be listened to: no audio service is set up here"), None
         if kind.name == "aac":
             (sound, seconds), ending = await asyncio.to_thread(as_m4a, data), "m4a"
@@ -206,11 +198,11 @@ class AttachmentReader:
             sound, seconds, ending = data, await asyncio.to_thread(seconds_of, data), kind.name
         if len(sound) > MAX_AUDIO_BYTES:
             return FileDescription(what, _too_large(MAX_AUDIO_BYTES)), None
-        fee = self._speech.listening_fee(sound, ending, seconds=seconds)
+        fee = self.speech.listening_fee(sound, ending, seconds=seconds)
         if fee.cost_usd and not await may_spend(fee):
             rest = "which was not listened to: that would cost more than may still be spent"
             return FileDescription(what, rest), None
-        words, fee = await self._speech.transcribe(sound, ending, seconds=seconds)
+        words, fee = await self.speech.transcribe(sound, ending, seconds=seconds)
         what = f"{what} of {_counted(round(seconds), 'second')}" if seconds else what
         rest = TRANSCRIPT if words else "in which no words were understood"
         if words is None:

@@ -11,7 +11,7 @@ Checking and reserving is one transaction, so turns side by side cannot spend th
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import product
 from typing import get_args
@@ -67,26 +67,18 @@ def used_up(limits: BudgetSettings, spent: Mapping[tuple[Scope, Span], Decimal])
     return UsedUp(scope=scope, span=span, renews=limit > 0)
 
 
+@dataclass(frozen=True, slots=True)
 class Budget:
     """The budgets of one store, and what is written into its ledger."""
 
-    def __init__(
-        self,
-        store: Store,
-        clock: Clock,
-        limits: BudgetSettings,
-        *,
-        timezone: str,
-        priced: Callable[[str | None], PricedModel | None] = lambda _: None,
-    ) -> None:
-        """`priced` returns the model a choice means, with its price; None if unknown."""
-        self._store = store
-        self._clock = clock
-        self._limits = limits
-        self._timezone = timezone
-        self._priced = priced
-        self._complained_of: set[str] = set()
-        """The models whose unknown or estimated costs were already logged."""
+    store: Store
+    clock: Clock
+    limits: BudgetSettings
+    timezone: str
+    priced: Callable[[str | None], PricedModel | None] = lambda _: None
+    """Returns the model a choice means, with its price; None if unknown."""
+    complained_of: set[str] = field(default_factory=set[str])
+    """The models whose unknown or estimated costs were already logged."""
 
     def reserve(
         self,
@@ -117,25 +109,25 @@ class Budget:
 
     def used_up(self, repos: Repositories, payer: Payer, more_usd: Decimal = Decimal(0)) -> UsedUp | None:
         """The limit that is reached, or would be with so much more, within a transaction; None: there is money left."""
-        if not limits_anything(self._limits, in_group=payer.group is not None):
+        if not limits_anything(self.limits, in_group=payer.group is not None):
             return None
-        totals = repos.ledger.totals(payer.person, payer.group, periods(self._clock.now(), self._timezone))
-        return used_up(self._limits, {(one.scope, one.period): one.cost_usd + more_usd for one in totals})
+        totals = repos.ledger.totals(payer.person, payer.group, periods(self.clock.now(), self.timezone))
+        return used_up(self.limits, {(one.scope, one.period): one.cost_usd + more_usd for one in totals})
 
     async def used_share(self) -> Mapping[str, float]:
         """The used share of the limits that apply to everybody together; raises StoreError if it cannot be read."""
-        now = periods(self._clock.now(), self._timezone)
-        totals = await self._store.read(lambda repos: repos.ledger.totals(None, None, now))
+        now = periods(self.clock.now(), self.timezone)
+        totals = await self.store.read(lambda repos: repos.ledger.totals(None, None, now))
         shares: dict[str, float] = {}
         for total in totals:
-            limit = limit_usd(self._limits, "all", total.period)
+            limit = limit_usd(self.limits, "all", total.period)
             if limit is not None:
                 shares[total.period] = float(total.cost_usd / limit) if limit else 1.0
         return shares
 
     def question(self, model: str | None, *, input_tokens: int, max_output_tokens: int) -> LedgerEntry:
         """The row of a question to a model, with the estimate of its cost; without one if its price is unknown."""
-        found = self._priced(model)
+        found = self.priced(model)
         return LedgerEntry(
             kind="model",
             name=found.name if found else model or "model",
@@ -146,12 +138,12 @@ class Budget:
 
     def with_cost(self, attempt: Attempt, *, input_tokens: int, max_output_tokens: int) -> Attempt:
         """A failed try with the estimate of its cost if the vendor gave none: vendors bill what was written by then."""
-        found = self._priced(f"{attempt.provider}/{attempt.model}") if attempt.cost_usd is None else None
+        found = self.priced(f"{attempt.provider}/{attempt.model}") if attempt.cost_usd is None else None
         return replace(attempt, cost_usd=_estimate(found, input_tokens, max_output_tokens)) if found else attempt
 
     def with_estimate(self, completion: Completion, *, input_tokens: int, written_tokens: int) -> Completion:
         """An answer whose server does not report usage, with an estimated cost if the model has a price."""
-        found = self._priced(f"{completion.provider}/{completion.model}")
+        found = self.priced(f"{completion.provider}/{completion.model}")
         if found is None or found.price.is_free:
             return completion
         usage = completion.usage
@@ -161,12 +153,12 @@ class Budget:
     def complain(self, completion: Completion) -> None:
         """Logs once that the cost of a model's answers is unknown, or an estimate."""
         model, is_estimated = completion.model, completion.is_estimated
-        if (completion.cost_usd is None or is_estimated) and model not in self._complained_of:
-            self._complained_of.add(model)
+        if (completion.cost_usd is None or is_estimated) and model not in self.complained_of:
+            self.complained_of.add(model)
             _log.warning("%s", unknown_cost(model, completion.usage, is_estimated=is_estimated))
 
     def _add(self, repos: Repositories, payer: Payer, entries: tuple[LedgerEntry, ...]) -> int:
-        return repos.ledger.add(payer.conversation, payer.turn, payer.person, entries, now=self._clock.now())
+        return repos.ledger.add(payer.conversation, payer.turn, payer.person, entries, now=self.clock.now())
 
 
 def _estimate(found: PricedModel, input_tokens: int, max_output_tokens: int) -> Decimal | None:
