@@ -140,7 +140,15 @@ class _Page:
         if is_flush:
             prefix = (prefix.rstrip() + "\n" if is_first else "") + others
         self._put(prefix, PLAIN)
-        self._write(content, others, is_code=is_flush)
+        # A style continues over a line's indentation, but over a quote's bar only in code.
+        for text, styles in content:
+            first_line, *lines = text.split("\n")
+            self._put(first_line, styles)
+            for line in lines:
+                self._put("\n" + others, styles if is_flush or not others.strip() else PLAIN)
+                self._put(line, styles)
+            if self.room_chars <= 0:
+                break
 
     def _close_container(self) -> None:
         """Leaves a quote or an item; one without content consists of its marker."""
@@ -150,17 +158,6 @@ class _Page:
 
     def _next_prefix(self) -> str:
         return "".join(container.prefix() for container in self.containers)
-
-    def _write(self, pieces: Iterable[Piece], prefix: str, *, is_code: bool) -> None:
-        """Adds the pieces; a style continues over a line's indentation, but over a quote's bar only in code."""
-        for text, styles in pieces:
-            first, *others = text.split("\n")
-            self._put(first, styles)
-            for line in others:
-                self._put("\n" + prefix, styles if is_code or not prefix.strip() else PLAIN)
-                self._put(line, styles)
-            if self.room_chars <= 0:
-                break
 
     def _put(self, text: str, styles: Styles) -> None:
         if text:
@@ -219,18 +216,14 @@ def _rows(blocks: Iterator[Token], lines: Sequence[str]) -> list[list[Cell]]:
             case "inline":
                 rows[-1].append([(_BREAK_TAG.sub("\n", text), styles) for text, styles in _words(block)])
             case "tr_close":
-                rows[-1][-1] += _surplus(line, len(rows[0]))
+                # What a row has beyond the header's columns, as written, because Markdown drops it.
+                cells = _CELL_BORDER.split(line.strip(" \t>"))
+                cells = cells[cells[0] == "" :]
+                surplus = [cell.strip() for cell in cells[len(rows[0]) :] if cell.strip()]
+                rows[-1][-1] += [("".join(f" | {cell}" for cell in surplus), PLAIN)] if surplus else []
             case _:
                 pass
     return rows
-
-
-def _surplus(line: str, columns: int) -> Cell:
-    """What a row has beyond the header's columns, as written, because Markdown drops it."""
-    cells = _CELL_BORDER.split(line.strip(" \t>"))
-    cells = cells[cells[0] == "" :]
-    surplus = [cell.strip() for cell in cells[columns:] if cell.strip()]
-    return [("".join(f" | {cell}" for cell in surplus), PLAIN)] if surplus else []
 
 
 def table(header: Sequence[Cell], rows: Sequence[Sequence[Cell]]) -> Iterator[Piece]:
@@ -242,20 +235,16 @@ def table(header: Sequence[Cell], rows: Sequence[Sequence[Cell]]) -> Iterator[Pi
             yield (" | " if index else ""), PLAIN
             yield from _shown(cell)
     elif is_even and sum(widths) + len(_GAP) * (len(widths) - 1) <= _GRID_CHARS:
-        yield from _grid(header, rows, widths)
+        rule: Sequence[Cell] = [[("─" * width, PLAIN)] for width in widths]
+        for index, row in enumerate((header, rule, *rows)):
+            missing = 0
+            yield ("\n" if index else ""), _CODE
+            for cell, width in zip(row, widths, strict=True):
+                yield " " * missing, _CODE
+                yield from ((text, styles | _CODE) for text, styles in _shown(cell))
+                missing = width - _width(cell) + len(_GAP)
     else:
         yield from _records(header, rows)
-
-
-def _grid(header: Sequence[Cell], rows: Sequence[Sequence[Cell]], widths: Sequence[int]) -> Iterator[Piece]:
-    rule: Sequence[Cell] = [[("─" * width, PLAIN)] for width in widths]
-    for index, row in enumerate((header, rule, *rows)):
-        missing = 0
-        yield ("\n" if index else ""), _CODE
-        for cell, width in zip(row, widths, strict=True):
-            yield " " * missing, _CODE
-            yield from ((text, styles | _CODE) for text, styles in _shown(cell))
-            missing = width - _width(cell) + len(_GAP)
 
 
 def _records(header: Sequence[Cell], rows: Sequence[Sequence[Cell]]) -> Iterator[Piece]:

@@ -146,10 +146,9 @@ def _image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdown
     if not state.src.startswith("![", state.pos, state.posMax):
         return False
     state.pos += 1
-    if link(state, silent):
-        return True
-    state.pos -= 1
-    return False
+    is_link = link(state, silent)
+    state.pos -= 0 if is_link else 1
+    return is_link
 
 
 def _delimit(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdown-it's signature
@@ -165,10 +164,8 @@ def _delimit(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdo
     else:
         for _ in range(length // size):
             state.push("text", "", 0).content = char * size
-            at, of_three = (
-                len(state.tokens) - 1,
-                length if size == 1 else 0,
-            )  # 0 exempts from CommonMark's rule of three
+            at = len(state.tokens) - 1
+            of_three = length if size == 1 else 0  # 0 exempts from CommonMark's rule of three
             state.delimiters.append(Delimiter(ord(char), of_three, token=at, end=-1, open=opens, close=closes))
     state.pos += length
     return True
@@ -192,19 +189,14 @@ def _flanks(state: StateInline, length: int) -> tuple[bool, bool]:
     start, end = state.pos, state.pos + length
     before = state.src[start - 1] if start else " "
     after, next_after = (state.src[end : min(end + 2, state.posMax)] + "  ")[:2]
-    if state.src[start] == "_":
-        return _underscore_flanks(before, after, next_after)
+    if state.src[start] == "_":  # names are full of them (`__init__.py`, `_id`): they count at certain word boundaries
+        opens = not after.isspace() and (before.isspace() or before in _AROUND_UNDERSCORES)
+        ends = after.isspace() or (after in _AFTER_UNDERSCORES and not next_after.isalnum() and after != "(")
+        return opens, ends and not before.isspace()
     opens = not (after.isspace() or after in _CLOSING or before in _ENDING or _is_in_word(before))
     closes = not (before.isspace() or before in _OPENING)
     is_tight = after.isalnum() and (_is_in_word(before) or unicodedata.category(before).startswith("P"))
     return opens, closes and (not is_tight or length == len("**") or bool(_EAST_ASIAN.search(before + after)))
-
-
-def _underscore_flanks(before: str, after: str, next_after: str) -> tuple[bool, bool]:
-    """For underscores, of which names are full (`__init__.py`, `_id`): they count only at a certain word boundary."""
-    opens = not after.isspace() and (before.isspace() or before in _AROUND_UNDERSCORES)
-    ends = after.isspace() or (after in _AFTER_UNDERSCORES and not next_after.isalnum() and after != "(")
-    return opens, ends and not before.isspace()
 
 
 def _is_in_word(char: str) -> bool:

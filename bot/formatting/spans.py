@@ -86,9 +86,7 @@ class StyledText:
 
 
 def overlapping(stretches: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int] | None:
-    """The first of these ordered, separate stretches that overlaps this one; None if none does. An equal `start` and
-    `end` mean a position between two characters.
-    """
+    """The first of these ordered, separate stretches that overlaps this one, which may be empty; None if none does."""
     at = bisect_right(stretches, start, key=lambda stretch: stretch[1])
     return stretches[at] if at < len(stretches) and stretches[at][0] < end else None
 

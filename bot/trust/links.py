@@ -112,15 +112,11 @@ class GivenAddresses:
     def spelling(self, address: str) -> str | None:
         """The address as it was given; None if it was not."""
         if address not in self._spellings:
-            self._spellings[address] = self._find(address)
+            spelling = address if _stands_in(self._words, address) else None
+            if spelling is None and "#" not in address:  # people get the spelling that was given
+                spelling = self._known.get(canonical_url(address) or "")
+            self._spellings[address] = spelling
         return self._spellings[address]
-
-    def _find(self, address: str) -> str | None:
-        if _stands_in(self._words, address):
-            return address
-        canonical = canonical_url(address)
-        # People get the spelling that was given.
-        return self._known.get(canonical) if canonical is not None and "#" not in address else None
 
     @cached_property
     def _known(self) -> Mapping[str, str]:

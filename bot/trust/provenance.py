@@ -51,9 +51,7 @@ def of_talk(messages: Iterable[Incoming]) -> Labels:
 
 
 def of_answer(answer: ToolAnswer, spec: ToolSpec | None, *, address: str | None, origins: Iterable[str]) -> Labels:
-    """The labels of a tool's answer. `address` is what it was to read; `origins` are the labels of what people had
-    Aldis keep and the tool looked up.
-    """
+    """The labels of a tool's answer: `address` is what it was to read, `origins` label what people had Aldis keep."""
     if not answer.ok and '"untrusted_data"' not in answer.content:
         # Aldis's own words about why it failed; that something does not exist may be private, too.
         is_telling = spec is not None and spec.is_private and any(code in answer.content for code in _TELLING)
@@ -72,9 +70,9 @@ def of_persona(persona: Persona | None) -> Labels:
 
 def correct_labels(asked: UserMessage, message: Incoming) -> UserMessage:
     """A question whose words are now those of this message, with the labels these add."""
-    return (
-        asked if asked.labels is None else replace(asked, labels=join_labels([asked.labels, of_question((message,))]))
-    )
+    if asked.labels is None:
+        return asked
+    return replace(asked, labels=join_labels([asked.labels, of_question((message,))]))
 
 
 def own_words(messages: Iterable[Incoming], person: str) -> str:
@@ -249,4 +247,4 @@ def urls_of(data: Mapping[str, Any], name: str) -> Iterator[str]:
             case {"url": str(url)}:
                 yield url
             case _:
-                continue
+                pass

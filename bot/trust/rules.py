@@ -128,21 +128,17 @@ def addresses_in(text: str) -> tuple[str, ...]:
 
 
 def _bare(match: re.Match[str], text: str) -> str:
-    """The address without what surrounds it."""
-    bare = _balanced(match[0]).rstrip(_AT_THE_END)
-    before = text[match.start() - 1] if match.start() else ""
-    return bare.rstrip(before).rstrip(_AT_THE_END) if before in _EMPHASIS else bare
-
-
-def _balanced(url: str) -> str:
-    """The address up to the first bracket that closes something opened before it."""
-    awaited: list[str] = []
-    for at, sign in enumerate(url):
+    """The address without what surrounds it, up to the first bracket that closes something opened before it."""
+    bare, awaited = match[0], list[str]()
+    for at, sign in enumerate(match[0]):
         if sign in _PAIRS:
             awaited.append(_PAIRS[sign])
         elif sign in _CLOSING and (not awaited or awaited.pop() != sign):
-            return url[:at]
-    return url
+            bare = match[0][:at]
+            break
+    bare = bare.rstrip(_AT_THE_END)
+    before = text[match.start() - 1] if match.start() else ""
+    return bare.rstrip(before).rstrip(_AT_THE_END) if before in _EMPHASIS else bare
 
 
 MESSAGE_END = "\f"

@@ -40,20 +40,18 @@ class Secrets:
         """Returns a model's message without secrets; its vendor's blocks stay unchanged."""
         if self._pattern is None:
             return message
-        parts = tuple(self._cut_parts(message))
-        return message if parts == message.parts else replace(message, parts=parts)
-
-    def _cut_parts(self, message: AssistantMessage) -> Iterator[AssistantPart]:
+        parts: list[AssistantPart] = []
         for part in message.parts:
             match part:
                 case Text():
-                    yield Text(text=self.cut(part.text))
+                    parts.append(Text(text=self.cut(part.text)))
                 case ToolCall():
                     arguments = cast("Mapping[str, object]", self._cut_value(dict(part.arguments)))
                     malformed = None if part.malformed is None else self.cut(part.malformed)
-                    yield ToolCall(id=part.id, name=part.name, arguments=arguments, malformed=malformed)
+                    parts.append(ToolCall(id=part.id, name=part.name, arguments=arguments, malformed=malformed))
                 case _:
-                    yield part
+                    parts.append(part)
+        return message if tuple(parts) == message.parts else replace(message, parts=tuple(parts))
 
     def _cut_value(self, value: object, depth: int = 0) -> object:
         match value:
