@@ -50,10 +50,9 @@ class CallRate:
 
 
 class Quota:
-    """Limits what is admitted: messages a minute from one person and in one conversation, and messages that wait.
+    """Limits messages a minute from one person and in one conversation, commands included, and messages that wait.
 
-    Commands count as messages. Edits, deletions and reactions have a separate limit that is ten times as high:
-    what must disappear is not kept because its author wrote a lot.
+    Edits, deletions and reactions have a limit ten times as high: what must disappear does so however much was written.
     Checking and counting are separate, so that only what was stored counts.
     """
 

@@ -176,10 +176,7 @@ _COMMAND = re.compile(rf"/({_NAME})[.,:;!…\u200b\u2060\ufeff]*(?:\s+(.*))?", r
 
 
 def route(event: Event | None, *, name: str, answers_always: bool = False) -> Route:
-    """Decides where an event goes. `name` is what people call Aldis in groups.
-
-    `answers_always`: in this group every message is meant for Aldis.
-    """
+    """Decides where an event goes; people call Aldis by `name`; `answers_always`: in this group it is always meant."""
     match event:
         case None:
             return Ignore(reason="unreadable")

@@ -63,13 +63,10 @@ class Agent:
     """Speaks the answers to voice notes; None: they stay text."""
 
     async def answer(self, turn: Turn, journal: Journal, on_progress: OnProgress) -> Outcome | Pause:
-        """The outcome of a turn, or a pause if a person must first agree to something it wants to do.
+        """The outcome of a turn, failures and a used-up budget too, or a pause if a person must first agree.
 
-        Failures of models and tools are outcomes too, and so is a used-up budget. An answer is never put at risk for
-        its sound.
-
-        Raises:
-            StoreError: a step could not be journaled; the turn can be tried again later.
+        An answer is never put at risk for its sound.
+        Raises `StoreError` if a step could not be journaled; the turn can be tried again later.
         """
         now, settings = asyncio.get_running_loop().time, self.models.settings
         most = settings.worker.turn_timeout_seconds

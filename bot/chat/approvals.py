@@ -52,10 +52,7 @@ class Approvals:
     async def decide(
         self, conversation: ConversationId, verdict: Verdict, *, is_admin: bool, item: InboxId, follows: bool = False
     ) -> bool:
-        """Accepts a verdict and settles the item it came in; returns whether a turn was waiting for it.
-
-        `follows`: its author said something else before it that is not answered yet.
-        """
+        """Accepts a verdict and settles its item if a turn waits for it; `follows`: its author asked more before it."""
 
         def accept(repos: Repositories) -> bool:
             if verdict.target is not None:
@@ -116,7 +113,6 @@ class Approvals:
         return True
 
     def _show_again(self, repos: Repositories, conversation: ConversationId, one: _Waiting, message: Incoming) -> None:
-        """Repeats the open question, so that it is the last thing said."""
         if not one.asked.question:
             self._turns.tell(repos, conversation, message, phrases.WHICH_QUESTION)
             return

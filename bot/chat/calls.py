@@ -82,8 +82,7 @@ class Calls:
         """The index of the first run since something was done: what earlier ones looked at may have changed."""
 
     def read(self, completion: Completion, number: int) -> Completion:
-        """A turn's `number`th completion without secrets, and with its calls under the tools' own names, before
-        anything is decided about them; calls beyond the limit are dropped.
+        """A turn's `number`th completion without secrets, its calls under the tools' own names and within the limit.
 
         Each call gets an id of our own, because vendors and local servers reuse theirs across turns.
         """
@@ -189,7 +188,7 @@ class Calls:
         return timedelta(0) < until - turn.loaded_at <= self._patience  # longer: the clock was set back, and it is over
 
     async def _objects(self, call: ToolCall) -> bool:
-        """Whether the tool cannot do what a person would be asked about; what one was asked about can be done."""
+        """Whether the tool cannot do it; what a person was asked about can be done."""
         found = None if call.id in self._journal.asked else await self._toolbox.objection(call, self._turn)
         if found is not None:
             self._objections[call.id] = found
@@ -266,11 +265,7 @@ def _key(call: ToolCall) -> str:
 
 
 async def side_by_side(jobs: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Returns what these give, in their order. When one fails, the others are ended.
-
-    Raises:
-        Exception: the first error, as it is: callers that wait for its kind do not look into groups.
-    """
+    """Returns what these give, in order. When one fails, the others are ended, and its error is raised as it is."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(job) for job in jobs]

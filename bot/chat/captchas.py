@@ -38,10 +38,7 @@ class Captchas:
     async def solve(self, pasted: str) -> None:
         """Submits a pasted solution and sends whatever was waiting.
 
-        Raises:
-            CallRefused: it is no solution, or Signal refuses it or wants none; the message says so.
-            Disconnected: the bridge cannot be reached; try again.
-            StoreError: it was accepted, but the waiting messages go out only at their scheduled time.
+        Raises `CallRefused` with the reason, `Disconnected`, or `StoreError` if what waits goes out when scheduled.
         """
         solution = solution_in(pasted)
         if solution is None or not isinstance(self._transport, Receipts):

@@ -166,9 +166,7 @@ def number_pages(data: Mapping[str, Any], pages: CitedPages) -> Mapping[str, Any
 
 
 def without_numbers(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns what a page or a search says, with round brackets around numbers that pages of the conversation may have:
-    a footnote that a model copies, or a citation that a page forges, would lead people to another source.
-    """
+    """Returns what a page or a search says, without numbers in square brackets that may be those of other pages."""
     return {name: _without_numbers(item, name, _MAX_DEPTH) for name, item in data.items()}
 
 
@@ -237,7 +235,7 @@ def _numbers(citation: re.Match[str]) -> list[int]:
 
 
 def _kept(piece: str, pages: Mapping[int, Page]) -> str:
-    """The piece with its citations, one by one, under the pages' numbers; those of unknown pages are removed."""
+    """The piece with its citations under the pages' numbers; those of unknown pages are removed."""
 
     def kept(citation: re.Match[str]) -> str:
         known = dict.fromkeys(pages[number].number for number in _numbers(citation) if number in pages)

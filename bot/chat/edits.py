@@ -55,9 +55,7 @@ class Revisions:
     def __init__(
         self, store: Store, clock: Clock, turns: Turns, *, deletes_answers: bool, asks_per_minute: int
     ) -> None:
-        """`asks_per_minute` is how many edits of one person ask a model. More are admitted, as the former words have to
-        go, and each would cost as much as a message.
-        """
+        """`asks_per_minute`: so many edits of one person ask a model; more are admitted, as former words must go."""
         self._asks, self._tellings = CallRate(asks_per_minute), CallRate(1)
         self._store = store
         self._clock = clock

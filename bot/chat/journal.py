@@ -217,7 +217,6 @@ class Journal:
             self._note(step)
 
     def _note(self, step: Step) -> None:
-        """Takes a step into account, whether it was written earlier or is to be written now."""
         match step:
             case Opened():
                 self.opened[step.attachment] = step.finding
@@ -279,10 +278,7 @@ class Journal:
             await self.keep_completion(self._answer)
 
     async def keep_completion(self, completion: Completion, *, hold: bool = False) -> None:
-        """Writes a completion with tool calls; with the first one, also the question it answers.
-
-        `hold` delays it until the next step, for calls that write one within milliseconds. That saves a commit.
-        """
+        """Writes a completion with tool calls, the first with the question; `hold`: with the next step's commit."""
         turn = self._turn
         asked = () if self.is_asked else (Asked(question=turn.question, settings=turn.settings),)
         self._answer = None

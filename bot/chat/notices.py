@@ -103,12 +103,9 @@ class Notices:
     async def settle(
         self, standing: Collection[tuple[str, Notice]], judged: Collection[str], contacts: Iterable[Contact] = ()
     ) -> int:
-        """Tells new notices and forgets those that are over; returns how many were sent.
+        """Tells new notices and forgets those that are over; returns how many were sent; raises `StoreError` if none.
 
         `standing` are the current notices with their topics; `judged` are the topics that were checked completely.
-
-        Raises:
-            StoreError: nothing was sent; try again later.
         """
         if not (standing or judged):
             return 0

@@ -287,16 +287,12 @@ _BUDGETS: Mapping[tuple[str, str], Sentence] = {
 
 
 def budget_used_up(scope: str, span: str, *, renews: bool) -> str:
-    """Returns what a person reads if the budget of a `person`, a `group` or `all` is used up for the `day` or `month`,
-    which `renews` or not.
-    """
+    """Returns what a person reads if the budget of this scope and span is used up, which `renews` or not."""
     return say(_BUDGETS[scope, span] if renews else BUDGET_NONE)
 
 
 def may_i(deeds: Sequence[Deed], cost_usd: Decimal, causes: Sequence[Source] = (), *, always: str | None = None) -> str:
-    """Asks whether all this may be done, and says why it asks. Without `causes`, the operator or the tool requires it.
-    `always` is the tool that can be allowed permanently; None: none can.
-    """
+    """Asks whether all this may be done, and why; `always` is the tool that can be allowed permanently, if any."""
     asked = [say(_MAY_I), "", *_numbered(deeds)]
     if len(deeds) == 1:
         below = ["", *(f"- {line}" for line in deeds[0].details)] if deeds[0].details else []
@@ -348,10 +344,7 @@ def _newest(sources: Sequence[Source]) -> Sequence[Source]:
 
 
 def repeats(every: str, interval: int, weekdays: Sequence[int], nth: int | None = None) -> str:
-    """Returns how often something repeats: every `interval` of `hour` ... `year`, on these days (Monday is 0).
-
-    `nth` selects one weekday of a month: 1 to 4, or -1 for the last.
-    """
+    """Returns how often something repeats, on these days (Monday is 0); `nth` is 1 to 4, or -1 for a month's last."""
     words = say(_REPEATS[every], count=interval)
     if nth is not None:
         return say(_NTH[nth], repeats=words, weekday=weekday(*weekdays))

@@ -129,9 +129,7 @@ def correct_question(asked: UserMessage, names: Collection[int], message: Incomi
 
 
 class PastTurn(tuple[Message, ...]):  # noqa: SLOT001  (computed values are cached beside the messages)
-    """The messages of one turn, from the question to the answer, and properties that every later question needs,
-    computed once because the messages never change.
-    """
+    """The messages of one turn, from the question to the answer, and what every later question needs of them."""
 
     @cached_property
     def tokens(self) -> int:
@@ -207,10 +205,9 @@ def words_of_question(asked: UserMessage) -> str:
 
 
 def sendable_turns(turns: Iterable[PastTurn], offers: Iterable[ToolOffer]) -> tuple[PastTurn, ...]:
-    """Earlier turns for a request that offers these tools.
+    """Earlier turns for a request that offers these tools; one that called others is reduced to question and answer.
 
-    A turn that called any other tool (switched off since, or gone) is reduced to question and answer: no vendor accepts
-    calls without tools, and a model that sees a call would repeat it.
+    No vendor accepts calls without tools, and a model that sees a call would repeat it.
     """
     names = {offer.name for offer in offers}
     return tuple([turn if turn.called <= names else PastTurn(filter(_is_plain, turn)) for turn in turns])

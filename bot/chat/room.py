@@ -175,11 +175,7 @@ def question_row(request: Request, budget: Budget) -> LedgerEntry:
 
 
 async def complete(provider: Provider, request: Request, budget: Budget) -> Completion:
-    """The completion, with its cost: an estimate if its server does not report usage.
-
-    Raises:
-        ProviderError: one of its kinds, see `bot.errors`; `attempts` has the tries with their likely costs.
-    """
+    """The completion with its cost, perhaps an estimate; raises `ProviderError`, whose `attempts` have likely costs."""
     try:
         completion = await provider.complete(request)
     except ProviderError as error:
@@ -259,9 +255,7 @@ class Requests:
         *,
         ends_at: float,
     ) -> None:
-        """`offers` are all tools of the turn; `ends_at` is when the models must have come to an end, on the loop's
-        clock.
-        """
+        """`offers` are all tools of the turn; `ends_at` is when the models must have ended, on the loop's clock."""
         self._models, self._turn, self._journal = models, turn, journal
         self._on_progress, self._ends_at = on_progress, ends_at
         self._all_offers = tuple(offers)

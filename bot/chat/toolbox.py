@@ -79,9 +79,7 @@ class Toolbox:
         prefixes: Mapping[str, str] | None = None,
         on_run: Callable[[ToolRun], None] = lambda _: None,
     ) -> None:
-        """`approve` names the tools whose every call a person must approve; `all` means every tool. `prefixes` gives
-        the name prefix of each server's tools. `on_run` is called with each run.
-        """
+        """`approve` names tools that need a yes each time, or says `all`; `prefixes` are those of servers' tools."""
         self._on_run = on_run
         self._approve = frozenset(approve)
         self._prefixes = prefixes or {}
@@ -149,9 +147,7 @@ class Toolbox:
     def approval(
         self, call: ToolCall, labels: Labels, person: PersonId, words: str, *, in_group: bool = False
     ) -> tuple[Source, ...] | None:
-        """Returns why a person must agree before the call runs, given the labels of the request and the person's own
-        words; empty if the tool's author or the operator requires it. None: no one has to agree.
-        """
+        """Returns why a person must agree before the call runs; empty: its author or the operator says so; None: no."""
         spec = self.spec(call.name)
         approval = None if spec is None else approval_of(spec, call)
         if spec is None or approval is None:
@@ -176,8 +172,7 @@ class Toolbox:
         return causes if causes or is_wanted or (approval == "unless_named" and not is_named) else None
 
     def allowance(self, call: ToolCall, labels: Labels) -> Allowance | None:
-        """Returns what a person asked about this call could allow permanently, given the labels of the request; None:
-        nothing.
+        """Returns what a person asked about this call could allow permanently; None: nothing.
 
         Excludes calls that only look, that cost money, that the operator or the tool's author wants approved each time,
         or that disclose anything private to strangers.
@@ -220,10 +215,10 @@ class Toolbox:
         words: str = "",
         pages: CitedPages | None = None,
     ) -> ToolRun:
-        """Runs one call of a turn.
+        """Runs one call of a turn; raises nothing but cancellation.
 
         `labels` are those of what the call was made from, None if unknown; `words` are the person's own; `pages` are
-        those of the conversation, for numbering what is found. Raises nothing but cancellation.
+        those of the conversation, for numbering what is found.
         """
         tool = self._tools.get(call.name)  # by the time of the answer there may be another, or none
         if tool is None:

@@ -76,11 +76,7 @@ class TurnTasks:
 
     @contextmanager
     def answering(self, turn: TurnId) -> Generator[None]:
-        """Surrounds the agent's work on a turn of the current task, which a stop interrupts.
-
-        Raises:
-            TurnStopped: in place of the cancellation that stopped it, or at once if it was stopped before.
-        """
+        """Surrounds the agent's work on this task's turn; raises `TurnStopped` if a stop interrupts or precedes it."""
         if turn in self._stopped:
             raise TurnStopped
         one = self._running.get(turn)

@@ -45,9 +45,7 @@ class Turns:
         language: Language = "en",
         budget: Budget | None = None,
     ) -> None:
-        """`language` is what Aldis speaks until it knows the language of a conversation's people. `budget` limits what
-        turns may spend; None: nothing does.
-        """
+        """`language` is spoken until that of a conversation's people is known; `budget` None: nothing limits turns."""
         self._store = store
         self._clock = clock
         self._timezone = timezone
@@ -110,10 +108,7 @@ class Turns:
         return Journal(self._store, turn, self.budget)
 
     async def keep(self, turn: Turn, outcome: Outcome) -> bool:
-        """Stores everything the turn caused in one transaction: either all of it happened, or nothing.
-
-        Returns whether it was stored: a question that was taken back meanwhile gets no answer.
-        """
+        """Stores all that the turn caused, or nothing if its question was taken back; returns whether it did."""
         replies = await self._replies(turn, outcome)
         is_gone = turn.expires_at is not None and turn.expires_at <= self._clock.now() and not self._clock.doubt()
         # A turn that expired while it ran is answered, but not remembered.
@@ -175,10 +170,7 @@ class Turns:
         await self._store.transaction(put_off)
 
     def _replace(self, repos: Repositories, turn: Turn, calls: Iterable[ToolCall]) -> bool:
-        """Ends open questions about the same wish as these calls, within a transaction; returns whether there were any.
-
-        What else the messages of such a turn ask is answered all the same.
-        """
+        """Ends open questions about the same wish as these calls; returns whether there were any."""
         if not turn.open_questions:
             return False
         waiting, calls = repos.inbox.put_off_turns(turn.conversation), tuple(calls)
@@ -302,8 +294,7 @@ class Turns:
     def undo(
         self, repos: Repositories, item: InboxId | None, turn: TurnId | None, *, chat: ChatId
     ) -> tuple[TurnId, ...]:
-        """Removes, within a transaction, what this message and the turn that answered it (None: no such) had Aldis keep
-        and say beyond the answer, because the message is taken back or asked again.
+        """Removes, within a transaction, what this message and the turn that answered it made beyond the answer.
 
         Returns the scheduled questions that were being answered, each of which must be stopped.
         """

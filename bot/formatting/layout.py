@@ -44,9 +44,7 @@ _FLUSH = frozenset({"fence", "table_open"})
 
 
 def style_beginning(markdown: str, limit_chars: int) -> StyledText:
-    """The first `limit_chars` of a Markdown text, cleaned by `spans.sendable_text`, as Signal can show them; nothing
-    but markers stays as it is. A page that grows beyond the limit, as with tables, ends there, slightly late.
-    """
+    """The first `limit_chars` of a Markdown text as Signal can show them; a table may end slightly beyond."""
     source = markdown[:limit_chars]
     page = _Page(source.split("\n"), limit_chars)
     page.fill(tokens(source))

@@ -183,9 +183,7 @@ def _name_pairs(state: StateInline) -> None:
 
 
 def _flanks(state: StateInline, length: int) -> tuple[bool, bool]:
-    """Whether the markers here may open, and whether they may close: before the end of a word only two of `*`, `~` and
-    `|` do (`**Half**way`, not `f***ing`).
-    """
+    """Whether the markers here may open, and close: before a word's end only two do (`**Half**way`, not `f***ing`)."""
     start, end = state.pos, state.pos + length
     before = state.src[start - 1] if start else " "
     after, next_after = (state.src[end : min(end + 2, state.posMax)] + "  ")[:2]

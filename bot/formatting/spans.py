@@ -42,9 +42,7 @@ class Span:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StyledText:
-    """A text with its spans, sorted by start: none is empty, begins or ends with white space, splits a character, or
-    touches another of its style.
-    """
+    """A text with its spans by start, none of which is empty, begins or ends in a space, or touches its like."""
 
     text: str
     spans: tuple[Span, ...] = ()
@@ -129,9 +127,7 @@ def _tidied(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def sendable_text(text: str) -> str:
-    """The text as Signal can carry it: with plain line feeds, without control characters except tabs, and with U+FFFD
-    for half of a surrogate pair.
-    """
+    """The text as Signal can carry it: plain line feeds, no control characters but tabs, no half surrogate pairs."""
     if _SURROGATE.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return _CONTROL.sub("", _LINE_END.sub("\n", text))

@@ -50,8 +50,7 @@ _BETWEEN = re.compile("(?:[ \t]*\n(?:[ \t>]*\n)*)|[ \t\u3000\u200b]+")
 def parts(
     markdown: str, *, limit_bytes: int = LIMIT_BYTES, max_parts: int = 5, cut_mark: str = "…"
 ) -> tuple[Styled, ...]:
-    """The messages to send for an answer, in order, each of at most `limit_bytes` of UTF-8; none for an answer without
-    a visible character.
+    """The messages to send for an answer, each of at most `limit_bytes` of UTF-8; none if nothing is visible.
 
     An answer that does not fit into `max_parts`, or is more than twice as long as those can hold, ends with `cut_mark`:
     a plain sentence for the person, on a line of its own.
@@ -66,17 +65,13 @@ def parts(
 
 
 def visible(markdown: str) -> StyledText:
-    """An answer as people see it, all of it, although a page can be longer than its Markdown; of a table whose cells
-    repeat a long header, at least what `parts` would send.
-    """
+    """An answer as people see it, all of it; of a table that repeats a long header, at least what `parts` sends."""
     answer = sendable_text(markdown)
     return style_beginning(answer, max(_MAX_GROWTH * len(answer), _MAX_SENT))
 
 
 def one_message(markdown: str, *, cut_mark: str) -> tuple[Styled | None, bool]:
-    """Returns an answer as a single message of at most `MAX_MESSAGE_BYTES`, and whether it is complete; None for one
-    without a visible character. If it is cut, it ends with `cut_mark`, as in `parts`.
-    """
+    """Returns an answer as one message that Signal takes, None if nothing is visible, and whether it is complete."""
     found = parts(markdown, limit_bytes=MAX_MESSAGE_BYTES, max_parts=1, cut_mark=cut_mark)
     content = found[0] if found else None
     return content, content is None or not content.text.endswith(cut_mark)

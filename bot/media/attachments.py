@@ -124,9 +124,7 @@ class AttachmentReader:
     async def read_attachment(
         self, chat: ChatId, attachment: Attachment, *, number: int, may_spend: MaySpend, person: str = ""
     ) -> tuple[FileDescription, Fee | None]:
-        """Returns what is in a file, the `number`th of its question, from 1, and what was paid for that after
-        `may_spend` was asked; `person` is as for `Sandbox.open`.
-        """
+        """Returns what is in a question's `number`th file, from 1, and what was paid for that after `may_spend`."""
         what, fee = "a voice note" if attachment.is_voice_note else "a file", None
         if number > MAX_FILES:
             return FileDescription(what, f"which was not opened: the limit is {MAX_FILES} per message"), None

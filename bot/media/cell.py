@@ -72,9 +72,7 @@ def prepare(modules: Sequence[ModuleType]) -> None:
 
 
 def run(channel: socket.socket, name: str, arguments: Sequence[str]) -> NoReturn:
-    """Becomes a cell, and answers about the file that comes over the channel with what the module of this name says:
-    a line of JSON with the facts and the number of the bytes, and the bytes.
-    """
+    """Becomes a cell, and answers about the channel's file: a line of JSON (facts, size), then the bytes."""
     try:
         descriptor = channel.fileno()
         level = _confined(descriptor)

@@ -127,9 +127,7 @@ def become_nobody() -> None:
 
 
 def confine() -> Level:
-    """Gives up everything but computing and the open descriptors, permanently; returns the layers that see to it.
-    Raises `OSError` if the kernel supports a layer, but failed: no stranger's file must be opened.
-    """
+    """Gives up all but computing and open descriptors, and returns the layers; raises `OSError` if one failed."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     level = Level(landlock=_landlock_version(), seccomp=_knows_filters())
     if level.landlock:

@@ -72,10 +72,7 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
 
 def _written(found: re.Match[str], own: frozenset[str]) -> str:
-    """A reference as any XML parser reads it; `own` are the names that the feed defines itself.
-
-    A number that no character has becomes a sign: some programs write each half of an emoji as its own number.
-    """
+    """A reference as any XML parser reads it, half an emoji as a sign; `own` are names that the feed defines."""
     whole, (cdata, number, name) = found[0], found.groups()
     if cdata is not None or name in _XML_NAMES or name in own:
         return whole
@@ -105,9 +102,7 @@ def _parsed(document: bytes) -> tuple[Element, bool]:
 
 
 def _entries(found: Sequence[Element], base: str) -> list[dict[str, Any]]:
-    """The entries, each with a key of its own: its id or address, unless several entries have the same. An address that
-    several have leads to none of them.
-    """
+    """The entries, each with a key of its own; an address that several have leads to none of them."""
     entries, names, titles_at = list[dict[str, Any]](), list[str](), defaultdict[str, set[str]](set)
     for element in found:
         fields = _children(element)

@@ -244,7 +244,6 @@ def _main_part(tree: LexborHTMLParser) -> tuple[LexborNode | None, str]:
 
 
 def _laid_out(part: LexborNode) -> str:
-    """The text of a part, in lines."""
     line = " ".join(part.text().split())
     line = re.sub(f" ?([{_END}{_ITEM}{_SPACE}]) ?", r"\1", line)
     line = re.sub(f"{_ITEM_END}[ {_END}]*", "", line)  # paragraphs do not part an item from its mark
@@ -268,6 +267,5 @@ def _fraction(found: re.Match[str]) -> str:
 
 
 def _integer(node: LexborNode, name: str, otherwise: int) -> int:
-    """The number that an attribute gives."""
     text = node.attributes.get(name)
     return int(text) if text and re.fullmatch(r"-?[0-9]{1,6}", text) else otherwise

@@ -45,9 +45,7 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
 
 def fit_picture(data: bytes, file_format: str) -> tuple[Facts, bytes]:
-    """Returns the picture as a JPEG, a transparent one on grey; of an animation the first frame. The facts are `width`,
-    `height` (in pixels) and `is_animation`. `file_format` is Pillow's name of the only format that is tried.
-    """
+    """Returns the picture (of an animation the first) as a JPEG; the facts are `width`, `height`, `is_animation`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about oddities of the file that do not prevent reading it
         try:

@@ -66,10 +66,9 @@ class Sandbox:
     async def open(
         self, module: str, data: bytes, *arguments: str, timeout_seconds: float, person: str = ""
     ) -> tuple[Facts, bytes]:
-        """Returns what the module makes of the file: facts about it, and bytes; raises `FileRefused` with the reason.
+        """Returns what the module makes of the file: facts and bytes; raises `FileRefused` with the reason.
 
-        The time limit does not include waiting for other files of the same module. `person` is for whom it is opened,
-        by any name; empty for no one.
+        The time limit excludes waiting for other files of the module. `person` is for whom, by any name; empty: no one.
         """
         lane = self._lanes.setdefault((module, person), asyncio.Lock()) if person else nullcontext()
         async with lane, self._places[module]:

@@ -68,10 +68,7 @@ class Speech:
         self._headers = bearer(api_key)
 
     async def transcribe(self, sound: bytes, ending: str, *, seconds: float | None) -> tuple[str | None, Fee]:
-        """Returns what is said in a recording, None if that failed, and the fee, whose outcome says why.
-
-        `ending` names its format, `seconds` is its length, None if unknown.
-        """
+        """Returns what is said in a recording of these `seconds`, None if that failed; and the fee, which says why."""
         model = self._audio.listening_model
         presumed = self.listening_fee(sound, ending, seconds=seconds).cost_usd
         try:
@@ -110,9 +107,7 @@ class Speech:
         return Fee(name=self._audio.speaking_model, outcome="asked", cost_usd=cost)
 
     async def speak(self, text: str, *, timeout_seconds: float) -> tuple[bytes | None, Fee]:
-        """Returns the text, spoken, in raw AAC, as Signal for Android uses it, None if that failed or took longer; and
-        the fee, whose outcome says why.
-        """
+        """Returns the text, spoken in raw AAC, None if that failed or took longer; and the fee, which says why."""
         model, cost = self._audio.speaking_model, self.speaking_fee(text).cost_usd
         try:
             answer = await self._http.post(
@@ -135,14 +130,11 @@ class Speech:
 
 
 def _object(value: Any) -> Mapping[str, Any]:
-    """A JSON object as it is, or an empty one instead of anything else."""
     return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def as_m4a(adts: bytes) -> tuple[bytes, float]:
-    """Returns the same sound as an M4A file, and its length in seconds; a truncated last frame is left out. Raises
-    `FileRefused` if there is no whole frame, or one of a kind that no recorder of voice notes makes.
-    """
+    """Returns the same sound as an M4A file, and its seconds; raises `FileRefused` if it is no usual recording."""
     frames = list(islice(_frames(adts), _MAX_FRAMES + 1))
     if not frames:
         raise FileRefused("it is damaged")

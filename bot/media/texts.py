@@ -68,7 +68,6 @@ def decode(body: bytes, charset: str = "", *, is_html: bool = False) -> str:
 
 
 def _declared(head: bytes, *, is_html: bool) -> codecs.CodecInfo | None:
-    """What a body says of itself in an XML declaration or in a meta element."""
     text = _COMMENT.sub("", head.decode("latin-1"))
     xml = _XML.match(text.lstrip())
     labels = [*([xml[1]] if xml else []), *(_META.findall(text) if is_html else [])]

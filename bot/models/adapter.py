@@ -201,11 +201,9 @@ class Adapter(ABC):
 
     @property
     def _lesson(self) -> Lesson:
-        """What was learnt about the model."""
         return self._lessons.of(self._base_url, self._model)
 
     def _failed(self, error: Exception) -> ProviderError:
-        """The error of ours that a failure is."""
         if isinstance(error, ProviderError):
             return error
         if isinstance(error, self.lost):

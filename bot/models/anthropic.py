@@ -107,9 +107,7 @@ class Anthropic(Adapter):
         prices: Prices | None = None,
         lessons: ModelLessons | None = None,
     ) -> None:
-        """Opens nothing yet. `base_url` has no `/v1`; None means Anthropic's own. `effort` is `low` to `max`; None
-        leaves it to the model. `lessons` is what was learnt about models earlier.
-        """
+        """Opens nothing yet. `base_url` has no `/v1`; `effort` is `low` to `max`; None leaves it to the model."""
         # At the level DEBUG the SDK logs whole requests, but people's words must not reach a log.
         logging.getLogger("anthropic").setLevel(logging.WARNING)
         super().__init__(
@@ -123,7 +121,6 @@ class Anthropic(Adapter):
         )
 
     def _learnable(self, request: Request) -> Quirks:
-        """Thinking may be left out, if there is any."""
         return frozenset(self.quirks) if caching.has_thoughts(request.messages) else frozenset()
 
     async def _answered(self, request: Request, quirks: Quirks) -> Completion:
@@ -158,9 +155,7 @@ class Anthropic(Adapter):
 
 
 def _body(request: Request, *, model: str, effort: str | None, shares: bool) -> dict[str, object]:
-    """The request without its messages: constant within a turn, so that caches and thinking blocks stay valid. `shares`
-    is whether to cache the tools and the system prompt for all conversations.
-    """
+    """The request without its messages, constant within a turn; `shares`: its beginning is cached for all."""
     body: dict[str, object] = {"model": model, "max_tokens": request.max_output_tokens}
     if system := _system(request, shares=shares):
         body["system"] = system
@@ -223,9 +218,7 @@ def _conversation(messages: Sequence[Message], takes: media.Kinds, marks: Mappin
 
 
 def _came(message: Message) -> dict[CallId, Block]:
-    """The calls of a message that are sent back as the vendor sent them, each in a block before its own; without
-    arguments that were no object.
-    """
+    """The calls of a message that are sent back as the vendor sent them, each in a block before its own."""
     parts = message.parts if isinstance(message, AssistantMessage) else ()
     return {
         part.id: {**before.data, **({} if isinstance(before.data.get("input"), dict) else {"input": {}})}

@@ -217,7 +217,6 @@ def _objects(value: object) -> Iterable[Json]:
 
 
 def _texts(value: object) -> frozenset[str] | None:
-    """The texts in a list; None if it is not a list."""
     if not isinstance(value, list):
         return None
     return frozenset(item for item in cast("list[object]", value) if isinstance(item, str))

@@ -51,9 +51,7 @@ def kinds_in(messages: Iterable[Message]) -> Kinds:
 
 
 def note(medium: Medium) -> str:
-    """Returns what a model that cannot take a medium reads instead: a line with a clip, and below it a document's
-    text, each line behind a >, which marks it as data (see `bot.chat.prompt`).
-    """
+    """Returns what a model that cannot take a medium reads instead, with a document's text, each line behind a >."""
     if isinstance(medium, Picture):
         size = f"{medium.width} × {medium.height} pixels"
         return f"📎 a picture of {size}, which you cannot see; say so where it matters"

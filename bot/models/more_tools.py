@@ -56,7 +56,6 @@ def defer_tools(request: Request) -> Request:
 
 
 def _wrapped(message: Message, deferred: Collection[str]) -> Message:
-    """The message with its calls wrapped."""
     if isinstance(message, AssistantMessage) and any(call.name in deferred for call in message.calls):
         parts = tuple(
             replace(part, name=NAME, arguments={"tool": part.name, "arguments": dict(part.arguments)})

@@ -133,9 +133,7 @@ class Offline:
 
 
 def asked_for(words: str, now: datetime | None, read_time: ReadTime) -> _Asked | None:
-    """The tool that answers this message, and its arguments; None if it is none of the forms. Without `now`, in the
-    asker's zone, there are no reminders.
-    """
+    """The tool for this message and its arguments; None if it is none of the forms. No `now`: no reminders."""
     plain = _TAIL.sub("", _LEAD.sub("", " ".join(words[:_MAX_CHARS].split()).replace("’", "'"), count=1))
     if len(words) > _MAX_CHARS or not plain:
         return None
@@ -171,7 +169,6 @@ def _sum(text: str) -> _Asked | None:
 
 
 def _looked_up(text: str) -> _Asked | None:
-    """A conversion, a time, the weather, or a search."""
     if found := _CONVERT.fullmatch(text):
         amount = float(found["amount"].replace("−", "-"))
         return "convert", {"amount": amount, "unit": found["unit"], "to": found["to"]}
@@ -269,7 +266,6 @@ def _search_words(data: Data) -> str:
 
 
 def _reminder_words(data: Data) -> str:
-    """What a new reminder is confirmed with; lists of them are shown as they are."""
     at = datetime.fromisoformat(" ".join(data["when"].split()[1:3]))
     when = spoken_time(at, at - timedelta(seconds=data["in_seconds"]), tells_how_soon=True)
     return say(REMINDER_SET, when=when, text=re.sub(r"(?<![.!?…])$", ".", data["text"]))

@@ -129,7 +129,6 @@ class OpenAI(Adapter):
         return await super()._ask(request)
 
     def _learnable(self, request: Request) -> Quirks:
-        """All that matter; tools are offered in words only in chat completions."""
         has_tools = bool(request.tools) or any(message.role == "tool" for message in request.messages)
         is_fixed = "tools" in self._never or "responses" in self._set | self._lesson.quirks
         return frozenset(self.quirks) if has_tools and not is_fixed else frozenset(self.quirks) - {"tools"}
@@ -153,7 +152,6 @@ class OpenAI(Adapter):
         return words.clean(answer, request, in_words=in_words)
 
     async def _post(self, path: str, body: dict[str, object]) -> bytes:
-        """The body of the answer."""
         return await self._client.post(f"{self._base_url}{path}", content=wire.encode_json(body), cast_to=bytes)
 
     def _refusal(self, error: Exception) -> wire.Refusal | None:

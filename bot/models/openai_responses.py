@@ -52,9 +52,7 @@ class _Answer(wire.Wire):
 
 
 def body(request: Request, *, model: str, effort: str | None, reasons: bool, marks: bool, quirks: Quirks) -> Json:
-    """The request as a server with these quirks accepts it; `reasons`: the model can return reasoning items; `marks`:
-    its cache learns what to keep, else it recognises beginnings by itself.
-    """
+    """The request to a server with these quirks; `reasons`: it can return reasoning; `marks`: its cache needs them."""
     plan = caching.plan(request) if marks else caching.NOTHING
     takes = media.ALL - quirks
     items = _MADE(takes).each(request.messages)

@@ -49,9 +49,7 @@ class Price(BaseModel):
         return not (self.input or self.output)
 
     def cost(self, usage: Usage) -> Decimal | None:
-        """US dollars, exact; None without any tokens, which the server has not counted then. Tokens of a kind without
-        its own rate count like the rest of the prompt.
-        """
+        """US dollars, exact; None if no tokens were counted. A kind without its own rate costs like the prompt."""
         if self.is_free:
             return Decimal(0)
         if not (usage.input_tokens or usage.output_tokens):
@@ -92,9 +90,7 @@ class Prices:
         return self.by_model.get(model) or self.by_model.get(_DATED.sub("", model))
 
     def with_own(self, own: Iterable[tuple[str, Decimal, Decimal]]) -> "Prices":
-        """These prices, overridden by the operator's: a model, and the US dollars per million tokens in and out, for
-        prompts of any length. A cache's savings stay in proportion; if they are unknown, all tokens count in full.
-        """
+        """These prices with the operator's: a model, US dollars per million tokens in and out; caches in proportion."""
         added: dict[str, Price] = {}
         for model, dollars_in, dollars_out in own:
             known, share = self.of(model), dict[str, Any]()

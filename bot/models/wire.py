@@ -28,7 +28,6 @@ class Wire(BaseModel):
 
 
 def _believable(count: object) -> int:
-    """Clamps a count to what a ledger can hold."""
     whole = int(count) if isinstance(count, int) or (isinstance(count, float) and isfinite(count)) else 0
     return min(max(whole, 0), 10**12)
 
@@ -84,9 +83,7 @@ def _is_kept(part: AssistantPart, stop: Stop) -> bool:
 
 
 def encode_json(value: object) -> bytes:
-    """The value as JSON in UTF-8; half a surrogate pair in a text, which UTF-8 cannot encode, becomes a question mark,
-    and two separated halves are joined. The SDKs would copy and re-type every message, for up to 68 ms of CPU a call.
-    """
+    """The value as JSON in UTF-8, halves of surrogate pairs joined or replaced; the SDKs take up to 68 ms for it."""
     try:
         return to_json(value)  # six times as fast as `json`, but cannot encode half surrogate pairs
     except ValueError:
@@ -139,8 +136,7 @@ _SCHEMAS: IdentityCache[ToolOffer, dict[str, object]] = IdentityCache(_schema)
 
 
 def tool_call(given_id: str | None, name: str, written: object) -> ToolCall:
-    """A tool call; `written` is its arguments, as JSON text or as the object itself, and its id the server's or a new
-    one.
+    """A tool call with the server's id or a new one; `written` is its arguments, as JSON text or as the object itself.
 
     Nothing, null and an empty text mean no arguments, an object in a JSON text is that object; anything else becomes
     `malformed`, unless it is an object but for slips of its writer.
@@ -161,8 +157,7 @@ def tool_call(given_id: str | None, name: str, written: object) -> ToolCall:
 
 
 def _mended(text: str) -> dict[str, object]:
-    """The object in JSON with slips: single quotes, a comma too many or missing, Python's True; else raises
-    `ValueError`.
+    """The object in JSON with slips (single quotes, a comma too many or missing, Python's True); or raises ValueError.
 
     Not mended are one that was cut off, a long one, for which that takes quadratic time (json-repair 0.64.6,
     2026-11-27), and one of which a letter or digit would be lost: the same release reads 17*23 as 17.

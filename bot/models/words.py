@@ -130,7 +130,7 @@ def _escaped(text: str) -> str:
 
 
 def _escaped_json(text: str) -> str:
-    """The same for JSON, whose meaning does not change: angle brackets occur only in its strings."""
+    """The same for JSON, whose meaning does not change."""
     return _MARKER.sub(r"<\\u003c", text)
 
 
@@ -167,8 +167,7 @@ def _part(part: Text | ToolCall) -> str:
 
 
 def clean(answered: Completion, request: Request, *, in_words: bool = False) -> Completion:
-    """A model's answer with its words alone and, if tools are offered `in_words`, with calls in words as calls after
-    them.
+    """A model's answer with its words alone and, if offered `in_words`, its calls in words as calls after them.
 
     Drops calls if the request allows none, and words that are a call which no one can carry out. Returns the answer
     itself if there is nothing to change.

@@ -175,9 +175,7 @@ class Sources:
         self._found |= _canonical(urls)
 
     def read(self, url: str, *, found_at: str, links: Iterable[str]) -> None:
-        """Adds a page that was read: requested as `url`, found after redirects at `found_at`, offering `links`. One
-        that was reached by a link offers none.
-        """
+        """Adds a page that was read: asked for as `url`, found at `found_at`; one reached by a link offers none."""
         if canonical_url(url) in self._said | self._found:
             # Exactly the same host: "the same registrable domain" would need the list of public suffixes; without it,
             # or with an old one, two strangers under github.io or co.uk would count as one.

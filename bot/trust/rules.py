@@ -67,9 +67,7 @@ def private(labels: Labels) -> tuple[Source, ...]:
 
 
 def may_carry_out(labels: Labels) -> bool:
-    """Whether an address the model makes up could leak something, or lead where a stranger wants people to go; other
-    members see everything said in their group anyway.
-    """
+    """Whether an address the model makes up could leak something, or lead where a stranger wants people to go."""
     return any(source.is_private or not source.is_trusted for source in labels.sources)
 
 
@@ -118,9 +116,7 @@ def urls_in(text: str) -> tuple[str, ...]:
 
 
 def addresses_in(text: str) -> tuple[str, ...]:
-    """The web addresses in a person's own words: `urls_in`, and for each name without a scheme, such as
-    `www.example.com/page`, the two that it can mean; a file's name among them does no harm.
-    """
+    """`urls_in`, and what names without a scheme, such as `www.example.com/page`, can mean: two addresses each."""
     rest = _URL.sub(" ", text)
     bare = [_bare(match, rest) for match in islice(_NAME.finditer(rest), MAX_URLS)]
     named = (canonical_url(f"{scheme}://{name}") for name in bare for scheme in ("https", "http"))
@@ -161,9 +157,7 @@ _BEHIND = re.compile(r"[\w@/\\#=&%+~$-]|[.:,]\w")
 
 
 def names_all(words: str, arguments: Mapping[str, object], schema: Mapping[str, Any]) -> bool:
-    """Whether one of the person's messages names every value of a call that its schema does not fix, and at least one;
-    `words` are the messages, separated by `MESSAGE_END`.
-    """
+    """Whether one message of the person names every value that the call's schema does not fix, and at least one."""
     properties = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties", {}))
     given = {name: value for name, value in arguments.items() if value not in (None, "", [], {})}
     free = [value for name, value in given.items() if not _is_fixed(value, properties.get(name, {}))]
