@@ -22,7 +22,7 @@ from bot.chat.calls import Calls, OnProgress, side_by_side
 from bot.chat.citations import Shield, words_of
 from bot.chat.context import label_question
 from bot.chat.journal import SPEAKING, Journal, Outcome, Pause, Turn
-from bot.chat.outgoing import work_out
+from bot.chat.outgoing import enclosed_files, work_out
 from bot.chat.room import Models, Requests
 from bot.chat.steps import Opened, Spoken
 from bot.chat.toolbox import Toolbox
@@ -162,7 +162,7 @@ class Agent:
             ok=answer is not None,
             messages=() if answer is None else (*said, replace(answer, labels=calls.labels)),
             bills=journal.bills,
-            files=() if answer is None else calls.files(),
+            files=() if answer is None else enclosed_files(calls.runs),
             done=done if takes_place else (),
         )
 

@@ -21,10 +21,8 @@ from bot.chat import phrases, prompt
 from bot.chat.citations import CitedPages
 from bot.chat.intents import deed
 from bot.chat.journal import Journal, Pause, Turn
-from bot.chat.outgoing import enclosed_files
 from bot.chat.steps import ToolRun
 from bot.chat.toolbox import Toolbox
-from bot.events import File
 from bot.labels import UNKNOWN, Labels, Source, join_labels
 from bot.messages import AssistantMessage, AssistantPart, CallId, ToolCall, ToolMessage
 from bot.models.base import Completion
@@ -145,10 +143,6 @@ class Calls:
     def done(self) -> tuple[ToolCall, ...]:
         """The calls that changed something."""
         return tuple(run.call for run in self.runs if self._has_changed(run))
-
-    def files(self) -> tuple[File, ...]:
-        """The files to send with the answer: the last ones the tools made, each once."""
-        return enclosed_files(self.runs)
 
     def left_undone(self) -> list[str]:
         """What a scheduled run did not do because no person was there to agree, in words; none: nothing."""

@@ -29,7 +29,7 @@ from bot.chat.prompt import PastTurn, safe_name
 from bot.chat.steps import Allowance, Asked, journaled_steps
 from bot.clock import Clock
 from bot.events import ChatId, Incoming, PersonId, SentId
-from bot.labels import UNKNOWN, Labels, join_labels, load_labels
+from bot.labels import UNKNOWN, Labels, Source, Writer, join_labels, load_labels
 from bot.messages import AssistantMessage, CallId, Message, ToolMessage, UserMessage
 from bot.trust import provenance
 from store import Claim, ConversationId, Repositories, Store, StoredMessage, TurnId
@@ -147,8 +147,11 @@ def label_question(turn: Turn) -> Turn:
     if known is None:
         # An edit, or a question of an older Aldis, that was asked before it had labels.
         known = UNKNOWN if any(isinstance(step, Asked) for step in turn.steps) else Labels()
-    asked, talk = provenance.of_question(turn.incoming), provenance.of_talk(turn.talk)
-    labels = join_labels([known, asked, talk, provenance.of_persona(turn.settings.persona)])
+    asked, persona = provenance.of_question(turn.incoming), turn.settings.persona
+    # Of what others said in the group nothing is stored, not even who it was.
+    talk = Labels(sources=(Source(kind="talk"),) if turn.talk else ())
+    chosen_by = Labels() if persona is None else Labels(people=(Writer(id=persona.author),))
+    labels = join_labels([known, asked, talk, chosen_by])
     question = replace(turn.question, labels=replace(labels, is_scheduled=known.is_scheduled or asked.is_scheduled))
     return replace(turn, question=question)
 

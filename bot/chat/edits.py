@@ -83,7 +83,14 @@ class Revisions:
                 return ()
             if isinstance(meant, Command):
                 stops = self._asks_no_more(change)
-                self._refuse(change, meant)
+                if not meant.is_addressed:
+                    repos.inbox.settle(urgent_item.id)
+                elif self._admits(change):
+                    message, until = meant.message, urgent_item.expires_at
+                    turn = self._turns.tell(
+                        repos, change.conversation, message, phrases.EDITED_COMMAND, expires_at=until
+                    )
+                    repos.inbox.settle(urgent_item.id, turn=turn)
                 return stops
             return self._corrected(change, correction)
 
@@ -178,17 +185,6 @@ class Revisions:
         """Removes what was made from a message whose edit is no question, and makes the edit its newest revision."""
         change.repos.inbox.revise(change.item.id, change.known.root, None)
         return self._taken_back(change)
-
-    def _refuse(self, change: _Change, command: Command) -> None:
-        """Says that an edit is not carried out as a command, if that is one for Aldis."""
-        if not command.is_addressed:
-            change.repos.inbox.settle(change.item.id)
-        elif self._admits(change):
-            message, until = command.message, change.item.expires_at
-            turn = self._turns.tell(
-                change.repos, change.conversation, message, phrases.EDITED_COMMAND, expires_at=until
-            )
-            change.repos.inbox.settle(change.item.id, turn=turn)
 
     def _given_up(self, change: _Change) -> tuple[TurnId, ...]:
         """Ends the turn of an open message; its others wait for another turn, unless something was done in this one."""

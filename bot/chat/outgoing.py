@@ -183,7 +183,11 @@ def find_mentions(content: Styled, people: Iterable[NamedPerson]) -> tuple[Menti
 
     A mention is `@` and a name exactly as in the question. A name that two people share is ignored, and so is code.
     """
-    known = _by_name(people)
+    holders: dict[str, set[PersonId]] = {}
+    for one in people:
+        for name in {one.name, safe_name(one.name)}:  # as it is and as the model sees it
+            holders.setdefault(name, set()).add(one.person)
+    known = {name: persons.pop() for name, persons in holders.items() if name and len(persons) == 1}
     if not known or "@" not in content.text:
         return ()
     names = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
@@ -197,15 +201,6 @@ def find_mentions(content: Styled, people: Iterable[NamedPerson]) -> tuple[Menti
     return tuple(one for one in ranges if overlapping(code, one.start, one.start + one.length) is None)
 
 
-def _by_name(people: Iterable[NamedPerson]) -> dict[str, PersonId]:
-    """The person behind each name, as it is and as the model sees it."""
-    holders: dict[str, set[PersonId]] = {}
-    for one in people:
-        for name in {one.name, safe_name(one.name)}:
-            holders.setdefault(name, set()).add(one.person)
-    return {name: persons.pop() for name, persons in holders.items() if name and len(persons) == 1}
-
-
 MAX_FILES = 4
 MAX_BYTES = 8_000_000
 """The limit per call, all files together: the journal and the outbox hold them until the answer is sent."""
@@ -217,7 +212,10 @@ def files_of(made: Sequence[ResultFile]) -> tuple[tuple[File, ...], list[str]]:
     sentences: list[str] = []
     left = MAX_BYTES
     for file in made:
-        name, size_bytes = _bare(file.name), len(file.data)
+        # Without folders and invisible characters.
+        visible = "".join(character for character in file.name if character.isprintable())
+        name = visible.replace("\\", "/").rpartition("/")[2].strip(". ")[:80] or "file"
+        size_bytes = len(file.data)
         if size_bytes <= left and len(kept) < MAX_FILES:
             kept.append(File(name=name, content_type=file.content_type, data=file.data))
             sentences.append(f"a file {name} was attached for the person")
@@ -243,9 +241,3 @@ def with_enclosures(replies: Sequence[Reply], outcome: Outcome) -> list[Reply]:
     # Phones show a voice note as one only if nothing else is in the message.
     voice = replace(last, content=Styled(text=""), quote=None, mentions=(), files=(outcome.voice,), is_voice_note=True)
     return [*before, replace(filled, last=False), voice]
-
-
-def _bare(name: str) -> str:
-    """A file name without folders and invisible characters."""
-    shown = "".join(character for character in name if character.isprintable())
-    return shown.replace("\\", "/").rpartition("/")[2].strip(". ")[:80] or "file"

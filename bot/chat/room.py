@@ -200,21 +200,6 @@ def _attempts(error: ProviderError) -> tuple[Attempt, ...]:
     return tuple(attempt for attempt in error.attempts if isinstance(attempt, Attempt))
 
 
-def answer_progress(completion: Completion) -> ModelAnswered:
-    """The step that people may watch: which model has answered, at which cost, and in whose place."""
-    cost, answered_by = completion.cost_usd, f"{completion.provider} {completion.model}".strip()
-    tried = (f"{attempt.provider} {attempt.model}".strip() for attempt in completion.attempts)
-    return ModelAnswered(
-        provider=completion.provider,
-        model=completion.model,
-        input_tokens=completion.usage.input_tokens,
-        output_tokens=completion.usage.output_tokens,
-        cost_usd="unknown" if cost is None else f"{cost:f}",
-        latency_seconds=completion.latency_seconds,
-        instead_of=next((one for one in tried if one != answered_by), ""),
-    )
-
-
 def _with_costs(attempts: tuple[Attempt, ...], request: Request, budget: Budget) -> tuple[Attempt, ...]:
     if all(attempt.cost_usd is not None for attempt in attempts):
         return attempts
@@ -285,7 +270,20 @@ class Requests:
             return asked
         calls.labels = join_labels([self.labels, calls.labels])  # a shorter request may hold other earlier turns
         completion = calls.read(asked, self.rounds)
-        await self._on_progress(answer_progress(completion))
+        # What people may watch: which model has answered, at which cost, and in whose place.
+        cost, answered_by = completion.cost_usd, f"{completion.provider} {completion.model}".strip()
+        tried = (f"{attempt.provider} {attempt.model}".strip() for attempt in completion.attempts)
+        await self._on_progress(
+            ModelAnswered(
+                provider=completion.provider,
+                model=completion.model,
+                input_tokens=completion.usage.input_tokens,
+                output_tokens=completion.usage.output_tokens,
+                cost_usd="unknown" if cost is None else f"{cost:f}",
+                latency_seconds=completion.latency_seconds,
+                instead_of=next((one for one in tried if one != answered_by), ""),
+            )
+        )
         if (message := self.calling(completion)) is not None:
             await calls.keep(completion, message)
         return completion

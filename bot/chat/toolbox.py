@@ -306,7 +306,11 @@ class Toolbox:
     ) -> ToolRun:
         tool = call.name if call.name in self._tools else "unknown"
         spec = self.spec(call.name)
-        given = outline_arguments(call.arguments, spec.parameters.get("properties", ()) if spec else ())
+        # The log reads names and lengths, never values; unknown names are counted, since a model made them up.
+        known = spec.parameters.get("properties", ()) if spec else ()
+        lengths = [f"{name}: {len(str(value))} characters" for name, value in call.arguments.items() if name in known]
+        unknown = len(call.arguments) - len(lengths)
+        given = ", ".join([*lengths, *([f"{unknown} unknown"] if unknown else [])]) or "no arguments"
         _log.debug("tool %s (%s): %s in %.3f s, %d characters", tool, given, outcome, seconds, len(content))
         answer = ToolAnswer(call_id=call.id, name=call.name, content=content, ok=outcome == "ok")
         address = call.arguments.get(spec.fetches) if spec is not None and spec.fetches is not None else None
@@ -349,10 +353,3 @@ def parse_arguments(model: type[Arguments], call: ToolCall) -> Arguments:
         found = error.errors(include_url=False, include_input=False)[:_SHOWN_PROBLEMS]
         problems = [": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"]))) for one in found]
         raise BadArguments("; ".join(problems)) from error
-
-
-def outline_arguments(arguments: Mapping[str, object], known: Collection[str]) -> str:
-    """The arguments for the log: names and lengths, never values. Those not `known` are counted: a model named them."""
-    lengths = [f"{name}: {len(str(value))} characters" for name, value in arguments.items() if name in known]
-    unknown = len(arguments) - len(lengths)
-    return ", ".join([*lengths, *([f"{unknown} unknown"] if unknown else [])]) or "no arguments"

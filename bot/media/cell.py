@@ -74,8 +74,22 @@ def prepare(modules: Sequence[ModuleType]) -> None:
 def run(channel: socket.socket, name: str, arguments: Sequence[str]) -> NoReturn:
     """Becomes a cell, and answers about the channel's file: a line of JSON (facts, size), then the bytes."""
     try:
+        # It gives up everything but the channel, its environment and the standard descriptors included.
         descriptor = channel.fileno()
-        level = _confined(descriptor)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for standard in range(_FIRST_DESCRIPTOR):
+            os.dup2(nowhere, standard)
+        os.closerange(_FIRST_DESCRIPTOR, descriptor)
+        os.closerange(descriptor + 1, _MAX_DESCRIPTORS)
+        os.environ.clear()
+        os.chdir("/")
+        parent = os.getppid()
+        confinement.become_nobody()
+        confinement.end_with_parent(parent)  # behind the change of user, which would undo it
+        level = confinement.confine()
+        # A missing module fails at once, instead of being searched in folders that cannot be opened.
+        sys.meta_path.clear()
+        sys.path_importer_cache.clear()
         data = b"".join(iter(lambda: os.read(descriptor, _PIECE_BYTES), b""))
         try:
             is_level = name == LEVEL and bool(_serving)
@@ -87,22 +101,3 @@ def run(channel: socket.socket, name: str, arguments: Sequence[str]) -> NoReturn
             left = left[os.write(descriptor, left) :]
     finally:
         os._exit(0)
-
-
-def _confined(channel: int) -> confinement.Level:
-    """Gives up everything but the channel, and returns the layers that see to it."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for descriptor in range(_FIRST_DESCRIPTOR):
-        os.dup2(nowhere, descriptor)
-    os.closerange(_FIRST_DESCRIPTOR, channel)
-    os.closerange(channel + 1, _MAX_DESCRIPTORS)
-    os.environ.clear()
-    os.chdir("/")
-    parent = os.getppid()
-    confinement.become_nobody()
-    confinement.end_with_parent(parent)  # behind the change of user, which would undo it
-    level = confinement.confine()
-    # A missing module fails at once, instead of being searched in folders that cannot be opened.
-    sys.meta_path.clear()
-    sys.path_importer_cache.clear()
-    return level

@@ -52,7 +52,11 @@ def decode(body: bytes, charset: str = "", *, is_html: bool = False) -> str:
     A body that names none is in UTF-8, or if that does not fit, in the encoding of western Windows.
     """
     marked = _known(next((name for sign, name in _MARKS if body.startswith(sign)), ""))
-    found = filter(None, (marked, _known(charset), _declared(body[:_DECLARING_BYTES], is_html=is_html)))
+    beginning = _COMMENT.sub("", body[:_DECLARING_BYTES].decode("latin-1"))
+    xml = _XML.match(beginning.lstrip())
+    labels = [*([xml[1]] if xml else []), *(_META.findall(beginning) if is_html else [])]
+    declared = next(filter(None, map(_known, labels)), None)
+    found = filter(None, (marked, _known(charset), declared))
     is_wide = b"\0" in body[:2] or not body[:2].isascii()  # or it could not have been read so far
     named = [each for each in found if is_wide or not each.name.startswith("utf-16")]
     for encoding in named:
@@ -65,13 +69,6 @@ def decode(body: bytes, charset: str = "", *, is_html: bool = False) -> str:
     text = body.decode("utf-8", errors="replace")
     foreign = len(text) - len(text.encode("ascii", errors="ignore"))
     return text if 2 * text.count("\ufffd") < foreign or not foreign else body.decode("cp1252", errors="replace")
-
-
-def _declared(head: bytes, *, is_html: bool) -> codecs.CodecInfo | None:
-    text = _COMMENT.sub("", head.decode("latin-1"))
-    xml = _XML.match(text.lstrip())
-    labels = [*([xml[1]] if xml else []), *(_META.findall(text) if is_html else [])]
-    return next(filter(None, map(_known, labels)), None)
 
 
 def _known(label: str) -> codecs.CodecInfo | None:

@@ -157,21 +157,17 @@ class Anthropic(Adapter):
 def _body(request: Request, *, model: str, effort: str | None, shares: bool) -> dict[str, object]:
     """The request without its messages, constant within a turn; `shares`: its beginning is cached for all."""
     body: dict[str, object] = {"model": model, "max_tokens": request.max_output_tokens}
-    if system := _system(request, shares=shares):
-        body["system"] = system
+    # What all conversations share, then what this one adds; the cache mark between them covers tools, too.
+    blocks: list[Block] = [{"type": "text", "text": text} for text in (request.system, request.persona) if text.strip()]
+    if shares and request.system.strip():
+        blocks[0] |= _kept("1h")
+    if blocks:
+        body["system"] = blocks
     if request.conversation:
         body["metadata"] = {"user_id": wire.opaque_name(request.conversation)}
     if effort is not None:
         body["output_config"] = {"effort": effort}
     return body | _tools(request)
-
-
-def _system(request: Request, *, shares: bool) -> list[Block]:
-    """Returns what all conversations share, then what this one adds; the cache mark between them covers tools, too."""
-    blocks: list[Block] = [{"type": "text", "text": text} for text in (request.system, request.persona) if text.strip()]
-    if shares and request.system.strip():
-        blocks[0] |= _kept("1h")
-    return blocks
 
 
 def _kept(life: caching.Life) -> Block:

@@ -109,7 +109,11 @@ def _items(message: Message, takes: media.Kinds, *, marked: bool = False) -> lis
     """The items of a message; `marked` is whether the cache keeps everything up to it."""
     match message:
         case UserMessage():
-            return [{"role": "user", "content": _content(message, takes, marked=marked)}]
+            text, shown = media.text_of(message, takes), media.accepted_media(message, takes)
+            if not (shown or marked):
+                return [{"role": "user", "content": text}]
+            parts = [_text(text), *map(_shown, shown)]
+            return [{"role": "user", "content": [*parts[:-1], _marked(parts[-1])] if marked else parts}]
         case ToolMessage():
             last = message.answers[-1].call_id if marked else None
             return [_output(one.call_id, one.content, marked=one.call_id == last) for one in message.answers]
@@ -123,14 +127,6 @@ _MADE = wire.made_once(_items)
 def _output(call_id: str, content: str, *, marked: bool) -> Json:
     output = [_marked(_text(content))] if marked else content
     return {"type": "function_call_output", "call_id": call_id, "output": output}
-
-
-def _content(message: UserMessage, takes: media.Kinds, *, marked: bool = False) -> str | list[Json]:
-    text, shown = media.text_of(message, takes), media.accepted_media(message, takes)
-    if not (shown or marked):
-        return text
-    parts = [_text(text), *map(_shown, shown)]
-    return [*parts[:-1], _marked(parts[-1])] if marked else parts
 
 
 def _shown(medium: Medium) -> Json:

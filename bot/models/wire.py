@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from math import isfinite
+from math import isfinite, nan
 from typing import Annotated, TypeVar, cast
 
 import json_repair
@@ -252,7 +252,14 @@ class Refusal:
         kind = _PHRASES.get(phrase) or _KINDS.get(self.status, unknown)
         code = self.code if re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", self.code) else ""
         words = [f"{provider} answered {self.status}", code, f"({phrase})" if phrase else ""]
-        wanted_seconds = _retry_after_seconds(self.headers)
+        # How long it wants to be left alone, if it says so in a number; no model server sends RFC 9110's dates.
+        # Source: the OpenAI and Anthropic SDKs (retry-after-ms), 2026-11-21.
+        milliseconds = self.headers.get("retry-after-ms")
+        try:
+            seconds = float(self.headers.get("retry-after", "")) if milliseconds is None else float(milliseconds) / 1000
+        except ValueError:
+            seconds = nan
+        wanted_seconds = max(0.0, seconds) if isfinite(seconds) else None
         error = kind(" ".join(filter(None, words)), provider=provider, model=model, retry_after_seconds=wanted_seconds)
         if isinstance(error, ContextTooLong):
             error.window_tokens = window_tokens(self.words)
@@ -271,16 +278,3 @@ def window_tokens(words: str) -> int | None:
     found = _WINDOW.search(words)
     tokens = int(re.sub(r"[,_]", "", found[1])) if found else 0
     return tokens if tokens >= _MIN_WINDOW_TOKENS else None
-
-
-def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:
-    """Returns how long the service wants to be left alone, however long that is; None if missing or no number.
-
-    Source: the OpenAI and Anthropic SDKs (retry-after-ms), 2026-11-21. No model server sends RFC 9110's dates.
-    """
-    given = headers.get("retry-after-ms")
-    try:
-        seconds = float(given) / 1000 if given is not None else float(headers.get("retry-after", ""))
-    except ValueError:
-        return None
-    return max(0.0, seconds) if isfinite(seconds) else None

@@ -25,7 +25,6 @@ from dataclasses import replace
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from bot.access.chat_settings import Persona
 from bot.events import Incoming
 from bot.labels import Labels, Source, Writer, is_plain_name, join_labels, load_labels, shown_name
 from bot.messages import AssistantMessage, Message, ToolAnswer, ToolCall, UserMessage
@@ -45,11 +44,6 @@ def of_question(messages: Iterable[Incoming]) -> Labels:
     return replace(labels, is_scheduled=any(_is_scheduled(message) for message in found))
 
 
-def of_talk(messages: Iterable[Incoming]) -> Labels:
-    """The labels of what others in a group say to each other: none of it is stored, not even who it was."""
-    return Labels(sources=(Source(kind="talk"),) if any(True for _ in messages) else ())
-
-
 def of_answer(answer: ToolAnswer, spec: ToolSpec | None, *, address: str | None, origins: Iterable[str]) -> Labels:
     """The labels of a tool's answer: `address` is what it was to read, `origins` label what people had Aldis keep."""
     if not answer.ok and '"untrusted_data"' not in answer.content:
@@ -61,11 +55,6 @@ def of_answer(answer: ToolAnswer, spec: ToolSpec | None, *, address: str | None,
     # An answer of a server that holds nothing but numbers, days, ids and names of one word orders nothing.
     is_plain = answer.ok and spec is not None and bool(spec.server) and all(map(_NAME.fullmatch, texts_in(answer.data)))
     return Labels(sources=(_source(answer.name, spec, address, is_trusted=is_plain),))
-
-
-def of_persona(persona: Persona | None) -> Labels:
-    """The labels of the persona that a conversation's people chose."""
-    return Labels() if persona is None else Labels(people=(Writer(id=persona.author),))
 
 
 def correct_labels(asked: UserMessage, message: Incoming) -> UserMessage:
