@@ -9,8 +9,7 @@
 
 If the account is a person's own (`note_to_self`), only what it writes to itself is admitted: the person's other chats
 are none of Aldis's business. People are identified by uuid; a listed phone number stands for the account that had it
-when it first wrote. Left to others: who was let in, who is a member now, and whether a number still belongs to the same
-account (`bot.loops.intake`, `store.people`).
+when it first wrote.
 """
 
 from collections.abc import Iterable

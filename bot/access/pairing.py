@@ -11,8 +11,6 @@ withstand guessing, only mistakes.
     no page waits for the first admin: nothing is known about callers
     listening --a person writes--> listed with their number, their question held --let in--> it is answered
         '-- ten minutes later: no one is listed, and nothing is held
-
-Left to others: the page (`bot.web.admin.people`), reporting who has written and letting in (`bot.loops.doorkeeper`).
 """
 
 import asyncio

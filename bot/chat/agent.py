@@ -6,9 +6,7 @@
 
 Every file that is opened, every completion with calls, every tool answer and every sound is journaled at once;
 anything an earlier attempt of the turn has journaled is reused, and already paid. Knows neither SQL nor Signal nor a
-vendor.
-Left to others: what a request holds (`bot.chat.room`), which calls run (`bot.chat.calls`), what people are known in the
-end (`bot.chat.citations`).
+vendor. Left to others: what a request holds (`bot.chat.room`), which calls run (`bot.chat.calls`).
 """
 
 import asyncio
@@ -65,7 +63,6 @@ class Agent:
     async def answer(self, turn: Turn, journal: Journal, on_progress: OnProgress) -> Outcome | Pause:
         """The outcome of a turn, failures and a used-up budget too, or a pause if a person must first agree.
 
-        An answer is never put at risk for its sound.
         Raises `StoreError` if a step could not be journaled; the turn can be tried again later.
         """
         now, settings = asyncio.get_running_loop().time, self.models.settings

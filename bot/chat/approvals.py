@@ -14,8 +14,6 @@ from the one who asked, or from an admin, in the same conversation.
         one is open, but anything else was said since, by either side --> shown again
         several are open --> the person is asked which one
         it is an edit, or none existed yet when it came --> not a verdict
-
-Left to others: which calls need one (`bot.trust.rules`), asking and continuing (`bot.chat.turns`, `bot.chat.agent`).
 """
 
 from dataclasses import dataclass
@@ -33,8 +31,6 @@ from store import ConversationId, InboxId, Repositories, Store, TurnId
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Waiting:
-    """A turn that waits for a verdict."""
-
     turn: TurnId
     asked: Paused
     position: int

@@ -1,12 +1,10 @@
 """The calls of one turn: what a model means by them, which of them may run, and what has come of them.
 
-    call --equal to an answered one--> the same answer again
-         --too many at once----------> refused
-         --its tool cannot do it, or its address may not be fetched--> refused, and no person is asked
-         --needs an approval---------> Pause; the others run meanwhile, and their answers are journaled
-         '---------------------------> the toolbox; its answer is journaled as soon as it arrives
-
-Left to others: which calls need an approval (`bot.trust.rules`), what a tool is given (`bot.chat.toolbox`).
+call --equal to an answered one--> the same answer again
+--too many at once----------> refused
+--its tool cannot do it, or its address may not be fetched--> refused, and no person is asked
+--needs an approval---------> Pause; the others run meanwhile, and their answers are journaled
+'---------------------------> the toolbox; its answer is journaled as soon as it arrives
 """
 
 import asyncio

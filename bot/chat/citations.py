@@ -9,9 +9,7 @@
 
 So a number means the same page for as long as it is part of any request, and a stored answer can be shown again.
 Numbers start above any that people see, because a small one is either what people were shown or a model's own count.
-A number without a page is removed while its sentence stays; code is left alone. What people read of a completion is
-made of this in `words_of`; `bot.trust.links` knows which addresses were given, and `bot.chat.agent` what else is said
-below an answer.
+A number without a page is removed while its sentence stays; code is left alone.
 """
 
 import re

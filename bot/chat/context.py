@@ -9,8 +9,7 @@ everybody.
 None of the talk is written down: not with the question, not in the journal, not in the history, and a restart forgets
 it. The last message of a group is always remembered, for people who mention Aldis without a word: they mean that
 message. Talk disappears with its message's timer, its deletion, an edit of it, and when a person asks Aldis to forget.
-For the model it is data that others wrote, whatever it says. Left to others: what of it goes into a request
-(`bot.chat.room`), what people take back or change (`bot.chat.edits`).
+For the model it is data that others wrote, whatever it says.
 """
 
 import json
@@ -120,7 +119,6 @@ class GroupContext:
         self._drop(lambda heard: heard.message.author == author)
 
     def _drop(self, is_over: Callable[[_Heard], bool]) -> None:
-        """Removes what is over or has expired."""
         now = self._clock.now()
         for chat, talk in list(self._talk.items()):
             fresh = [heard for heard in talk if heard.expires_at is None or heard.expires_at > now]
@@ -359,7 +357,6 @@ def _row(turn: TurnId, message: Message, call_id: CallId | None) -> StoredMessag
 
 
 def _light(turns: Sequence[StoredTurn]) -> tuple[StoredTurn, ...]:
-    """The turns with only the pictures and documents that are still shown."""
     if not sum([turn.messages.media_bytes for turn in turns]):
         return tuple(turns)
     said = prompt.without_old_media([turn.messages for turn in turns])

@@ -10,7 +10,6 @@
     expired --> its turn goes; an answer that is not sent yet is replaced by a notice that it has disappeared
 
 Each is one transaction that also settles the event itself, so that a crash leaves either all of it to do or nothing.
-Left to others: the rows (`store`), stopping what runs (`bot.loops.worker`), the answer (`bot.chat.agent`).
 """
 
 from collections.abc import Callable
@@ -164,7 +163,6 @@ class Revisions:
     # Taken back
 
     def _taken_back(self, change: _Change) -> tuple[TurnId, ...]:
-        """Removes the message and what was made from it; returns the turns to stop."""
         repos, known = change.repos, change.known
         planned = self._undo(change)
         if known.is_open:
@@ -249,7 +247,6 @@ class Revisions:
         return chat_settings.settings_of(change.repos, change.conversation, change.now).is_paused
 
     def _reword(self, change: _Change, turn: TurnId, message: Incoming) -> None:
-        """Puts the new words into the history, or into the question that `/retry` would ask again."""
         repos, conversation = change.repos, change.conversation
         answered = repos.history.message(conversation, turn, "first")
         asked = messages.load_question(answered or repos.turns.unanswered_question(conversation, turn))
@@ -264,7 +261,6 @@ class Revisions:
             repos.summaries.drop(turn)
 
     def _asked_instead(self, change: _Change) -> tuple[TurnId, ...]:
-        """Puts the edit in the place of a message that is not answered yet."""
         repos, turn = change.repos, change.known.turn
         repos.inbox.settle(change.known.item)
         repos.inbox.revise(change.item.id, change.known.root, None)

@@ -106,7 +106,6 @@ def _value(value: object) -> str:
 
 
 def _lines(arguments: Mapping[str, object]) -> Iterator[str]:
-    """One line per value, however deeply nested."""
     for path, value in _leaves(arguments):
         yield f"{plain_name(' › '.join(path))}: {_shown(value)}"
 

@@ -4,7 +4,6 @@ Each commit also has what is paid: what is about to be asked is reserved in the 
 settled there with the step that holds it. So no crash costs a step twice, and no cost is lost (`bot.money.ledger`).
 Only a tool that must not run twice (`effects = "once"`) journals its start: for others it would not be read. Steps that
 follow each other within milliseconds share a commit (docs/decisions.md says why).
-Left to others: loading and keeping turns (`bot.chat.turns`), what comes next (`bot.chat.agent`).
 """
 
 import asyncio
@@ -350,9 +349,11 @@ class Journal:
                 self._full.tell("what models and tools have answered waits for room on the disk", logging.ERROR)
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
-            if reserves is not None and isinstance(found, Reservation):
+            if isinstance(found, UsedUp):
+                return found
+            if reserves is not None and found is not None:
                 self._reserved[reserves[0]] = found
-            return found if isinstance(found, UsedUp) else None
+            return None
 
 
 def origin_of(item: InboxId) -> str:

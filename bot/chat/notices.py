@@ -1,10 +1,8 @@
 """Notices: what Aldis tells admins in Signal without being asked, each once until it is over.
 
-    a problem is found --> its subject is noted --new--> every admin who has a chat with Aldis
-                                                '-known-> nothing
-    it is over --> forgotten: if it comes back, it is sent again
-
-Left to others: finding (`bot.doctor`, `bot.features.safety_numbers`), when (`bot.loops.watchdog`), sending.
+a problem is found --> its subject is noted --new--> every admin who has a chat with Aldis
+'-known-> nothing
+it is over --> forgotten: if it comes back, it is sent again
 """
 
 import logging

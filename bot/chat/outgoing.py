@@ -5,8 +5,7 @@
     nothing left to say --> clear: the status goes
     a tool's Result --> ToolRun (journaled) --> Outcome --> files in the last message of the answer
 
-All writes are part of the caller's transaction. Left to others: how a text is cut and styled (`bot.formatting.split`),
-the status itself (`bot.chat.status`), sending (`bot.loops.sender`).
+All writes are part of the caller's transaction.
 """
 
 import asyncio

@@ -48,8 +48,6 @@ on the machine of the person who runs you, and goes to the configured model: `/f
 a group what they said there, `/forget everything` what is theirs everywhere, after a yes; `/export` shows it; `/new` \
 deletes nothing. Only they can give commands: name the right one, and never claim that it is done."""
 
-_PLACE = "The people here are in {place}, unless they say otherwise."
-
 BYTES_PER_TOKEN = 3
 """Conservative for every vendor: all their tokenizers split UTF-8 bytes. English prose has about four bytes to a token,
 JSON three, and a Chinese character, of three bytes, takes about one token; counting characters would report a third.
@@ -80,7 +78,6 @@ _TURNS_WITH_MEDIA = 3
 """In this many of the last turns that have any, pictures and documents are shown again."""
 _RECALLED_CHARACTERS = 4000
 """How much of its text is repeated for a document that is not shown again."""
-_NOT_AGAIN = "what came with this message is not shown again"
 
 _CLIP = "📎 "
 CALLED_BARE = "(They call you without a word: answer what was said last here, or the message that they quote.)"
@@ -93,7 +90,7 @@ _STAMP = re.compile(r"\[[^\]\n]*\] ?")
 
 def system(name: str, own: str | None, place: str | None = None) -> str:
     """The system prompt; `own` is the operator's description of the assistant, `place` where people are."""
-    where = [_PLACE.format(place=place)] if place else []
+    where = [f"The people here are in {place}, unless they say otherwise."] if place else []
     return "\n\n".join([own or _CHARACTER.format(name=name), _RULES, _ABOUT, *where])
 
 
@@ -190,7 +187,8 @@ def with_media_in_words(asked: UserMessage) -> UserMessage:
         return asked
     texts = [medium.text[:_RECALLED_CHARACTERS] for medium in asked.media if isinstance(medium, Document)]
     begins = [f"{_CLIP}the beginning of a document:\n{_quoted(text)}" for text in texts if text]
-    return replace(asked, text="\n".join([asked.text, f"{_CLIP}{_NOT_AGAIN}", *begins]), media=())
+    note = f"{_CLIP}what came with this message is not shown again"
+    return replace(asked, text="\n".join([asked.text, note, *begins]), media=())
 
 
 def media_bytes(turn: Iterable[Message]) -> int:
@@ -245,7 +243,6 @@ def _medium_tokens(medium: Medium) -> int:
 
 
 def _without_media(turn: PastTurn) -> PastTurn:
-    """The turn in words alone."""
     if not turn.media_bytes:
         return turn
     return PastTurn(with_media_in_words(message) if isinstance(message, UserMessage) else message for message in turn)

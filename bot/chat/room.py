@@ -5,7 +5,6 @@
                             it unasked (`bot.models.capabilities`)
 
 Each turn begins with the largest size. Each question is priced before it is asked and after.
-Left to others: whether the budget allows it (`bot.money.budgets`), writing it down (`bot.chat.journal`).
 """
 
 import asyncio
@@ -358,7 +357,6 @@ class Requests:
         )
 
     def _fit(self) -> None:
-        """Chooses the tools and the earlier turns that fit into requests of this size."""
         room, size, model = self._models.room, self._size, self._turn.settings.model
         self._offers = room.offers(self._all_offers, size, model, called=PastTurn(self.said).called)
         past = prompt.sendable_turns(self._turn.history, self._offers)

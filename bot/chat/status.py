@@ -6,7 +6,6 @@ A status is an item of the outbox, put in a transaction of its own and only whil
 and whatever the turn ends with takes its place: the answer, a question, the sentence that it was stopped or failed. One
 whose send is in doubt is not edited further: if no receipt comes, the answer is a new message.
 A turn that repeats another after an edit shows no status: it will edit the earlier answer instead.
-Left to others: the rows (`store.outbox`), how an edit is sent (`bot.loops.sender`).
 
 Reactions: an emoji on each message being answered, while it waits and while its turn runs.
 

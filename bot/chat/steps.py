@@ -1,9 +1,7 @@
 """The steps of a turn, as they are written down while it runs, and their JSON.
 
-    Opened ... -> Asked -> Completed -> (Started ->) ToolRun ... -> Completed -> ToolRun ... -> (Spoken ->) the Outcome,
-    which is not a step; Discarded may come before any completion
-
-Left to others: when each is written, and what is paid with it (`bot.chat.journal`).
+Opened ... -> Asked -> Completed -> (Started ->) ToolRun ... -> Completed -> ToolRun ... -> (Spoken ->) the Outcome,
+which is not a step; Discarded may come before any completion
 """
 
 import logging

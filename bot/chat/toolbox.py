@@ -5,7 +5,6 @@
 Whatever happens, a call ends in exactly one answer: `{"ok": true, "untrusted_data": {...}}`, or
 `{"ok": false, "error": ..., "message": ...}` with an error from the list in `tools.errors`; a stranger's words about a
 failure are kept apart, under `untrusted_data`.
-Left to others: how many calls a turn may make, and repeated calls (`bot.chat.calls`).
 """
 
 import asyncio

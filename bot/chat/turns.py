@@ -4,9 +4,7 @@
 
 A turn interrupted by a crash is claimed again with the same messages; its journal then has everything already done and
 paid, and the agent continues from there. A turn whose question was taken back meanwhile keeps nothing.
-Left to others: the turns before it and what else surrounds a question (`context`), what to ask and
-when to stop (`bot.chat.agent`), the steps (`bot.chat.journal`), what people take back or change (`bot.chat.edits`),
-how an answer is cut and styled (`bot.formatting.split`).
+Left to others: what surrounds a question (`context`), what to ask and when to stop (`agent`), changes (`edits`).
 """
 
 from collections.abc import Collection, Iterable
@@ -315,5 +313,4 @@ class Turns:
 
 
 def _question(turn: Turn) -> bytes:
-    """The question, stored so that it can be asked again."""
     return messages.dump_messages((turn.question,))

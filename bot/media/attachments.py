@@ -104,8 +104,6 @@ MaySpend = Callable[[Fee], Awaitable[bool]]
 
 
 class _PictureFacts(BaseModel):
-    """The facts that a cell reports about a picture."""
-
     width: int = Field(ge=1)
     height: int = Field(ge=1)
     is_animation: bool

@@ -25,8 +25,6 @@ _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2})?")
 
 
 class _PaperFacts(BaseModel):
-    """The facts that a cell reports about a PDF."""
-
     pages: int = Field(ge=0)
     pages_read: int = Field(ge=0)
 

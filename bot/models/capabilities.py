@@ -7,8 +7,7 @@
     GET /api/v0/models (LM Studio)           loaded_context_length, max_context_length, type
     POST /api/show, GET /api/ps (Ollama)     context_length of the model and of what is loaded, num_ctx, capabilities
 
-Nonsense counts as missing. What a server says about a window can only make requests smaller. Left to others: asking
-(`bot.doctor.models`), what follows from it (the adapters, `bot.chat.room`).
+Nonsense counts as missing. What a server says about a window can only make requests smaller.
 
 Source: the package anthropic 2.12.0 (`ModelInfo`), vLLM (`ModelCard`), llama.cpp (tools/server), lmstudio.ai/docs (REST
 API v0), docs.ollama.com and openrouter.ai/docs, 2026-11-23.

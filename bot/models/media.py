@@ -1,7 +1,7 @@
 """Pictures and documents in a request: which of them a model accepts, and the text that replaces the others.
 
 A model accepts *kinds* of media (`picture`, `document`). Others become a note in the text of their message, documents
-with their text. Left to others: the wire formats (the adapters), the files (`bot.media`).
+with their text.
 """
 
 import json

@@ -128,11 +128,9 @@ def _whole(schema: object) -> object:
     return {"additionalProperties": True, **whole, "properties": {}} if is_open else whole
 
 
-def _schema(offer: ToolOffer) -> dict[str, object]:
-    return {"type": "object", "properties": {}, **{key: _whole(value) for key, value in offer.parameters.items()}}
-
-
-_SCHEMAS: IdentityCache[ToolOffer, dict[str, object]] = IdentityCache(_schema)
+_SCHEMAS: IdentityCache[ToolOffer, dict[str, object]] = IdentityCache(
+    lambda offer: {"type": "object", "properties": {}, **{key: _whole(one) for key, one in offer.parameters.items()}}
+)
 
 
 def tool_call(given_id: str | None, name: str, written: object) -> ToolCall:

@@ -97,7 +97,7 @@ class Budget:
         limit = self.used_up(repos, payer, fee_usd) if is_limited else None
         if limit is not None:
             return limit
-        return Reservation(row=self._add(repos, payer, (replace(entry, outcome=RESERVED),)))
+        return Reservation(self._add(repos, payer, (replace(entry, outcome=RESERVED),)))
 
     def settle(self, repos: Repositories, payer: Payer, bills: Iterable[Bill]) -> None:
         """Writes, within a transaction, what was paid; what was settled before is left alone."""
@@ -105,7 +105,7 @@ class Budget:
             if bill.reservation is None:
                 self._add(repos, payer, bill.entries)
             else:
-                repos.ledger.settle(bill.reservation.row, bill.entries)
+                repos.ledger.settle(bill.reservation, bill.entries)
 
     def used_up(self, repos: Repositories, payer: Payer, more_usd: Decimal = Decimal(0)) -> UsedUp | None:
         """The limit that is reached, or would be with so much more, within a transaction; None: there is money left."""

@@ -3,13 +3,13 @@
     reserve --> the row says `reserved`, with an estimate of the cost --settle--> what was called, and what it cost
                                                                      '--killed, stopped, failed to write--> it stays
 
-A reserved row counts like any other, so a call that is not settled has cost its estimate, and nothing is to be done at
-the next start. Left to others: how much may be spent (`bot.money.budgets`), what a model is asked (`bot.chat`).
+A reserved row counts like any other, so a call that is not settled has cost its estimate at the next start.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NewType
 from zoneinfo import ZoneInfo
 
 from bot.clock import Clock
@@ -42,11 +42,8 @@ def periods(now: datetime, timezone: str) -> dict[Span, tuple[datetime, datetime
     return {"day": (day, end), "month": (day.replace(day=1), end)}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reservation:
-    """A row of the ledger that waits for the real cost."""
-
-    row: int
+Reservation = NewType("Reservation", int)
+"""A row of the ledger that waits for the real cost."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

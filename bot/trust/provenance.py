@@ -187,10 +187,7 @@ class Sources:
         return None
 
     def refusal(self, call: ToolCall, spec: ToolSpec | None) -> str | None:
-        """Returns why the call may not run because of its address; None if it may, and it then counts as started.
-
-        Call this before awaiting anything: of calls side by side, each must know those before it.
-        """
+        """Returns why a call may not fetch its address; None: it may, and counts, so nothing is awaited before."""
         url = call.arguments.get(spec.fetches) if spec is not None and spec.fetches is not None else None
         return self.fetch(url) if isinstance(url, str) else None  # without an address arguments will be rejected
 

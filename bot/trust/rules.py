@@ -192,7 +192,6 @@ def _own_part(message: str) -> _Said:
 
 
 def _stands_in(said: _Said, value: object) -> bool:
-    """Whether a value, or each value in it, stands in the message as whole words."""
     if isinstance(value, list):
         return all(_stands_in(said, item) for item in cast("list[object]", value))
     if isinstance(value, dict):

@@ -84,7 +84,6 @@ def _parts(value: str) -> Iterator[str]:
 
 
 def _spellings(part: str) -> Iterator[str]:
-    """It, and its usual encodings."""
     data = part.encode()
     yield part
     yield quote(part, safe="")
