@@ -116,11 +116,12 @@ def weather_chart(
     else:
         labels = {number: day(at, "{at:%d}") for number, at in enumerate(steps) if at.hour == 0}
     period = " - ".join(dict.fromkeys(day(at, words.date) for at in (*steps[:1], *steps[-1:])))
-    return line_chart(": ".join(filter(None, (drawable(place), period))), labels, panels)
+    title = ": ".join(filter(None, (drawable(place), period)))
+    return line_chart(title, labels, panels, point="." if words is CHART_WORDS["en"] else ",")
 
 
-def line_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel]) -> bytes:
-    """Draws a PNG with a curve or bars in each panel that has values, and what fits of the labels of steps below."""
+def line_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel], *, point: str = ".") -> bytes:
+    """Draws a PNG with a curve or bars in each panel that has values, and the labels of steps that fit below."""
     from PIL import Image, ImageDraw  # noqa: PLC0415 - with the first chart, which saves memory and time at the start
 
     shown = [panel for panel in panels if any(value is not None for value in panel.values)]
@@ -131,13 +132,13 @@ def line_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel]) -
     _write(canvas, _LEFT, _HEAD_HEIGHT / 2, title[:_MAX_TITLE_CHARS], _TITLE_SIZE)
     for number, panel in enumerate(shown):
         top = _HEAD_HEIGHT + number * _PANEL_HEIGHT + _TOP
-        _draw_panel(canvas, panel, labels, top, _CURVES[number % len(_CURVES)])
+        _draw_panel(canvas, panel, labels, top, _CURVES[number % len(_CURVES)], point)
     file = io.BytesIO()
     picture.reduce(2).save(file, format="PNG")
     return file.getvalue()
 
 
-def _draw_panel(canvas: Any, panel: Panel, labels: Mapping[int, str], top: float, colour: str) -> None:
+def _draw_panel(canvas: Any, panel: Panel, labels: Mapping[int, str], top: float, colour: str, point: str) -> None:
     """Draws a panel whose steps reach its edges: bars, or a curve for each run of values and a dot for one alone."""
     ticks = _ticks(panel)
     bottom = top + _PANEL_HEIGHT - _TOP - _BOTTOM
@@ -149,7 +150,8 @@ def _draw_panel(canvas: Any, panel: Panel, labels: Mapping[int, str], top: float
     _write(canvas, _LEFT, top - _TOP / 2, panel.name, _NAME_SIZE, colour=colour)
     for tick in ticks:
         canvas.line([(_LEFT, y(tick)), (_WIDTH - _RIGHT, y(tick))], fill=_GRID, width=_GRID_WIDTH)
-        _write(canvas, _LEFT - 20, y(tick), f"{round(tick, 6):g}", _LABEL_SIZE, anchor="r", colour=_PALE_INK)
+        value = f"{round(tick, 6):g}".replace(".", point)
+        _write(canvas, _LEFT - 20, y(tick), value, _LABEL_SIZE, anchor="r", colour=_PALE_INK)
     taken = 0.0
     for step, label in sorted(labels.items()):  # those that fit beside each other and inside the picture
         x, half = _LEFT + step * pace, _font(_LABEL_SIZE).getlength(drawable(label)) / 2

@@ -33,7 +33,6 @@ _MAX_CAUSES = 20
 @functools.cache
 def trusted_certificates() -> ssl.SSLContext:
     """Returns the authorities that Aldis trusts for every service, loaded once because that takes a tenth of a second.
-
     They are the machine's, or what SSL_CERT_FILE and SSL_CERT_DIR name; Mozilla's, by certifi, where there are none.
     Source: https://docs.openssl.org/3.5/man3/SSL_CTX_load_verify_locations/ (2026-11)
     """

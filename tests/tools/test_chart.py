@@ -12,8 +12,8 @@ FIRST, SECOND = (194, 65, 12), (29, 95, 191)
 LABELS = {0: "Mon", 2: "Wed"}
 
 
-def drawn(*panels: Panel) -> Image.Image:
-    return Image.open(io.BytesIO(line_chart("Title", LABELS, panels)))
+def drawn(*panels: Panel, point: str = ".") -> Image.Image:
+    return Image.open(io.BytesIO(line_chart("Title", LABELS, panels, point=point)))
 
 
 def marks(picture: Image.Image, colour: tuple[int, int, int], box: tuple[int, int, int, int]) -> int:
@@ -51,7 +51,8 @@ def test_curves_rise_where_values_do_with_gaps_and_dots() -> None:
 
 
 def test_any_values_can_be_drawn() -> None:
-    """Always the same picture, or none."""
+    """Always the same picture, or none; its axes have the decimal point of the language."""
+    assert drawn(Panel(name="A", values=[0, 1])) != drawn(Panel(name="A", values=[0, 1]), point=",")
     for values in ([], [None], [1], [5, 5], [1e6, 1e6 + 1e-9], [-1e6, None, 1e6]):
         panels = [Panel(name="A", values=values)]
         assert bool(line_chart("t", LABELS, panels)) == any(value is not None for value in values)
