@@ -39,9 +39,7 @@ def spell_commands(text: str) -> str:
 
 
 def _command() -> str:
-    """What is typed before the verb: the program's bare name if a shell finds it by that, else its path, relative if
-    below this folder.
-    """
+    """What is typed before the verb: the bare name if a shell finds it, or the path, relative if below this folder."""
     program, more = Path(sys.argv[0] if sys.argv else ""), ""
     if program.parts[-2:] == _MODULE:
         program, more = Path(sys.executable), " -m bot"

@@ -225,9 +225,7 @@ class ConversationCommands(CommandGroup):
             call.running.halt_turn(turn)
 
     def _remove(self, repos: Repositories, call: Call, turn: TurnId) -> tuple[TurnId, ...]:
-        """Deletes a turn with everything that it had Aldis keep and say, and its status messages; returns the turns to
-        stop.
-        """
+        """Deletes a turn with everything that it had Aldis keep and say; returns the turns to stop."""
         now, chat = self.context.clock.now(), call.message.chat
         planned = self.context.turns.undo(repos, None, turn, chat=chat)
         repos.forgetting.turns(turn, now=now)
@@ -326,9 +324,7 @@ class ConversationCommands(CommandGroup):
         return (lambda repos: self._switch(repos, call, verb, rest.strip(), tools)) if verb else listed
 
     def _switch(self, repos: Repositories, call: Call, verb: str, word: str, tools: Iterable[str]) -> str:
-        """Switches the tools that are called so, or else all whose names begin so, or takes the caller's permission for
-        them back.
-        """
+        """Does it with the tools that are called so, or else with all whose names begin so."""
         settings, author = self.context.settings(repos, call), call.message.author
         # A tool that is unavailable now may have been switched off, or allowed, earlier.
         allowed = (grant.tool for grant in repos.grants.of(call.conversation, author))

@@ -237,19 +237,16 @@ class FeedCommands(CommandGroup):
             if rest and not call.is_admin:
                 return say(FEED_ONLY_ADMINS)
             if added:
-                return self._add(repos, added["url"])
+                url = canonical_url(added["url"])
+                feed = None if url is None else repos.feeds.add(url, now=self.context.clock.now())
+                if feed is None:
+                    return say(FEED_NO_ADDRESS if url is None else FEED_KNOWN)
+                return say(FEED_ADDED, name=_name(feed))
             if removed:
                 return _remove(repos, int(removed["number"]))
             return "\n".join(map(self._line, repos.feeds.all())) or say(NO_FEEDS)
 
         return answer
-
-    def _add(self, repos: Repositories, given: str) -> str:
-        url = canonical_url(given)
-        if url is None:
-            return say(FEED_NO_ADDRESS)
-        feed = repos.feeds.add(url, now=self.context.clock.now())
-        return say(FEED_KNOWN) if feed is None else say(FEED_ADDED, name=_name(feed))
 
     def _line(self, feed: Feed) -> str:
         when = "" if feed.read_at is None else moment(feed.read_at.astimezone(ZoneInfo(self.timezone)))
@@ -316,12 +313,12 @@ class Reading:
     """Its articles; None if they are those of the last time, or cannot be read."""
 
 
+@dataclass
 class FeedReader:
     """Fetches feeds, and opens them in cells."""
 
-    def __init__(self, fetcher: Fetcher, sandbox: Sandbox) -> None:
-        self._fetcher = fetcher
-        self._sandbox = sandbox
+    fetcher: Fetcher
+    sandbox: Sandbox
 
     async def read(self, feed: Feed) -> Reading:
         """Asks for what is new in a feed. Raises nothing but cancellation; takes a minute at most."""
@@ -338,16 +335,14 @@ class FeedReader:
     async def _read(self, feed: Feed) -> Reading:
         marks = {"If-None-Match": feed.etag, "If-Modified-Since": feed.last_modified}
         sent = {name: mark for name, mark in marks.items() if mark is not None}
-        page = await self._fetcher.get(
+        page = await self.fetcher.get(
             feed.url, accept=_ACCEPTED, max_bytes=MAX_BYTES, timeout_seconds=30.0, headers=sent
         )
         if page.status == HTTPStatus.NOT_MODIFIED and sent:
             return Reading(feed=replace(feed, trouble=None))
         if not page.ok:
             return Reading(feed=replace(feed, trouble=_UNREACHABLE))
-        facts, _ = await self._sandbox.open(
-            "feed_parser", page.body, page.url, page.charset or "", timeout_seconds=20.0
-        )
+        facts, _ = await self.sandbox.open("feed_parser", page.body, page.url, page.charset or "", timeout_seconds=20.0)
         found = check_facts(_Content, facts)
         etag, last_modified = _mark(page, "etag"), _mark(page, "last-modified")
         title = found.title or feed.title
@@ -425,23 +420,21 @@ class FeedPoller:
             _log.warning("feed %d cannot be read (%s)", feed.id, feed.trouble)
         is_there = repos.feeds.note(replace(feed, due_at=now + self._every))
         if reading.pieces is not None:
-            kept = repos.feeds.keep(feed.id, self._articles(reading.pieces, now)) if is_there else 0
+            articles = [
+                Article(
+                    key=piece.key,
+                    url=piece.url,
+                    title=piece.title,
+                    summary=piece.summary,
+                    # One that is dated later than now would stay on top of all others.
+                    published_at=min(piece.published_at or now, now),
+                    is_dated=piece.published_at is not None and piece.published_at <= now,
+                )
+                for piece in reading.pieces
+            ]
+            recent = [article for article in articles if article.published_at >= now - self._kept]
+            kept = repos.feeds.keep(feed.id, recent) if is_there else 0
             for name in ("feeds_read", *["feed_articles"] * kept):
                 self._counts.add(name)
         elif feed.trouble is None:
             self._counts.add("feeds_unchanged")
-
-    def _articles(self, pieces: Sequence[Piece], now: datetime) -> list[Article]:
-        """The articles recent enough to be kept; one that is dated later than now would stay on top of all others."""
-        articles = [
-            Article(
-                key=piece.key,
-                url=piece.url,
-                title=piece.title,
-                summary=piece.summary,
-                published_at=min(piece.published_at or now, now),
-                is_dated=piece.published_at is not None and piece.published_at <= now,
-            )
-            for piece in pieces
-        ]
-        return [article for article in articles if article.published_at >= now - self._kept]

@@ -101,7 +101,6 @@ _verdicts: TypeAdapter[Verdict] = TypeAdapter(Verdict)
 
 
 def _today(context: ToolContext) -> date:
-    """Today's date for the person who asks."""
     return context.now.astimezone(ZoneInfo(context.timezone)).date()
 
 
@@ -125,12 +124,12 @@ class PredictArguments(Arguments):
     domain: _Domain | None = Field(default=None, description="One word for its subject: sports, work, politics.")
 
 
+@dataclass(eq=False)
 class _PredictionTool:
     """Base class of the four tools. The person and the conversation are those of the context."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
+    store: Store
+    clock: Clock
 
     async def _change(
         self, transact: Callable[[Repositories, ConversationId], PredictionRow | None], context: ToolContext
@@ -141,25 +140,23 @@ class _PredictionTool:
             Denied: a reminder asks for it, or the question was taken back.
             NotFound: they have no such prediction here.
         """
-        here, turn = await self._store.conversation(context.chat, now=self._clock.now()), TurnId(context.turn)
+        here, turn = await self.store.conversation(context.chat, now=self.clock.now()), TurnId(context.turn)
 
         def checked(repos: Repositories) -> PredictionRow | None:
             if not repos.journal.is_running(turn) or repos.reminders.is_run_by_one(turn):
                 raise Denied("the person has not just asked for this themselves")
             return transact(repos, here)
 
-        row = await self._store.transaction(checked)
+        row = await self.store.transaction(checked)
         if row is None or row.words is None:
             raise NotFound("the person has no such prediction here; list_predictions shows those that they have")
         return _loaded(row, row.words, context)
 
     async def _all(self, context: ToolContext, domain: str | None) -> tuple[Prediction, ...]:
-        """Returns the person's predictions in this conversation, of this domain if there is one: open ones first, each
-        kind by due day.
-        """
-        now = self._clock.now()
-        here = await self._store.conversation(context.chat, now=now)
-        rows = await self._store.read(lambda repos: repos.predictions.all(here, context.person, now=now))
+        """The person's predictions here, of this domain if there is one: open ones first, each kind by due day."""
+        now = self.clock.now()
+        here = await self.store.conversation(context.chat, now=now)
+        rows = await self.store.read(lambda repos: repos.predictions.all(here, context.person, now=now))
         every = [_loaded(row, row.words, context) for row in rows if row.words is not None]
         found = [one for one in every if domain is None or one.forecast.domain == domain.lower()]
         return tuple(sorted(found, key=lambda one: (not one.is_open, one.forecast.due, one.row.number)))
@@ -261,7 +258,7 @@ class ResolvePrediction(_PredictionTool):
             Denied, NotFound: as `_change`.
         """
         person, turn, outcome = context.person, TurnId(context.turn), arguments.outcome
-        now = self._clock.now()
+        now = self.clock.now()
 
         def transact(repos: Repositories, here: ConversationId) -> PredictionRow | None:
             if outcome == "struck":

@@ -16,7 +16,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Literal
 
 from bot.chat.intents import plain_name
 from bot.chat.notices import Admins
@@ -80,10 +79,6 @@ class Suspect:
     def called(self) -> str:
         """What people read: the name with the label."""
         return f"{plain_name(self.name)} ({self.label})" if self.name else self.label
-
-
-TrustOutcome = Literal["trusted", "not_suspect", "changed_again"]
-"""Done; no one of that name has a new safety number; it is not the one that was reported."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -176,8 +171,9 @@ class SafetyNumbers:
                 del self._noticed[person]
         return suspects
 
-    async def trust(self, name: str) -> tuple[TrustOutcome, Suspect | None]:
-        """Trusts the new safety number of the person with this label or UUID, if it is still the one that was reported.
+    async def trust(self, name: str) -> tuple[Sentence, Suspect | None]:
+        """Trusts the new safety number of the person with this label or UUID, if it is still the one that was reported;
+        returns what came of it, and whose number it is.
 
         Raises:
             Disconnected: the bridge cannot be asked; try again.
@@ -187,9 +183,9 @@ class SafetyNumbers:
         before = await self.store.read(lambda repos: repos.people.new_identities())
         suspect = next((one for one in await self.look() if name.lower() in {one.label, one.person}), None)
         if suspect is None or self._signal is None:
-            return "not_suspect", None
+            return NOT_SUSPECT, None
         if (suspect.label, suspect.since) not in before.items():
-            return "changed_again", suspect
+            return TRUST_CHANGED_AGAIN, suspect
         await self._signal.trust(suspect.person)
 
         def trusted(repos: Repositories) -> None:
@@ -200,7 +196,7 @@ class SafetyNumbers:
         self._noticed.pop(suspect.person, None)
         self.counts.add("safety_numbers_trusted")
         _log.warning("the new safety number of %s is trusted; sending what was held", suspect.label)
-        return "trusted", suspect
+        return TRUSTED, suspect
 
     async def _ask(self) -> _Known:
         if self._signal is None:
@@ -228,9 +224,7 @@ class SafetyNumbers:
     def _write(
         self, repos: Repositories, known: _Known, people: Collection[PersonId], accepted: set[PersonId]
     ) -> tuple[Suspect, ...]:
-        """Records who is not trusted, tells the admins about new ones, but not the suspects, who may be other people by
-        now, and releases what need not be held.
-        """
+        """Records who is not trusted, tells other admins about new ones, and releases what need not be held."""
         account, untrusted = self._account, known.untrusted - accepted
         for person in people:
             repos.people.suspect(person, known.keys[person].key, account=account, now=self.clock.now())
@@ -271,8 +265,6 @@ class SafetyNumbers:
 _BRIDGE_SECONDS = 20.0
 """The bridge computes a safety number for everybody that it knows."""
 
-_REPLIES = {"trusted": TRUSTED, "not_suspect": NOT_SUSPECT, "changed_again": TRUST_CHANGED_AGAIN}
-
 
 @dataclass
 class TrustCommands(CommandGroup):
@@ -292,7 +284,7 @@ class TrustCommands(CommandGroup):
                     suspects = await self.identities.look()
                     return lambda _: "\n".join(map(_line, suspects)) or say(NO_SUSPECTS)
                 outcome, suspect = await self.identities.trust(name)
-                return lambda _: say(_REPLIES[outcome], name=suspect.called if suspect else "")
+                return lambda _: say(outcome, name=suspect.called if suspect else "")
         except (Disconnected, TimeoutError):
             return command_phrases.BRIDGE_SILENT
         except CallRefused:

@@ -138,10 +138,8 @@ class Summaries:
         self.is_idle = True
 
     async def _renew(self, turn: Turn) -> bool:
-        """Summarizes what the window cuts off in the conversation of a turn that was kept; returns whether that was
-        done.
-
-        It is charged to the person who asked last. If the budget is used up or the model fails, nothing is done.
+        """Summarizes what the window cuts off, at the cost of the person who asked last; returns whether it did: not if
+        the budget is used up or the model fails.
         """
         left = self._rests.pop(turn.conversation, 0)
         if left > 1:
@@ -240,9 +238,7 @@ class Summaries:
         return await self.store.transaction(keep)
 
     def _still_stands(self, repos: Repositories, conversation: ConversationId, older: _Older) -> bool:
-        """Whether nothing that was summarized has been deleted, changed or has disappeared since, within a
-        transaction.
-        """
+        """Whether nothing that was summarized has been deleted, changed or has disappeared since."""
         now = self.clock.now()
         if older.former is not None and repos.summaries.of(conversation, now=now) != older.former:
             return False

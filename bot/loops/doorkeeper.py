@@ -8,7 +8,7 @@ numbers. Left to others: what the list says (`bot.access.access`), storing what 
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Coroutine, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -33,11 +33,11 @@ _MAX_ASIDE = 64
 """The limit of simultaneous tasks; beyond it work is dropped, because nothing depends on it."""
 
 
+@dataclass
 class Aside:
     """Work beside the stream that nothing waits for."""
 
-    def __init__(self) -> None:
-        self.tasks: set[asyncio.Task[None]] = set()
+    tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
     def begin(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """Starts it, if there is room."""

@@ -68,8 +68,6 @@ class _Unborn(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """Something to be stored."""
-
     envelope: Envelope
     received_at: datetime
     refusal: Refusal | None = None
@@ -197,7 +195,6 @@ class Intake:
         self._held = []
 
     async def _take_alone(self, envelope: Envelope) -> None:
-        """Stores one, or skips it if it fails."""
         try:
             await self._take(envelope)
         except StoreError:
@@ -206,7 +203,6 @@ class Intake:
             _log.error("an envelope failed and was skipped: %s", describe_error(error))
 
     async def _take(self, *envelopes: Envelope) -> None:
-        """Stores these in one commit."""
         entries, receipts = list[_Entry](), list[Confirmation]()
         # If notes to self are answered, they are kept, and nothing else.
         gated = [one for one in envelopes if one.kind in _KEPT and one.from_self == self.door.access.note_to_self]
@@ -300,7 +296,6 @@ class Intake:
         entries.append(_Entry(envelope, now))
 
     async def _write(self, entries: Sequence[_Entry], receipts: Sequence[Confirmation] = ()) -> None:
-        """Commits these, entries in their order, and acts on the result."""
         outcomes, count = await self._commit(entries, receipts) if entries or receipts else ([], 0)
         if count:
             self.counts.add("sends_proved", count)

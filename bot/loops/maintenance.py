@@ -87,10 +87,8 @@ class Maintenance:
                 await self._checkpoint()
 
     async def _follow_clock(self) -> None:
-        """Takes a step of the machine's clock over.
-
-        The deadlines of the queues move by as much in the transaction that stores the new time: a process that ends
-        right after it would else move them again.
+        """Takes a step of the machine's clock over, in the transaction that moves the queues' deadlines by as much: a
+        process that ends right after it would else move them again.
         """
         step, now = self.clock.new_step(), self.clock.now()
 

@@ -188,7 +188,6 @@ class Sender:
             self.store.wakeups["outbox"].set()
 
     async def _attempt(self, item: OutboxItem) -> Outcome:
-        """Sends an item; returns what must be recorded."""
         try:
             outgoing = load_outgoing(item.reply)
         except UnreadableJson as error:
@@ -231,7 +230,6 @@ class Sender:
                 _log.warning("reply %d was refused (%s); sending it in a plainer form", item.id, error)
 
     def _on_failure(self, item: OutboxItem, outgoing: Outgoing, error: TransportError) -> Outcome:
-        """Returns what a failed send means for the item."""
         reply = outgoing if isinstance(outgoing, Reply) else None
         if reply is not None and isinstance(error, NotUploaded) and (reply.files or is_long(reply.content)):
             return self._without_files(item, reply, error)
@@ -357,9 +355,7 @@ class Sender:
     def _tell_of_unsent(
         self, repos: Repositories, item: OutboxItem, outgoing: Outgoing | None, *, at_once: bool
     ) -> None:
-        """Tells people, once per turn, that something may not have arrived: `at_once` if another message can reach
-        them, otherwise once one did.
-        """
+        """Tells people, once per turn, that something may not have arrived: `at_once`, or once another message has."""
         if item.is_status or isinstance(outgoing, Removal):
             return
         if outgoing is None or outgoing.notice_of is not None or not at_once:
@@ -370,10 +366,7 @@ class Sender:
     def _say(
         self, repos: Repositories, item: OutboxItem, chat: ChatId, sentence: Sentence, *, notice_of: int | None = None
     ) -> None:
-        """Adds a sentence after the words of the item's turn, within a transaction; `notice_of` as in `Reply`.
-
-        It is a message of its own, because it might not fit into another.
-        """
+        """Adds a sentence as a message of its own, as it might not fit into another; `notice_of` as in `Reply`."""
         content = Styled(text=self._in_words(repos, item, sentence))
         self._add(repos, item, Reply(chat=chat, content=content, ok=False, notice_of=notice_of))
 

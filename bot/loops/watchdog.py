@@ -94,7 +94,7 @@ class Watchdog:
         """Returns what keeps Aldis from hearing or being heard now, a sentence each for the operator."""
         is_silent = (self.heard_seconds_ago or 0) > SILENCE_SECONDS
         found = (
-            CLOSED if not self.is_open else SILENT if is_silent else None,
+            CLOSED if not self.transport.stream.is_open else SILENT if is_silent else None,
             self._linked_problem,
             CAPTCHA if self.challenge else None,
         )
@@ -104,11 +104,6 @@ class Watchdog:
     def is_deaf(self) -> bool:
         """Whether nothing people write has been heard for a while although the bridge answers."""
         return self._deaf_since is not None and self.seconds() - self._deaf_since >= DEAF_SECONDS
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a stream of messages is open, as far as known."""
-        return self.transport.stream.is_open
 
     @property
     def heard_seconds_ago(self) -> float | None:

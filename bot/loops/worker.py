@@ -138,7 +138,6 @@ class Worker:
         self.store.wakeups["inbox"].set()
 
     async def _look(self, group: asyncio.TaskGroup) -> None:
-        """Begins everything that waits and may begin."""
         try:
             await self.urgent_items.begin_all(self.tasks, group)
             await self._take_all(group)
@@ -150,7 +149,6 @@ class Worker:
             self.store.wakeups["inbox"].set()
 
     async def _mark_waiting(self) -> None:
-        """Marks messages that wait behind others, each once."""
         for item in await self.store.read(lambda repos: repos.inbox.waiting_after(self._seen)):
             self._seen = InboxId(max(self._seen, item.id))
             opened = await self._open(item.conversation, item)
@@ -160,7 +158,6 @@ class Worker:
                 self.reactions.put((opened.route.message,), may_stand=item.received_at < self._began_at)
 
     async def _take_all(self, group: asyncio.TaskGroup) -> None:
-        """Claims what waits, as long as there is room for it."""
         seconds = self.settings.worker.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
 
         def claim_some(repos: Repositories, limit: int) -> tuple[tuple[Claim, ...], bool]:
@@ -360,9 +357,7 @@ class Worker:
         return tuple(left)
 
     async def _answered(self, claim: Claim, turn: Turn, notes: tuple[Sentence, ...], *, said_before: int) -> None:
-        """Answers these messages; `notes` say why others beside them are not answered, and `said_before` is how many
-        preceding messages of others they are about in any case.
-        """
+        """`notes` say why others are not answered; `said_before`: how many messages before them they are about."""
         turn = replace(turn, talk=self.group_context.talk(turn.chat, at_least=said_before))
         if self._is_over(claim) or turn.is_damaged:
             self.counts.add("turns_given_up")
@@ -382,12 +377,13 @@ class Worker:
             # Before the indicator is removed: a bridge that is slow to do so must not delay the answer.
             is_kept = await self._keep(turn, replace(outcome, text=text))
             self.tasks.on_answer(turn.id)
-        if is_kept:
-            self._note_seconds(claim, "answered" if outcome.ok else "failed")
-            self.counts.add("turns_answered" if outcome.ok else "turns_answered_with_failure")
-        if is_kept and outcome.messages:
+        if not is_kept:
+            return
+        self._note_seconds(claim, "answered" if outcome.ok else "failed")
+        self.counts.add("turns_answered" if outcome.ok else "turns_answered_with_failure")
+        if outcome.messages:
             self.on_kept(turn)
-        if is_kept and outcome.ok:
+        if outcome.ok:
             self.group_context.on_answer(turn.talk)
 
     @asynccontextmanager

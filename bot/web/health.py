@@ -108,7 +108,7 @@ class HealthPage:
             "ready": 1,
             "disk_free_bytes": self.free_bytes(),
             "cells_hold": level and level.seccomp,
-            "stream_open": watchdog.is_open,
+            "stream_open": watchdog.transport.stream.is_open,
             "heard_seconds_ago": watchdog.heard_seconds_ago,
             "linked": watchdog.is_linked,
             "findings": len(wanting(self.findings())),

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from bot.chat.captchas import PAGE as CAPTCHA_PAGE
 from bot.doctor.findings import Level, wanting
 from bot.errors import Disconnected
+from bot.features.safety_numbers import TRUSTED
 from bot.i18n.locale import day
 from bot.i18n.phrases import duration
 from bot.web.admin.forms import AdminPage, Ask, NotDone
@@ -101,7 +102,7 @@ async def _solve(ask: Ask) -> str:
 async def _trust(ask: Ask) -> str:
     running, label = ask.running(), ask.entry("label")[:40]
     outcome, _ = await running.identities.trust(label)
-    if outcome != "trusted":
+    if outcome is not TRUSTED:
         raise NotDone("That number is no longer the newest one. Look at it again.")
     ask.write_down("safety_number.trusted", label)
     return "The new number is trusted. What was waiting is on its way."

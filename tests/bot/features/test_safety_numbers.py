@@ -178,7 +178,7 @@ async def test_trusting_one_lets_go_nothing_of_another(store: Store, clock: SetC
         await aldis.identities.look()
         since = await aldis.count("SELECT held_at FROM holds")
         clock.move(600)
-        assert (await aldis.identities.trust(CAROL.uuid))[0] == "trusted"
+        assert (await aldis.identities.trust(CAROL.uuid))[0] is safety_numbers.TRUSTED
         assert await aldis.count("SELECT held_at FROM holds") == since
 
 
