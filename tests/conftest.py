@@ -50,11 +50,7 @@ _WAITS = re.compile(
 
 
 def is_quick(path: Path) -> bool:
-    """Whether `make quick` runs this file: one for a package of Aldis, of which no test waits for anything; and who may
-    import what.
-
-    Of its tests those run whose examples stand there; what hypothesis makes up takes longer.
-    """
+    """Whether `make quick` runs this file: one for a package of Aldis, or the contracts, that waits for nothing."""
     parts = path.relative_to(Path(__file__).parent).parts
     return parts[0] in _QUICK and not _WAITS.search(path.read_text(encoding="utf-8"))
 
@@ -74,12 +70,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 _LONG = {"flows", "campaigns", "test_bench.py", "test_steps.py", "test_transcripts.py"}
 
 
-def dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
-    """The tests in an order of which each worker gets an equal part, its share of the long ones first.
-
-    pytest-xdist (3.8, worksteal) gives every worker a row of neighbours; one that is done takes from the others. Were
-    the long ones neighbours, the end would be theirs alone, one after another.
-    """
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What takes long comes first, so that several workers end at the same time."""
+    if config.getoption("quick"):
+        items[:] = [item for item in items if not getattr(getattr(item, "obj", None), "is_hypothesis_test", False)]
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    # pytest-xdist (3.8, worksteal) gives every worker a row of neighbours; one that is done takes from the others. Were
+    # the long ones neighbours, the end would be theirs alone, one after another.
     long = [item for item in items if _LONG & set(item.path.parts)]
     short = iter([item for item in items if not _LONG & set(item.path.parts)])
     parts = [long[worker::workers] for worker in range(workers)]
@@ -88,14 +85,7 @@ def dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
         size = left // (workers - worker)
         part.extend(itertools.islice(short, max(size - len(part), 0)))
         left -= size
-    return [*itertools.chain(*parts), *short]
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes long comes first, so that several workers end at the same time."""
-    if config.getoption("quick"):
-        items[:] = [item for item in items if not getattr(getattr(item, "obj", None), "is_hypothesis_test", False)]
-    items[:] = dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+    items[:] = [*itertools.chain(*parts), *short]
 
 
 @pytest.fixture(autouse=True)

@@ -15,8 +15,8 @@ import yaml
 
 from bot.invocation import VARIABLE
 from bot.settings import load_settings
+from bot.settings.load import NAMES
 from bot.shutdown import MAX_SECONDS
-from tests.variables import known_names
 
 ROOT = Path(__file__).parent.parent
 COMPOSE_FILES = ["compose.yaml", "compose.rest-api.yaml"]
@@ -120,7 +120,7 @@ class TestCompose:
         aldis = composed(name)["services"]["aldis"]
         text = (ROOT / "docker" / name).read_text(encoding="utf-8")
         named = {*aldis["environment"], *re.findall(r"^ *# ([A-Z_]+_FILE):", text, re.MULTILINE)}
-        assert named <= {*known_names(), VARIABLE}
+        assert named <= {*NAMES, VARIABLE}
         urls = {"compose.yaml": "unix:///run/signal-cli/socket", "compose.rest-api.yaml": "http://signal-api:8080"}
         assert load_settings(aldis["environment"], None).signal.url == urls[name]
         assert aldis["env_file"] == [{"path": "../.env", "required": False}]
@@ -223,7 +223,7 @@ def test_the_example_of_the_settings_file(tmp_path: Path) -> None:
     names = [found["name"] for found in SET_LINE.finditer(text)]
     assert len(names) > 20
     assert len(set(names)) == len(names)
-    assert set(names) <= set(known_names())
+    assert set(names) <= set(NAMES)
     assert load_settings({}, example) == load_settings({}, None)
     path = tmp_path / ".env"
     path.write_text(SET_LINE.sub(r"\g<name>=", text), encoding="utf-8")

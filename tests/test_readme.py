@@ -12,6 +12,7 @@ import pytest
 
 from bot.app.tools import idle_features
 from bot.clock import SetClock
+from bot.settings.load import NAMES
 from bot.unanswered import ALL_DAY, REASONS
 from store import Store
 from tests.bot.loops.app_harness import app_harness
@@ -19,7 +20,6 @@ from tests.servers.envelopes import ALICE, GROUP, message
 from tests.test_names import TREES
 from tests.tools.conftest import USER_AGENT
 from tests.tools.test_catalog import READY
-from tests.variables import known_names
 from tools import Fetcher, Http, alone, build
 
 ROOT = Path(__file__).parent.parent
@@ -67,7 +67,7 @@ def test_what_a_page_names_is_there(name: str) -> None:
     for target, more in re.findall(r"(?:^ *|`)make ([a-z-]+)((?: [A-Z]+=[^` ]+)*)", text, re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
         assert all(f"$({variable})" in makefile for variable in re.findall(r"[A-Z]+", more))
-    known = {*known_names(), "TOOLS__GAUGE__ENABLED", "TOOLS__GAUGE__BASE_URL", "INTAKE__BREW_MINUTES"}
+    known = {*NAMES, "TOOLS__GAUGE__ENABLED", "TOOLS__GAUGE__BASE_URL", "INTAKE__BREW_MINUTES"}
     for variable in re.findall(r"[A-Z]+__[A-Z_]+", text):
         assert any(one.startswith(variable) for one in known), variable
 

@@ -1,4 +1,4 @@
-"""The names of all settings, and the tables of docs/settings.md, which `.ci/pages.py` writes."""
+"""The tables of docs/settings.md, which `.ci/pages.py` writes."""
 
 import ast
 import inspect
@@ -12,11 +12,7 @@ from pydantic import BaseModel
 
 from bot.settings import Settings
 from bot.settings.groups import USUAL
-from bot.settings.load import NAMES, Variable, variables_of
-
-
-def known_names() -> tuple[str, ...]:
-    return tuple(NAMES)
+from bot.settings.load import Variable, variables_of
 
 
 def table(model: type[Settings] = USUAL) -> str:

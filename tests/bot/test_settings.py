@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bot.errors import ConfigError
 from bot.settings import Settings, load_settings
 from bot.settings.load import KNOWN, NAMES
-from tests.variables import known_names, table
+from tests.variables import table
 
 KEY = bytes(range(32))
 UUID = "0B1C2D3E-4F50-6172-8394-A5B6C7D8E9F0"
@@ -41,7 +41,7 @@ def test_names_that_are_promised() -> None:
     OPENAI_BASE_URL ANTHROPIC_API_KEY_FILE SIGNAL__URL SIGNAL__ACCOUNT SIGNAL__NAME ACCESS__ALLOWED ACCESS__GROUPS
     ACCESS__ADMINS STORE__PATH STORE__KEY STORE__KEY_FILE HISTORY__MAX_TURNS LOG__LEVEL LOCALE__TIMEZONE WEB__PORT
     """
-    assert set(promised.split()) <= set(known_names())
+    assert set(promised.split()) <= set(NAMES)
 
 
 def test_no_name_stands_for_two_settings() -> None:
@@ -321,7 +321,7 @@ def test_language() -> None:
         assert load(**environ).locale.language == language
 
 
-VALUES = [name for name in known_names() if not name.endswith("_FILE")]
+VALUES = [name for name in NAMES if not name.endswith("_FILE")]
 
 
 @settings(max_examples=200, deadline=None)

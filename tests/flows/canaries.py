@@ -29,11 +29,6 @@ class Canaries:
         self.known[name] = text
         return text
 
-    def keep_number(self, name: str, number: str | None) -> None:
-        """A phone number, with its plus or without."""
-        assert number is not None
-        self.known[name] = number.removeprefix("+")
-
     def keep_uuid(self, name: str, uuid: str) -> None:
         """A uuid, with its dashes or without."""
         self.known[name] = uuid

@@ -68,7 +68,7 @@ class World:
         for person in (ALDIS, self.alice, self.bob, self.mallory):
             whose = f"of {person.device}/{person.uuid[:8]}"
             self.canaries.keep_uuid(f"the uuid {whose}", person.uuid)
-            self.canaries.keep_number(f"the number {whose}", person.number)
+            keep(f"the number {whose}", (person.number or "").removeprefix("+"))
         keep("the group's id", GROUP.rstrip("="))
         self.group_name = new("the group's name")
         self.model.key = f"sk-ant-{new('the key of Anthropic')}"

@@ -15,10 +15,7 @@ from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import SignalServer
 
-BRIDGES = {
-    "signal_cli": SignalCli,
-    "rest_api": SignalRestApi,
-}
+BRIDGES = {"signal_cli": SignalCli, "rest_api": SignalRestApi}
 NUMBERLESS = replace(ALDIS, number=None)
 
 

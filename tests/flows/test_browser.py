@@ -100,13 +100,6 @@ class Visit:
         await self.signal.scan(ACCOUNT)
         await expect(self.page.get_by_text(f"Aldis answers for {ACCOUNT}")).to_be_visible()
 
-    async def become_admin(self) -> None:
-        await self.go("/setup/you")
-        await expect(self.page.get_by_text("No one has written yet")).to_be_visible()
-        await self.signal.deliver(message("something private", author=ALICE))
-        await self.page.get_by_role("button", name="This is me: Alice").click()
-        await expect(self.page.get_by_text("it answers you now").first).to_be_visible()
-
 
 @asynccontextmanager
 async def visiting(
@@ -146,7 +139,11 @@ async def test_from_an_empty_folder_to_the_first_answer(tmp_path: Path) -> None:
         await visit.push("Ask it something")
         await expect(page.get_by_text("llama-large answers, offered")).to_be_visible()
         model.scripted(say("I have waited for that."))
-        await visit.become_admin()
+        await visit.go("/setup/you")
+        await expect(visit.page.get_by_text("No one has written yet")).to_be_visible()
+        await visit.signal.deliver(message("something private", author=ALICE))
+        await visit.page.get_by_role("button", name="This is me: Alice").click()
+        await expect(visit.page.get_by_text("it answers you now").first).to_be_visible()
         await visit.signal.until(lambda: any("I have waited for that." in sent.text for sent in visit.signal.sent))
         await page.get_by_role("link", name="Next: What it may do").click()
         await page.get_by_role("button", name="weather: Switch off").click()

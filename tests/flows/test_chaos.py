@@ -14,11 +14,7 @@ from tests.campaigns.chaos.world import Size
     ("way", "groups", "kills", "restarts"), [("unix", 2, 2, 0), ("unix", 0, 1, 3), ("websocket", 0, 2, 0)]
 )
 async def test_killed_again_and_again(tmp_path: Path, way: Way, groups: int, kills: int, restarts: int) -> None:
-    """Lives end by SIGKILL under load, or begin anew; every property of the audit holds over what they leave behind.
-
-    Without groups every receipt says which message it proves, so that nobody may see an answer twice for whom one was
-    read in time. With them people write in several conversations, whose words and receipts must stay apart.
-    """
+    """Lives end by SIGKILL under load, or begin anew; every property of the audit holds over what they leave behind."""
     size = Size(
         seed=1,
         way=way,

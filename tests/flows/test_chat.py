@@ -30,11 +30,7 @@ async def model() -> AsyncGenerator[OpenAIServer]:
 
 
 def key_of(model: OpenAIServer) -> dict[str, str]:
-    return {
-        "OPENAI_BASE_URL": model.base_url,
-        "OPENAI_API_KEY": model.key or "",
-        "LLM__OPENAI__MODEL": "llama",
-    }
+    return {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": model.key or "", "LLM__OPENAI__MODEL": "llama"}
 
 
 def names_in(folder: Path) -> list[str]:

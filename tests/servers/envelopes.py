@@ -63,7 +63,6 @@ def timestamp() -> int:
 
 
 def fixture(name: str) -> Frame:
-    """The frame of `tests/bot/signal/envelopes/<name>.json`."""
     frame = json.loads((FIXTURES / f"{name}.json").read_text(encoding="utf-8"))
     assert isinstance(frame, dict)
     return frame
@@ -117,7 +116,6 @@ def mention_of(person: Person, start: int = 0) -> Frame:
 
 
 def quote_of(author: Person, sent_at: int, text: str) -> Frame:
-    """The quoted message as it stands inside the one that quotes it."""
     return {
         "id": sent_at,
         "author": author.number or author.uuid,
@@ -184,7 +182,6 @@ def delete(target: int, *, author: Person = ALICE, group: str | None = None) -> 
 
 
 def admin_delete(target: int, of: Person, *, author: Person = BOB, group: str = GROUP) -> Frame:
-    """A group's admin deletes somebody else's message."""
     at = timestamp()
     body = {**_target(of), "targetSentTimestamp": target}
     return envelope(author, at, dataMessage=data(at, group=group, adminDelete=body))

@@ -90,13 +90,8 @@ class FeedSite(Server):
         body = self.feeds.get(seen.path)
         if body is None:
             return web.Response(status=404, text="nothing here")
-        marks = self._marks(body) if self.has_marks else {}
+        etag = f'W/"{hashlib.sha256(body).hexdigest()[:12]}"'
+        marks = {"ETag": etag, "Last-Modified": "Sat, 21 Nov 2026 09:00:00 GMT"} if self.has_marks else {}
         if marks and seen.headers.get("if-none-match") == marks["ETag"]:
             return web.Response(status=304, headers={**marks, **self.headers})
         return web.Response(body=body, content_type="application/rss+xml", headers={**marks, **self.headers})
-
-    def _marks(self, body: bytes) -> dict[str, str]:
-        return {
-            "ETag": f'W/"{hashlib.sha256(body).hexdigest()[:12]}"',
-            "Last-Modified": "Sat, 21 Nov 2026 09:00:00 GMT",
-        }

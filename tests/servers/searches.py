@@ -18,7 +18,6 @@ PERIODS = {"day", "week", "month", "year"}
 
 
 def page(title: str, url: str, description: str, **more: Any) -> Row:
-    """A page as Brave lists it."""
     return {"title": title, "url": url, "description": description, "type": "search_result", "language": "en", **more}
 
 
@@ -84,10 +83,7 @@ SEARXNG_RESULTS = [
 
 @dataclass
 class Brave(Server):
-    """Web and news: `results` is what every search finds.
-
-    A missing key header and a bad key are both 422, as are a query or a count out of range.
-    """
+    """Web and news: `results` is what every search finds; a bad key is a 422, as is a value out of range."""
 
     KEY: ClassVar = "BSA-test-key-0123456789"
     WEB: ClassVar = "/res/v1/web/search"
@@ -133,11 +129,7 @@ def brave_refusal(status: int, code: str, *, is_documented: bool = False) -> web
 
 @dataclass
 class Tavily(Server):
-    """`results` is what every search finds; `keyless` whether the keyless mode has anything left.
-
-    A missing or wrong key is a 401, an unknown field or a value out of range a 400; the keyless mode has its own
-    envelope.
-    """
+    """`results` is what every search finds; `keyless` whether the mode without a key has anything left."""
 
     KEY: ClassVar = "tvly-test-key-0123456789"
     FIELDS: ClassVar[dict[str, type]] = {
@@ -198,11 +190,7 @@ def plan_used_up(status: int) -> Answer:
 
 @dataclass
 class SerpApi(Server):
-    """`results` is what every search finds.
-
-    A wrong key is a 401, a missing query or a parameter out of range a 400, and a search without results a 200 that
-    contains an error.
-    """
+    """`results` is what every search finds; without any the answer is a 200 that contains an error."""
 
     KEY: ClassVar = "serpapi-test-key-0123456789"
     PARAMETERS: ClassVar = {

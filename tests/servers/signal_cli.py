@@ -210,7 +210,6 @@ class SignalCli(SignalServer):
         return is_other and not any(listener.has_joined for listener in self._listeners)
 
     async def deliver_data(self, text: str) -> None:
-        """Let any text arrive where a frame should be: kept until a client listens."""
         async with self._changed:
             self._waiting.append(text)
             self._put += 1
@@ -222,7 +221,6 @@ class SignalCli(SignalServer):
         await self.until(lambda: self._written >= put)
 
     async def end_streams(self, how: End) -> None:
-        """Stop talking to every listener at once; other connections are left alone."""
         listening = [connection for connection in self._connections.values() if connection.subscriptions]
         async with self._changed:
             for connection in listening:

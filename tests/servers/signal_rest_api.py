@@ -77,7 +77,6 @@ class SignalRestApi(SignalServer):
     _sockets: list[_Socket] = field(default_factory=list[_Socket])
 
     async def deliver_data(self, text: str) -> None:
-        """Let any text arrive as a frame at every open websocket: lost where no client is connected."""
         if not self._sockets:
             self.lost.append(text)
         for socket in self._sockets:

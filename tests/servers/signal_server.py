@@ -146,11 +146,7 @@ class Plan:
         return -4 if kinds == {"IDENTITY_FAILURE"} else -5 if kinds == {"RATE_LIMIT_FAILURE"} else -1
 
     def sentence(self, *, in_group: bool) -> str:
-        """What signal-cli says of that error.
-
-        What goes wrong while it sends to one person is a result; an exception of its own tells of something before, or
-        of a group.
-        """
+        """What signal-cli says of that error; its exceptions tell of something before a send, or of a group."""
         if self.words is not None:
             return self.words
         odd = "Failed to send message: Connection reset (SocketException) (UnexpectedErrorException)"
@@ -352,10 +348,7 @@ class SignalServer(Server, ABC):
         return self.own.number if name.endswith("Number") else self.own.number or self.own.uuid
 
     async def deliver(self, *frames: Frame) -> None:
-        """Let frames arrive from Signal.
-
-        What somebody wrote whose key is not trusted cannot be decrypted: signal-cli says so, and keeps it until it is.
-        """
+        """Let frames arrive from Signal. What cannot be decrypted for a key not trusted is kept until it is."""
         for frame in map(self._addressed, frames):
             if self._is_of_no_member(frame):
                 continue
@@ -440,9 +433,7 @@ class SignalServer(Server, ABC):
         return [known[-1] for known in revisions]
 
     def check_target(self, chat: str, target: int, *, may_be_elsewhere: bool = False) -> None:
-        """Refuse what is about a message that this account never sent to that chat, or never sent at all: the real one
-        carries that out, in vain.
-        """
+        """Refuse what is about a message never sent to that chat, or never at all: the real one does it in vain."""
         named = [parcel for parcel in self._out if parcel.timestamp == target]
         chats = {parcel.chat for parcel in named if isinstance(parcel, Sent)}
         if not named if may_be_elsewhere else chat not in chats:
@@ -609,7 +600,6 @@ class SignalServer(Server, ABC):
             await self.note(self.accounts, number)
 
     def members(self, group: str) -> list[Frame]:
-        """Everybody in a group, the account itself included, as both bridges list them."""
         return _listed((*self.groups[group], *([self.own] if self.own else [])))
 
     def listed_groups(self) -> Iterator[ListedGroup]:
@@ -625,7 +615,6 @@ class SignalServer(Server, ABC):
         return GROUP_NAME if group == GROUP else f"Group {group[:4]}"
 
     def recipients(self, sent: Parcel) -> tuple[Person, ...]:
-        """Who gets a message: the members of the group, or one person."""
         if sent.group:
             return self.groups[sent.group]
         if sent.recipient in self.accounts:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.doctor.findings import Finding, format_findings
+from bot.settings.load import NAMES
 from tests.bot.doctor.test_doctor import examined
 from tests.ports import free_port
 from tests.servers.anthropic import AnthropicServer
@@ -17,7 +18,6 @@ from tests.servers.openai_images import KEY as IMAGES_KEY
 from tests.servers.openai_images import OpenAIImages
 from tests.servers.script import call, say
 from tests.servers.searches import Brave, SearXNG, SerpApi, Tavily
-from tests.variables import known_names
 
 KEY = "test-key"
 
@@ -160,7 +160,7 @@ async def test_the_doctor_names_only_variables_that_there_are(tmp_path: Path) ->
     for more in ({}, {"TOOLS__ENABLED": "false"}, {"AUDIO__BASE_URL": "http://127.0.0.1:9"}):
         text = format_findings(await examined(tmp_path, {**given, **more}), is_verbose=True)
         for name in re.findall(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*__[A-Z0-9_]+\b", text):
-            assert name in known_names(), name
+            assert name in NAMES, name
 
 
 async def test_a_password_in_an_address_is_not_shown(tmp_path: Path) -> None:

@@ -56,9 +56,7 @@ def say(text: str) -> None:
 
 
 async def measured(vendor: str, folder: Path, blocks: Sequence[Block], subject: str = "subject") -> list[Measured]:
-    """What each of these blocks took, one after the other in one process of Aldis, or of the loop `plain`, with a store
-    of its own.
-    """
+    """What each of these blocks took in one process of Aldis, or of the loop `plain`, with a store of its own."""
     place = folder / f"{subject}-{vendor}"
     place.mkdir(exist_ok=True)
     async with model(vendor) as server:
@@ -129,57 +127,34 @@ async def side_by_side(vendor: str, folder: Path, size: Size) -> list[Figure]:
     ]
     found = await measured(vendor, folder, talks)
     alone, crowds = found[::2], found[1::2]
-    pairs = zip(alone, crowds, strict=True)
+    pairs, failures = zip(alone, crowds, strict=True), sum(crowd.failures for crowd in crowds)
     ratio = statistics.median(crowd.turns_per_second / one.turns_per_second for one, crowd in pairs)
     return [
-        Figure(
-            name=f"failures with {size.conversations} conversations at once",
-            value=sum(crowd.failures for crowd in crowds),
-            most=0,
-        ),
-        Figure(
-            name="throughput, one conversation at a time",
-            value=statistics.median(one.turns_per_second for one in alone),
-            unit="turns/s",
-        ),
-        Figure(
-            name=f"throughput, {size.conversations} at once",
-            value=statistics.median(crowd.turns_per_second for crowd in crowds),
-            unit="turns/s",
-        ),
+        Figure(name=f"failures with {size.conversations} conversations at once", value=failures, most=0),
+        Figure(name="throughput, one conversation at a time", value=_turns_per_second(alone), unit="turns/s"),
+        Figure(name=f"throughput, {size.conversations} at once", value=_turns_per_second(crowds), unit="turns/s"),
         Figure(name="throughput, at once to one at a time", value=ratio, least=1.0),
     ]
 
 
+def _turns_per_second(found: Sequence[Measured]) -> float:
+    return statistics.median(one.turns_per_second for one in found)
+
+
 async def start(vendor: str, folder: Path, size: Size) -> list[Figure]:
-    """From the command to the prompt and to the first answer, of a process that finds its store there; the first start
-    is not counted.
-    """
+    """From the command to the prompt and to the first answer; the start that makes the store is not counted."""
     say(f"{size.starts} starts with {vendor}")
     place = folder / f"start-{vendor}"
     place.mkdir()
     async with model(vendor) as server:
         settings = variables(vendor, server.base_url)
         answers = [await _start_seconds(place, settings) for _ in range(1 + size.starts)]
-        prompts = [await _prompt_seconds(place, settings) for _ in range(size.starts)]
+        prompt = statistics.median([await _prompt_seconds(place, settings) for _ in range(size.starts)])
+    took, spent = (statistics.median(column) for column in zip(*answers[1:], strict=True))
     return [
-        Figure(
-            name=f"start to the prompt of chat, {vendor}",
-            value=statistics.median(prompts),
-            unit="s",
-            most=MAX_PROMPT_SECONDS,
-        ),
-        Figure(
-            name=f"start to first answer, {vendor}",
-            value=statistics.median(took for took, _ in answers[1:]),
-            unit="s",
-            most=MAX_START_SECONDS,
-        ),
-        Figure(
-            name=f"CPU of a start to its first answer, {vendor}",
-            value=statistics.median(spent for _, spent in answers[1:]),
-            unit="s",
-        ),
+        Figure(name=f"start to the prompt of chat, {vendor}", value=prompt, unit="s", most=MAX_PROMPT_SECONDS),
+        Figure(name=f"start to first answer, {vendor}", value=took, unit="s", most=MAX_START_SECONDS),
+        Figure(name=f"CPU of a start to its first answer, {vendor}", value=spent, unit="s"),
     ]
 
 

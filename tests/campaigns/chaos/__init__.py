@@ -15,11 +15,6 @@ audit     the properties; `sends` and `calls` are part of it
 A seed repeats who writes what and when, which sends and requests fail and how, and how each life ends. It cannot repeat
 how the threads of a real process interleave, so a violation may need several rounds of its seed to come back.
 
-What can be proved about money from outside: a completion is known to be recorded once Aldis does something that follows
-it (asks the next question of the turn, looks something up with a tool, sends the answer). From then on it must never be
-requested again. A completion that had arrived but was not recorded when Aldis was killed is requested once more; that
-happens at most once per life, and is counted.
-
 What is not shown here: that a tool with `effects="once"` never runs twice. None of the tools used here has such
 effects; the simulation, which crashes at every step, has one of its own.
 """

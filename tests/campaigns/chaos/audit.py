@@ -62,7 +62,6 @@ def _stops(here: World) -> Finding:
 
 
 def _rest(here: World) -> Finding:
-    """Everything came to rest: no message, turn, journal or send is left under way."""
     left = here.store
     states = Counter(f"inbox {row.state}" for row in left.inbox if row.state not in {"done", "dead"})
     states += Counter(f"outbox {row.state}" for row in left.outbox if row.state not in {"sent", "dead"})
@@ -75,7 +74,6 @@ def _rest(here: World) -> Finding:
 
 
 def _ends(here: World) -> Finding:
-    """Every envelope that was committed has one end."""
     ends: Counter[str] = Counter()
     broken: list[str] = []
     notices = {row.turn for row in here.store.outbox}
@@ -138,11 +136,7 @@ def _losses(here: World) -> Finding:
 def gaps(
     streams: Mapping[int, Sequence[int]], committed: Collection[int], *, once: Collection[int], calm: Collection[int]
 ) -> Iterator[tuple[int, int]]:
-    """The losses that no kill explains, each with its stream: a later one was committed, or all should have been.
-
-    `streams` are the letters that each was handed, in order; `once` are those that people wrote once, `calm` the
-    streams of lives that ended in order.
-    """
+    """The losses that no kill explains, by stream; people wrote `once`, and `calm` streams ended in order."""
     on = Counter(at for handed in streams.values() for at in set(handed))
     for stream, handed in streams.items():
         # What another stream had too may be of the other's life: signal-cli still writes to one whose life is over.
@@ -152,7 +146,6 @@ def gaps(
 
 
 def _reads(here: World) -> Finding:
-    """What people see as read was committed: "read" means that it has an end."""
     committed = {row.sent_at for row in here.store.inbox}
     broken = [f"{at} is shown as read and was not committed" for _, at in here.phones.read if at not in committed]
     broken += [
@@ -164,7 +157,6 @@ def _reads(here: World) -> Finding:
 
 
 def _strangers(here: World) -> Finding:
-    """Who is not on the list cost no model call, no send and no stored word."""
     closed = {chat.id for chat in here.pen.crowd.chats if not chat.is_listed}
     from_closed = {at for at, letter in here.pen.letters.items() if letter.chat.id in closed}
     broken = [
@@ -198,7 +190,6 @@ def _canaries(here: World) -> Finding:
 
 
 def _order(here: World) -> Finding:
-    """Letters stand in the inbox in the order in which they came, and turns take them in that order."""
     broken: list[str] = []
     rows = [row for row in here.store.inbox if row.sent_at in here.pen.letters]
     for chat in here.pen.crowd.listed:
@@ -234,7 +225,6 @@ def _history(here: World) -> Finding:
 
 
 def _rules(here: World) -> Finding:
-    """No model's double refused a request as against its vendor's rules."""
     vendors = Counter(asked.vendor for asked in here.asked)
     told = ", ".join(f"{count} {vendor}" for vendor, count in vendors.items())
     return Finding(

@@ -17,7 +17,6 @@ _DONE = 1_000_000
 
 
 def paid_once(here: World) -> Finding:
-    """No completion that was written down was asked for again."""
     reached: defaultdict[str, int] = defaultdict(int)  # the first step not known to have been written down
     taken_with: dict[str, tuple[str, ...]] = {}  # with which others each question was asked for the first time
     bought: Counter[tuple[str, ...]] = Counter()
@@ -73,7 +72,6 @@ def in_the_ledger(here: World) -> Finding:
 
 
 def looked_up_once(here: World) -> Finding:
-    """No lookup was made again whose result was written down: the model has been asked with it."""
     reached: defaultdict[str, int] = defaultdict(int)
     seen: Counter[tuple[str, int]] = Counter()
     broken: list[str] = []

@@ -38,7 +38,6 @@ class Chat:
 
     @property
     def group(self) -> str | None:
-        """The group's id; None for a direct chat."""
         kind, _, name = self.id.partition(":")
         return name if kind == "group" else None
 
@@ -83,7 +82,6 @@ class Crowd:
         return {chat.group: chat.members for chat in self.chats if chat.group}
 
     def settings(self) -> dict[str, str]:
-        """Who may write, some by their number."""
         persons = [person.number or person.uuid for person in self.people]
         return {
             "ACCESS__ALLOWED": ",".join(persons),

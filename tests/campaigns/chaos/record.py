@@ -89,10 +89,7 @@ class Record:
 
 
 class Forgetful:
-    """Part of a double that works for half an hour: it does not keep the bodies of all requests.
-
-    And it takes it calmly when Aldis is dead by the time it answers.
-    """
+    """Part of a double that works for half an hour: it keeps no requests, and answers the dead calmly."""
 
     requests: list[Seen]
 

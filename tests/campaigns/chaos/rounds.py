@@ -156,11 +156,7 @@ async def _asked_to_restart(here: World) -> bool:
 
 
 async def _rested(here: World) -> bool:
-    """Calm lives, one for each vendor: all is worked off, and in every conversation one more question is asked.
-
-    Each ends as an operator ends it. The history of every conversation goes through the rules of every vendor by that,
-    and whatever was handed to a life before must have an end. Gives whether all came to rest in time.
-    """
+    """Calm lives, one for each vendor, work all off and are asked once more; gives whether all came to rest."""
     await here.phones.disconnected()
     for double in (here.phones, *here.models.values()):
         double.is_calm = True

@@ -23,7 +23,6 @@ from tests.servers.signal_server import Sent
 
 
 def delivered(here: World) -> Finding:
-    """Every message that Aldis takes for sent went out, to its own conversation, with the answer to its questions."""
     went_out = {sent.timestamp: sent for sent in here.phones.sent}
     questions = here.questions_by_turn()
     broken: list[str] = []
@@ -63,10 +62,7 @@ def _unanswered(here: World, went_out: dict[int, Sent]) -> Iterator[str]:
 
 
 def _seen_unnamed(here: World) -> dict[int, Sent | None]:
-    """By turn: what people saw of messages of which Aldis knows no name.
-
-    It has given them up, for it never heard that they were seen, or has heard it without learning which was which.
-    """
+    """By turn: what people saw of messages of which Aldis knows no name, so that it has given them up."""
     nameless = {row.turn: row.chat for row in here.store.outbox if row.sent_at is None and not row.removes}
     questions, turns = here.questions_by_turn(), here.store.turns
     copies = [copy for copy, row in _copies(here) if row is None]
@@ -131,7 +127,6 @@ _ROUNDING_MS = 5
 
 
 def ordered(here: World) -> Finding:
-    """In every conversation people saw the messages in the order in which they were written."""
     rows = {row.sent_at: row for row in here.store.outbox if not row.removes}
     broken: list[str] = []
     for chat in here.pen.crowd.listed:
@@ -164,10 +159,7 @@ def _copies(here: World) -> Iterator[tuple[Sent, OutboxRow | None]]:
 
 
 def are_one_message(first: Sent, second: Sent) -> bool:
-    """Whether two sends of the same words stand in the chat as one message, because both revise the same one.
-
-    Phones take the first of them and drop the second, which does not revise the newest.
-    """
+    """Whether two sends of the same words revise the same message: phones take the first and drop the second."""
     return first.edits is not None and first.edits == second.edits
 
 
@@ -195,9 +187,7 @@ class Receipts:
         return cls(handed_at=handed, read_at=read)
 
     def reason(self, copy: Sent, row: OutboxRow, attempts: Sequence[int], others: Sequence[int] = ()) -> str:
-        """Why this message went out beside the one that its row names; `attempts` and `others` are the times when its
-        own sends began, and those of everything else.
-        """
+        """Why it went out beside the one that its row names; `attempts` are when its sends began, `others` all else."""
         assert row.sent_at is not None
         first = min(copy.timestamp, row.sent_at)
         begun_at = row.attempted_at or 0

@@ -131,9 +131,14 @@ class World:
         number = len(self.lives) + 1
         settings = {
             **self.settings,
-            **_model_settings(vendor, self.models[vendor].base_url, f"life-{number}"),
             "WEB__PORT": str(web_port),
         }
+        address, key = self.models[vendor].base_url, f"life-{number}"
+        if vendor == "anthropic":
+            settings |= {"ANTHROPIC_API_KEY": key, "LLM__ANTHROPIC__BASE_URL": address}
+        else:
+            settings |= {"OPENAI_API_KEY": key, "OPENAI_BASE_URL": address}
+            settings |= {"LLM__OPENAI__MODEL": "gpt-4.1", "LLM__OPENAI__API": vendor}
         arguments, module = (("run",), "bot") if step is None else ((*map(str, step), "run"), "tests.flows.dying")
         process = await processes.begun(*arguments, settings=settings, folder=self.folder, module=module)
         self.life = Life(number, process, asyncio.create_task(process.at_its_end()))
@@ -164,20 +169,8 @@ class World:
         self.lives.append(Ended(life.number, how, ended.status, meant, ended.stderr))
 
 
-def _model_settings(vendor: Vendor, address: str, key: str) -> dict[str, str]:
-    if vendor == "anthropic":
-        return {"ANTHROPIC_API_KEY": key, "LLM__ANTHROPIC__BASE_URL": address}
-    return {
-        "OPENAI_API_KEY": key,
-        "OPENAI_BASE_URL": address,
-        "LLM__OPENAI__MODEL": "gpt-4.1",
-        "LLM__OPENAI__API": vendor,
-    }
-
-
 @asynccontextmanager
 async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
-    """The doubles of everything that Aldis talks to, listening."""
     crowd = Crowd.drawn(size.seed, people=size.people, groups=size.groups, strangers=size.strangers)
     pen, record = Pen(crowd=crowd, seed=size.seed), Record()
     shared: dict[str, Any] = {"seed": size.seed, "record": record}

@@ -69,9 +69,7 @@ class _Audit:
             self.copies[visible.said].append(visible)
 
     def seen_in(self, chat: int) -> list[Utterance]:
-        """What people saw there, in the order in which it first came; without notices, which belong to what was said
-        before and come behind what went out meanwhile.
-        """
+        """What people saw there, in the order in which it first came; notices come behind what went out meanwhile."""
         return [said for said in self.copies if said.chat == chat and said.role != "notice"]
 
     def answers_to(self, number: int) -> list[Utterance]:
@@ -150,9 +148,7 @@ def _no_status_left(audit: _Audit) -> None:
 
 
 def _is_doubted_to_the_end(audit: _Audit, status: Utterance) -> bool:
-    """Whether the answer was given up without anybody knowing whether the status had become it: to remove the one could
-    take the other away.
-    """
+    """Whether the answer was given up while it was unknown whether the status had become it."""
     ends = [one for one in audit.record.attempts if one.said.answers == status.answers]
     tried = [one for one in ends if one.said.role != "status"]
     return len(tried) > MAX_RESENDS and tried[-1].fate.startswith("unknown")
@@ -212,7 +208,6 @@ def _doubt_at(audit: _Audit, first: Attempt, again: Attempt | None) -> float | N
 
 
 def _nothing_seen_twice(audit: _Audit) -> None:
-    """Where a phone has clearly confirmed a message, it is not said again."""
     for said, copies in audit.copies.items():
         standing = sorted((copy for copy in copies if not copy.is_gone), key=lambda copy: copy.at_seconds)
         for first, again in pairwise(standing):
@@ -356,7 +351,6 @@ def _history_sendable(audit: _Audit) -> None:
 
 
 def _kept_whole(audit: _Audit) -> None:
-    """A turn that was kept is in the history and in the ledger."""
     calls: dict[int | None, set[tuple[tuple[int, ...], int]]] = defaultdict(set)
     for call in audit.record.completions:
         calls[audit.inbox[call.question[0]][1]].add(call.position_in_question)
@@ -393,7 +387,6 @@ def _database_sound(audit: _Audit) -> None:
 
 
 def _read_is_kept(audit: _Audit) -> None:
-    """What was marked as read has an answer, a question that was open to its asker, or a word that it was given up."""
     for number, is_kept in audit.record.read:
         audit.check("what is told to be read is kept by then", is_kept and number in audit.inbox, number)
         said = audit.record.said[number]

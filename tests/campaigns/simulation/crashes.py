@@ -65,11 +65,7 @@ class Life:
             await never()
 
     def step_of_store(self, what: str) -> None:
-        """A step within the store's work.
-
-        Raises:
-            Killed: it was the last one.
-        """
+        """A step within the store's work; raises `Killed` where it was the last one."""
         if self._steps.taken(what):
             self.end()
             raise Killed

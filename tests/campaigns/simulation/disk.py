@@ -170,7 +170,6 @@ class Disk:
             yield store
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """What the open store would answer now; for the eyes of the audit."""
         return cast("Any", self._database._thread)._connection.execute(statement, values).fetchall()
 
     def has(self, sent_at: int) -> bool:

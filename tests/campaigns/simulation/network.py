@@ -106,10 +106,7 @@ class Network:
             self.record.agreed.append((said, _now()))
 
     def give_back(self, died_at_seconds: float) -> None:
-        """Lets what Aldis had read and not written down when it was killed wait again, and the receipts of that moment.
-
-        The real bridge would lose it. A receipt that comes again does no harm.
-        """
+        """Lets what a killed Aldis had read and not written down wait again; the real bridge would lose it."""
         left = [*self._recent]
         self._recent.clear()
         for at, envelope in reversed(left):
@@ -168,10 +165,7 @@ class Network:
         return attempt
 
     def take_away(self, stamp: int, heir: Utterance) -> None:
-        """The message of this name is not in the chat any more: something else stands in its place.
-
-        Phones drop an edit that aims at an older revision: one that is sent again does no harm, another would be lost.
-        """
+        """Something else stands in place of this message. Phones drop an edit that aims at an older revision."""
         [old] = [visible for visible in self.record.visible if visible.stamp == stamp]
         if old.is_gone and old.heir != heir:
             self.record.troubles.append("an edit of what is not there any more")
@@ -202,7 +196,6 @@ class Network:
         return arrived
 
     def answer_seconds(self, attempt: Attempt) -> float:
-        """How long the bridge takes to say what became of a send."""
         scenario, times = self.scenario, len(self.record.attempts)
         if attempt.fate.startswith("unknown"):
             return scenario.chance("answer", attempt.said, times).uniform(1, SEND_SECONDS / 2)

@@ -140,7 +140,6 @@ class Scenario:
         return random.Random(f"{self.seed}/{what}")
 
     def happens(self, odds: float, *what: object) -> bool:
-        """Whether something that is this likely happens."""
         return odds > 0 and self.chance(*what).random() < odds
 
 

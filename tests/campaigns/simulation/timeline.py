@@ -96,7 +96,6 @@ def _running() -> VirtualLoop:
 
 
 def run(story: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine, in no time."""
     loop = VirtualLoop()
     try:
         result = loop.run_until_complete(story)

@@ -24,7 +24,7 @@ _SPARE = {"descriptors": 2, "threads": 0, "tasks": 0}
 
 def audit(record: Record) -> list[Finding]:
     found = [_ended(record), _answered(record), _patient(record)]
-    return [*found, *_steady(record), *_apart(record), *_memory(record), *_held(record)]
+    return [*found, *_even(record), *_memory(record), *_held(record)]
 
 
 def figures(record: Record) -> list[Figure]:
@@ -49,10 +49,6 @@ def figures(record: Record) -> list[Figure]:
 
 
 def _answered(record: Record) -> Finding:
-    """Every letter is answered once, in its own conversation, in the order in which they were written.
-
-    To each question about which the model was silent the stubborn conversation gets a notice instead.
-    """
     broken = list(_disorder(record))
     return Finding("messages answered once and in their order", len(record.letters), "", tuple(broken))
 
@@ -72,7 +68,6 @@ def _disorder(record: Record) -> Iterator[str]:
 
 
 def _patient(record: Record) -> Finding:
-    """No one but the stubborn waits without end."""
     waits = record.waits("alone") + record.waits("beside")
     patience = record.size.patience_seconds
     broken = tuple(f"one waited {seconds:.1f} s" for seconds in waits if seconds > patience)
@@ -81,20 +76,14 @@ def _patient(record: Record) -> Finding:
     )
 
 
-def _steady(record: Record) -> Iterator[Finding]:
-    phases: tuple[Phase, ...] = ("alone", "beside")
-    for phase in phases:
-        waits = record.waits(phase)
-        third = len(waits) // 3
-        if third >= _FEW:
-            name = f"messages delayed no more late than early ({phase})"
-            yield _compared(record, name, waits[:third], waits[-third:])
-
-
-def _apart(record: Record) -> Iterator[Finding]:
+def _even(record: Record) -> Iterator[Finding]:
+    """Late in a phase people wait as long as early in it, and beside the stubborn conversation as long as before."""
     alone, beside = record.waits("alone"), record.waits("beside")
-    if min(len(alone), len(beside)) >= _FEW:
-        yield _compared(record, "messages not delayed by the stubborn conversation", alone, beside)
+    rows = [("messages not delayed by the stubborn conversation", alone, beside)]
+    for phase, waits in (("alone", alone), ("beside", beside)):
+        third = len(waits) // 3
+        rows.append((f"messages delayed no more late than early ({phase})", waits[:third], waits[len(waits) - third :]))
+    yield from (_compared(record, *row) for row in rows if min(len(row[1]), len(row[2])) >= _FEW)
 
 
 def _compared(record: Record, name: str, before: Sequence[float], after: Sequence[float]) -> Finding:
@@ -115,7 +104,6 @@ def _quantile(seconds: Sequence[float], share: float) -> float:
 
 
 def _memory(record: Record) -> Iterator[Finding]:
-    """Along the trend of its second half the memory grows by less than a small part of itself."""
     looks = record.looks[len(record.looks) // 2 :]
     if len(looks) < 2 or (seconds := looks[-1].at_seconds - looks[0].at_seconds) < _TREND_SECONDS:
         return
@@ -127,7 +115,6 @@ def _memory(record: Record) -> Iterator[Finding]:
 
 
 def _held(record: Record) -> Iterator[Finding]:
-    """At the end, idle, the process holds no more than after the warm-up, idle."""
     if record.before is None or record.after is None:
         return
     for name, spare in _SPARE.items():
@@ -137,7 +124,6 @@ def _held(record: Record) -> Iterator[Finding]:
 
 
 def _ended(record: Record) -> Finding:
-    """All that was written was settled, no request was refused, and Aldis left when it was asked to."""
     broken = [] if record.rested else ["what was written did not come to rest"]
     broken += [] if record.status == 0 else [f"it ended with status {record.status}: {record.log[-2000:]}"]
     broken += [f"a request was refused: {words}" for words in record.refusals]
