@@ -15,9 +15,6 @@ from bot.signal.bridges import bridge_at, warnings
 from bot.signal.directory import UNNAMED, choice_of
 from bot.signal.protocol import BRIDGE_NAMES, Bridge, Release, SignalTransport
 
-Names = Mapping[str, str]
-"""Who stands behind a number, a UUID or the id of a group, as the account knows them."""
-
 
 async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> list[Finding]:
     """Returns what was found of the bridge, its account, and the people and groups that the settings list."""
@@ -76,7 +73,8 @@ async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Acco
     return account, found
 
 
-async def _names(transport: SignalTransport) -> Names:
+async def _names(transport: SignalTransport) -> Mapping[str, str]:
+    """Who stands behind a number, a UUID or the id of a group, as the account knows them."""
     names: dict[str, str] = {}
     for one in await transport.contacts():
         name, number = one.name or "a person without a name", one.number or "who hides their number"
@@ -88,7 +86,7 @@ async def _names(transport: SignalTransport) -> Names:
     return names | invitations | groups
 
 
-def _check_access(settings: Settings, names: Names | None) -> Iterator[Finding]:
+def _check_access(settings: Settings, names: Mapping[str, str] | None) -> Iterator[Finding]:
     """Who the people and groups on the lists are; `names` None: no one can be looked up."""
     access = settings.access
     if settings.signal.note_to_self:

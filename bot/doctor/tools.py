@@ -33,8 +33,6 @@ Brave looks at the key before it misses the query, and SearXNG at the format.
 """
 _ANSWERS = {HTTPStatus.OK, HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.TOO_MANY_REQUESTS}
 """What says that all is well: a question is missing, but the key is taken."""
-State = Literal["on", "off", "not offered"]
-"""Offered to models; switched off; without something that it needs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,7 +40,8 @@ class ToolGroup:
     """Tools that are set together, by `TOOLS__<NAME>__<FIELD>`."""
 
     name: str
-    state: State
+    state: Literal["on", "off", "not offered"]
+    """Offered to models; switched off; without something that it needs."""
     tools: tuple[Tool, ...]
     """In the order in which models see them; empty where they cannot be made as things are set."""
     seen_by: tuple[str, ...] | None

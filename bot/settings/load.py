@@ -168,10 +168,6 @@ class GivenValue:
         return f"{self.name}: {words} (it is set in {self.where})"
 
 
-Place = Mapping[str, GivenValue]
-"""What is set in one place, by upper-case name."""
-
-
 def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Settings:
     """Returns the settings from the environment, the `.env` file and the settings file beside the store.
 
@@ -198,8 +194,8 @@ class SettingsFile:
         store = ChainMap(*map(dict, self._above())).get("STORE__PATH")
         self.path = path or (Path(store.value) if store else StoreSettings().path).parent / SETTINGS_FILE_NAME
 
-    def _above(self) -> tuple[Place, Place]:
-        """What is set in the environment and in `.env`."""
+    def _above(self) -> tuple[Mapping[str, GivenValue], Mapping[str, GivenValue]]:
+        """What is set in the environment and in `.env`, each by upper-case name."""
         environ = _place(os.environ if self._environ is None else self._environ, _ENVIRONMENT)
         file = self._env_file
         return environ, _place(entries(_text(file), file.name, is_shared=True), file.name) if file else {}
@@ -348,7 +344,7 @@ def _value_of(given: GivenValue, variable: Variable) -> str:
     return value
 
 
-def _of_machine(given: Place, wrong: list[str], *, own_clock: bool) -> Place:
+def _of_machine(given: Mapping[str, GivenValue], wrong: list[str], *, own_clock: bool) -> Mapping[str, GivenValue]:
     """The machine's own time zone and language, by `TZ` or its clock's file and `LANG`; UTC tells nothing of people."""
     found: dict[str, GivenValue] = {}
     clock = GivenValue(name="TZ", value=str(_LOCALTIME.resolve()), where=str(_LOCALTIME)) if own_clock else None

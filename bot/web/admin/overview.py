@@ -3,7 +3,7 @@ and the page of usage: by day, person, model and tool, as bars with figures. Peo
 """
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -36,37 +36,30 @@ class Task:
 
 
 async def _values(ask: Ask) -> dict[str, object]:
-    running, today, suspects = ask.world.running, None, ()
-    tasks = sorted([task async for task in _tasks(ask)], key=lambda task: task.level != "problem")
+    world, running, today, suspects = ask.world, ask.world.running, None, ()
+    tasks: list[Task] = []
+    for path, title, is_done in world.steps[:-1]:
+        if not is_done and path != "/setup/tools":
+            tasks.append(Task("warning", f"Setup is not finished: {title}.", path=path, button=title))
+    if running is None and (world.has_account or world.waits.ends_by != "link"):
+        path, button = ("", "") if world.has_account else ("/setup/account", "The account")
+        tasks.append(Task("warning", f"Aldis does not answer yet: {world.waits.words}.", path=path, button=button))
+    wants_captcha = running is not None and running.health.watchdog.challenge is not None
+    if wants_captcha:
+        what = "Signal wants a captcha solved before it sends anything."
+        tasks.append(Task("problem", what, path="#captcha-title", button="Solve it"))
+    if running is not None:
+        tasks += [Task("problem", words) for words in (await running.health.state())["problems"]]
+        tasks += [Task(one.level, one.what, one.advice) for one in wanting(running.health.findings())]
+    tasks.sort(key=lambda task: task.level != "problem")
     if running is not None:
         try:
             today = await _today(ask, running)
             suspects = await running.identities.look()
         except (Disconnected, StoreError) as error:
             tasks.insert(0, Task("problem", f"Something does not answer: {error}"))
-    wants_captcha = running is not None and running.health.watchdog.challenge is not None
     boxes = {"suspects": suspects, "wants_captcha": wants_captcha, "captcha_page": CAPTCHA_PAGE}
     return {"tasks": tasks, "today": today, **boxes}
-
-
-async def _tasks(ask: Ask) -> AsyncIterator[Task]:
-    """What needs doing: one thing, one remedy."""
-    world, running = ask.world, ask.world.running
-    for path, title, is_done in world.steps[:-1]:
-        if not is_done and path != "/setup/tools":
-            yield Task("warning", f"Setup is not finished: {title}.", path=path, button=title)
-    if running is None:
-        if world.has_account or world.waits.ends_by != "link":
-            path, button = ("", "") if world.has_account else ("/setup/account", "The account")
-            yield Task("warning", f"Aldis does not answer yet: {world.waits.words}.", path=path, button=button)
-        return
-    if running.health.watchdog.challenge is not None:
-        what = "Signal wants a captcha solved before it sends anything."
-        yield Task("problem", what, path="#captcha-title", button="Solve it")
-    for words in (await running.health.state())["problems"]:
-        yield Task("problem", words)
-    for finding in wanting(running.health.findings()):
-        yield Task(finding.level, finding.what, finding.advice)
 
 
 async def _today(ask: Ask, running: RunningParts) -> dict[str, object]:
