@@ -54,8 +54,6 @@ class RateLimited(ToolError):
 class Unavailable(ToolError):
     """The service cannot be reached, fails, or gives an unreadable answer."""
 
-    code = "unavailable"
-
 
 class Unreachable(Unavailable):
     """The connection failed; a retry may help."""

@@ -100,8 +100,10 @@ class TwitterSearch:
     def __init__(
         self, options: TwitterOptions, http: Http, quotas: Quotas, search: SearchService, *, base_url: str = _BASE_URL
     ) -> None:
-        self._options, self._http, self._quotas, self._search = options, http, quotas, search
-        self._base_url = base_url
+        self._options = options
+        self._http, self._base_url = http, base_url
+        self._quotas = quotas
+        self._search = search
         usual_usd = Decimal(0) if options.missing_settings() else _MIN_POSTS * (_POST_COST_USD + _USER_COST_USD)
         self.spec = ToolSpec(
             name="twitter_search",

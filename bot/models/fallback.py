@@ -162,7 +162,8 @@ class Fallback:
         if isinstance(error, Rejected):
             seat.refusals += 1
             error.is_setup = seat.refusals > 1
-        cool_seconds, wanted_seconds = 0.0, error.retry_after_seconds
+        cool_seconds = 0.0
+        wanted_seconds = error.retry_after_seconds
         if isinstance(error, BadKey):
             cool_seconds = MAX_COOL_DOWN_SECONDS
         elif isinstance(error, Overloaded | Unavailable) and not isinstance(error, Unreadable):
