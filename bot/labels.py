@@ -21,8 +21,7 @@ SourceKind = Literal["page", "search", "tool", "file", "voice", "person", "talk"
 read before labels existed, or no longer known."""
 
 MAX_SOURCES, MAX_PEOPLE = 8, 16
-"""In one label: sources per kind of trust, the newest ones, and people, beyond whom only that there are others is
-known."""
+"""In one label: the newest sources of each kind of trust, and people; of more it is known only that there are some."""
 _MAX_NAME_CHARACTERS, _MAX_PLAIN_CHARACTERS = 60, 30
 _PLAIN_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?(?: [^\W\d_]+(?:['’-][^\W\d_]+)*\.?)?")
 

@@ -139,23 +139,18 @@ class MemoryCommands(CommandGroup):
     async def _run(self, call: Call) -> Answer:
         """Shows what Aldis remembers about the person, and forgets one of these facts or all."""
         match = _FORGET.fullmatch(call.command.rest)
-        if match is not None:
-            number = None if match["number"] is None else int(match["number"])
-            return lambda repos: self._forget(repos, call, number)
-        if call.command.rest:
+        if match is None and call.command.rest:
             raise WrongForm
+        number = int(match["number"]) if match and match["number"] else None
 
-        def listed(repos: Repositories) -> str:
+        def answer(repos: Repositories) -> str:
+            if match is not None:
+                count = repos.facts.forget(call.conversation, number)
+                return say(FACTS_FORGOTTEN, count=count) if count else say(NO_SUCH_FACT)
             facts = repos.facts.all(call.conversation, now=self.context.clock.now())
             return "\n".join(_line(fact, call.message.author) for fact in facts) or say(NOTHING_REMEMBERED)
 
-        return listed
-
-    def _forget(self, repos: Repositories, call: Call, number: int | None) -> str:
-        count = repos.facts.forget(call.conversation, number)
-        if not count:
-            return say(NO_SUCH_FACT)
-        return say(FACTS_FORGOTTEN, count=count)
+        return answer
 
 
 def _line(fact: Fact, person: PersonId) -> str:

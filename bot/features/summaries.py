@@ -111,8 +111,7 @@ class Summaries:
         if not (self._window.summaries and self._window.max_turns and self._window.max_tokens):
             return
         read = sum(past.tokens for past in turn.history) + prompt.estimated_tokens(turn.question)
-        is_small = len(turn.history) < self._window.max_turns and read <= self._max_tokens(turn.settings.model) // 2
-        if is_small:
+        if len(turn.history) < self._window.max_turns and read <= self._max_tokens(turn.settings.model) // 2:
             return
         # The content is read again later: the pictures of many turns would take a lot of memory until then.
         self._waiting[turn.conversation] = replace(turn, question=UserMessage(text=""), history=(), steps=(), talk=())

@@ -119,9 +119,18 @@ def next_after(plan: Plan, after: datetime) -> datetime | None:
         return None
     if repeat.every == "hour":
         return _next_hour(plan, repeat, after)
+    days = [_DAYS[day] if repeat.nth is None else _DAYS[day](repeat.nth) for day in repeat.weekdays]
+    rule = rrule.rrule(
+        _FREQUENCIES[repeat.every],
+        dtstart=plan.local,
+        interval=repeat.interval,
+        byweekday=days or None,
+        count=repeat.count,
+        until=None if repeat.until is None else datetime.combine(repeat.until, time.max),
+    )
     since = after.astimezone(ZoneInfo(plan.zone)).replace(tzinfo=None) - _CLOCKS_CHANGE
     # The library has no types; it yields local times in order.
-    times = cast("Iterable[datetime]", _rule(plan.local, repeat).xafter(since, inc=True))
+    times = cast("Iterable[datetime]", rule.xafter(since, inc=True))
     return next((at for local in times if (at := instant(local, plan.zone)) > after), None)
 
 
@@ -205,15 +214,3 @@ def _next_hour(plan: Plan, repeat: Repeat, after: datetime) -> datetime | None:
         return None
     is_over = repeat.until is not None and at.astimezone(ZoneInfo(plan.zone)).date() > repeat.until
     return None if is_over else at
-
-
-def _rule(local: datetime, repeat: Repeat) -> rrule.rrule:
-    days = [_DAYS[day] if repeat.nth is None else _DAYS[day](repeat.nth) for day in repeat.weekdays]
-    return rrule.rrule(
-        _FREQUENCIES[repeat.every],
-        dtstart=local,
-        interval=repeat.interval,
-        byweekday=days or None,
-        count=repeat.count,
-        until=None if repeat.until is None else datetime.combine(repeat.until, time.max),
-    )

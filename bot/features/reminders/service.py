@@ -122,22 +122,21 @@ class PlannedReminder:
         return "" if self.words is None else labels.dump_labels(self.words.scheduled.labels).decode()
 
 
+@dataclass
 class Reminders:
     """The reminders of all people. Methods that take `repos` run within a transaction.
 
     `locale` has the time zone of a person who has named none.
     """
 
-    def __init__(self, store: Store, clock: Clock, turns: Turns, *, locale: LocaleSettings) -> None:
-        self.store = store
-        self.clock = clock
-        self.turns = turns
-        self._timezone = locale.timezone
-        self._is_zone_known = "timezone" in locale.model_fields_set
+    store: Store
+    clock: Clock
+    turns: Turns
+    locale: LocaleSettings
 
     def zone(self, repos: Repositories, person: PersonId) -> str:
         """Returns the person's time zone as far as known."""
-        return repos.reminders.zone(ChatId.direct(person)) or self._timezone
+        return repos.reminders.zone(ChatId.direct(person)) or self.locale.timezone
 
     async def live_in(self, person: PersonId, zone: str) -> None:
         """Sets the person's time zone, one that there is. What they have planned keeps its instant."""
@@ -182,7 +181,7 @@ class Reminders:
         if chat.is_group:
             repos.members.want(conversation)
         shown = self._shown(repos, person, put)
-        if self._is_zone_known or repos.reminders.zone(ChatId.direct(person)) is not None:
+        if "timezone" in self.locale.model_fields_set or repos.reminders.zone(ChatId.direct(person)) is not None:
             return shown
         # They are asked for it once in each chat.
         is_asked = chat_settings.settings_of(repos, conversation, now).told_zone
