@@ -57,7 +57,7 @@ _TEX = "\0"
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _STRUCK = re.compile(r"text-decoration[^;]*line-through", re.IGNORECASE)
 _FORMULA = re.compile(r"\b(?:tex|latex|math|mwe-math|formula|equation)", re.IGNORECASE)
-_MAX_COLUMNS, _MAX_ROWS = 20, 200  # of one cell
+_MAX_COLUMNS, _MAX_ROWS = 20, 100  # of one cell
 
 _END, _ITEM, _ITEM_END, _SPACE = "\x01", "\x02", "\x03", "\x04"
 """Put between the words: the end of a line, one before an item of a list, the end of its mark, space that stays."""
@@ -176,7 +176,8 @@ def _fill_tables(tree: LexborHTMLParser) -> None:
     for cell in tree.css("td[colspan], th[colspan]"):
         for _ in range(1, min(_integer(cell, "colspan", 1), _MAX_COLUMNS)):
             further = tree.create_node("td")
-            further.attrs["rowspan"] = _given(cell, "rowspan")
+            if "rowspan" in cell.attributes:
+                further.attrs["rowspan"] = _given(cell, "rowspan")
             cell.insert_after(further)
     for cell in tree.css("td[rowspan], th[rowspan]"):
         words, rows = " ".join(cell.text().split())[:_MAX_LABEL_CHARS], min(_integer(cell, "rowspan", 1), _MAX_ROWS)
