@@ -52,8 +52,7 @@ class CallRate:
 class Quota:
     """Limits messages a minute from one person and in one conversation, commands included, and messages that wait.
 
-    Edits, deletions and reactions have a limit ten times as high: what must disappear does so however much was written.
-    Checking and counting are separate, so that only what was stored counts.
+    Edits, deletions and reactions have a limit ten times as high: what must disappear does. What was stored counts.
     """
 
     def __init__(self, limits: LimitsSettings) -> None:

@@ -105,8 +105,7 @@ class Calls:
     async def carry_out(self, calls: Sequence[ToolCall]) -> list[ToolRun] | Pause:
         """One run per call, in the order asked; equal calls and calls over the limit are not run.
 
-        A failed call can be tried again, unless its effect may have happened; a look-up can be repeated once something
-        was done. If a person must agree first, the other calls run meanwhile.
+        A failed call can be tried again, unless its effect may have happened; a look-up once something was done.
         """
         keys = [_key(call) for call in calls]
         known = {  # the earlier runs that answer an equal call as well

@@ -75,7 +75,11 @@ class CitedPages:
         self._read()
         key = _key(url)
         if key not in self._numbers:
-            self._define(self._next(), url)
+            number = max(self.last_number + 1, FIRST_NUMBER)
+            if self.last_number >= MAX_NUMBER:
+                free = (other for other in range(FIRST_NUMBER, MAX_NUMBER + 1) if other not in self._urls)
+                number = next(free, MAX_NUMBER + 1 + len(self._urls))  # can no longer be cited
+            self._define(number, url)
         return self._numbers[key]
 
     def find(self, url: str) -> int:
@@ -94,17 +98,15 @@ class CitedPages:
     def page(self, number: int, cited: Collection[int]) -> Page | None:
         """The page that one of an answer's cited numbers means; None if there is none or it is ambiguous."""
         self._read()
-        url = self._urls.get(number) if number >= FIRST_NUMBER else self._small(number, cited)
-        return None if url is None else Page(number=self.number(url), url=url)
-
-    def _small(self, number: int, cited: Collection[int]) -> str | None:
-        """Returns what a number that is not ours means: what people were shown under it, or the model's own count."""
+        url = self._urls.get(number)
         shown = self._shown.get(number)
-        if shown is not None and (not self._found or any(other >= FIRST_NUMBER for other in cited)):
-            return shown
-        counted = list(self._found.values())[number - 1 : number] if number else []
-        meant = {_key(url): url for url in (shown, self._urls.get(number), *counted) if url is not None}
-        return next(iter(meant.values())) if len(meant) == 1 else None
+        if number < FIRST_NUMBER:  # not ours: what people were shown under it, or the model's own count
+            counted = list(self._found.values())[number - 1 : number] if number else []
+            meant = {_key(one): one for one in (shown, url, *counted) if one is not None}
+            url = next(iter(meant.values())) if len(meant) == 1 else None
+            if shown is not None and (not self._found or any(other >= FIRST_NUMBER for other in cited)):
+                url = shown
+        return None if url is None else Page(number=self.number(url), url=url)
 
     def _read(self) -> None:
         """Reads the history once, on first use: most turns have no pages."""
@@ -139,12 +141,6 @@ class CitedPages:
             self.last_number = max(self.last_number, number)
             if self._urls[number] is not None:
                 self._numbers.setdefault(_key(url), number)
-
-    def _next(self) -> int:
-        if self.last_number < MAX_NUMBER:
-            return max(self.last_number + 1, FIRST_NUMBER)
-        free = (number for number in range(FIRST_NUMBER, MAX_NUMBER + 1) if number not in self._urls)
-        return next(free, MAX_NUMBER + 1 + len(self._urls))  # can no longer be cited
 
 
 def number_pages(data: Mapping[str, Any], pages: CitedPages) -> Mapping[str, Any]:
@@ -249,7 +245,6 @@ def _kept(piece: str, pages: Mapping[int, Page]) -> str:
 
 
 def _replaced(text: str, instead: Callable[[int], str | None]) -> str:
-    """The text with its citations replaced, except those for which there is no replacement."""
     pieces = _CODE.split(text)
 
     def replaced(found: re.Match[str]) -> str:
@@ -268,20 +263,15 @@ def words_of(
         return say(phrases.REFUSED), None
     is_cut = completion.stop is Stop.LENGTH
     message = completion.message
-    # Words before a call announce it, and are no answer.
-    answer = None if message is None or message.calls else _cited(message.text, pages, shielded)
-    if answer is not None:
-        text = shielded(visible_words(answer))
-        return f"{text}\n\n{say(phrases.CUT_OFF)}" if is_cut else text, answer
+    if message is not None and not message.calls:  # words before a call announce it, and are no answer
+        answer = cite(message.text, pages, shows=lambda url: shielded(url) == url)
+        words = "" if answer is None else shielded(answer.text)
+        if answer is not None and clean_text(words).strip():
+            answer = replace(answer, parts=(Text(text=words),))
+            text = shielded(visible_words(answer))
+            return f"{text}\n\n{say(phrases.CUT_OFF)}" if is_cut else text, answer
     if found := [describe_answer(run.answer) for run in runs if run.answer.ok]:
         # The tools' findings, for a model that found no words for them.
         text = shielded("\n\n".join([say(phrases.FOUND_ALONE), *found]))
         return text, AssistantMessage(parts=(Text(text=text),))
     return say(phrases.NO_WORDS_LEFT if is_cut else phrases.NOTHING_SAID), None
-
-
-def _cited(text: str, pages: CitedPages, shielded: Shield) -> AssistantMessage | None:
-    """The answer as it is kept; None if it has no visible words."""
-    answer = cite(text, pages, shows=lambda url: shielded(url) == url)
-    words = "" if answer is None else shielded(answer.text)
-    return None if answer is None or not clean_text(words).strip() else replace(answer, parts=(Text(text=words),))

@@ -169,8 +169,7 @@ def read_turn(
 ) -> Turn:
     """The turn of a claim with all that surrounds its messages, within one transaction; `past` are the last turns.
 
-    Facts belong to a direct chat, so that a group never reads one. A summary that reaches back to before `/new` is not
-    used, and the turns that one covers are not read in full.
+    Facts belong to a direct chat alone. A summary that reaches back to before `/new` is not used.
     """
     conversation, asker = claim.conversation, incoming[-1].author
     steps = () if claim.is_new else journaled_steps(repos, conversation, claim.turn)

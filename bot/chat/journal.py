@@ -118,7 +118,6 @@ class Turn:
     allowed: frozenset[Allowance] = frozenset()
     """The tools that the asker has permanently allowed there."""
     open_questions: tuple[OpenQuestion, ...] = ()
-    """Earlier questions to the asker that are still unanswered."""
     talk: tuple[Incoming, ...] = ()
     """What others said in the group since the last answer, for this attempt only: never written down."""
 
@@ -189,7 +188,6 @@ class Journal:
         self._budget = budget
         self._position = len(turn.steps)
         self._held: tuple[Step, ...] = ()
-        """Steps that wait for the next commit."""
         self._reserved: dict[str, Reservation] = {}
         """What is reserved for the calls under way, by their names."""
         self.bills: tuple[Bill, ...] = ()

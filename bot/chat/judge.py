@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-from pydantic import ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic import Field, ValidationError, WithJsonSchema
 
 from bot.access import chat_settings
 from bot.chat.room import complete, failed_entries, question_row
@@ -43,17 +43,13 @@ them, and judge each by its own words alone. Report what you find by one call of
 exactly once."""
 
 
-class _Judged(Arguments):
-    model_config = ConfigDict(strict=True)
-
+class _Judged(Arguments, strict=True):
     report: int
     stance: Stance
     tone: Tone
 
 
-class _Answer(Arguments):
-    model_config = ConfigDict(strict=True)
-
+class _Answer(Arguments, strict=True):
     judgements: Annotated[
         list[_Judged],
         Field(max_length=MAX_REPORTS),

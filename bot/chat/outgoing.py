@@ -58,10 +58,9 @@ async def work_out(text: str, work: Callable[P, T], *arguments: P.args, **named:
 
 
 def replies_to(text: str, answered: Sequence[Incoming], *, ok: bool, talk: Sequence[Incoming] = ()) -> list[Reply]:
-    """Returns a Markdown text as the message that answers these; none if it has no visible character.
+    """Returns a Markdown text as the message that answers these, in full in a file if too long; none if invisible.
 
-    A text too long for one message is also attached in full as a file. In a group the message quotes the newest one and
-    mentions the people of these messages and of the preceding `talk` natively where it names them.
+    In a group it quotes the newest and mentions people of these and of the preceding `talk` where it names them.
     """
     content, is_whole = one_message(text, cut_mark=say(phrases.REST_IN_FILE))
     if content is None:
@@ -87,10 +86,7 @@ def replies_to(text: str, answered: Sequence[Incoming], *, ok: bool, talk: Seque
 
 
 def put(repos: Repositories, turn: Turn, replies: Sequence[Reply], now: datetime) -> None:
-    """Puts what the turn says, part by part in place of the answer it replaces, or of its status.
-
-    In a direct chat it quotes what it answers only if something else was written or said since, as in a burst.
-    """
+    """Puts what the turn says in place of its status, or of the answer it replaces; in a burst it quotes."""
     newest = turn.incoming[-1]
     if (
         replies
@@ -178,9 +174,9 @@ def clear_all(repos: Repositories, conversation: ConversationId, chat: ChatId, n
 
 
 def find_mentions(content: Styled, people: Iterable[NamedPerson]) -> tuple[MentionRange, ...]:
-    """The places of an answer that name one of these people, in order: as native mentions, they notify people's phones.
+    """The places of an answer that name one of these people, in order: as native mentions, they notify phones.
 
-    A mention is `@` and a name exactly as in the question. A name that two people share is ignored, and so is code.
+    A mention is `@` and a name as in the question, but of one person only, and not in code.
     """
     holders: dict[str, set[PersonId]] = {}
     for one in people:

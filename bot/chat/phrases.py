@@ -192,7 +192,6 @@ class Deed:
     words: str
     """What follows "May I", in Markdown, on one line."""
     details: tuple[str, ...] = ()
-    """The lines below it, also in Markdown."""
 
 
 _BY_ERROR: tuple[tuple[type[ProviderError], Sentence], ...] = (
@@ -206,9 +205,6 @@ _BY_ERROR: tuple[tuple[type[ProviderError], Sentence], ...] = (
     (Rejected, REJECTED),
 )
 _TOOL_PREDICTIONS = Sentence("TOOL_PREDICTIONS", "Predictions")
-_TOOL_FEEDS = Sentence("TOOL_FEEDS", "News feeds")
-_TOOL_MARKETS = Sentence("TOOL_MARKETS", "Prediction markets")
-_TOOL_DATABASES = Sentence("TOOL_DATABASES", "Databases")
 _TOOLS: Mapping[str, Sentence] = {
     "calculate": Sentence("TOOL_CALCULATE", "Calculator"),
     "get_weather": Sentence("TOOL_WEATHER", "Weather"),
@@ -221,9 +217,9 @@ _TOOLS: Mapping[str, Sentence] = {
     "remind": Sentence("TOOL_REMINDERS", "Reminders"),
     "remember": Sentence("TOOL_MEMORY", "Memory"),
     **dict.fromkeys(("predict", "resolve_prediction", "list_predictions", "calibration_stats"), _TOOL_PREDICTIONS),
-    **dict.fromkeys(("intel_search", "intel_recent"), _TOOL_FEEDS),
-    **dict.fromkeys(("market_search", "market_get"), _TOOL_MARKETS),
-    **dict.fromkeys(("db_query", "db_describe"), _TOOL_DATABASES),
+    **dict.fromkeys(("intel_search", "intel_recent"), Sentence("TOOL_FEEDS", "News feeds")),
+    **dict.fromkeys(("market_search", "market_get"), Sentence("TOOL_MARKETS", "Prediction markets")),
+    **dict.fromkeys(("db_query", "db_describe"), Sentence("TOOL_DATABASES", "Databases")),
 }
 """What people call a tool, everywhere they read of one; those that belong together are one to them."""
 _NAMES = {"wikipedia": "Wikipedia", "twitter_search": "X"}
@@ -328,7 +324,6 @@ def origin(sources: Sequence[Source]) -> str:
 
 
 def _causes(sources: Sequence[Source]) -> str:
-    """The newest causes in words, newest first, each once."""
     causes = ((source, _CAUSES if source.name else {**_CAUSES, **_UNNAMED_CAUSES}) for source in _newest(sources))
     named = [say(known[source.kind], name=_source_name(source)) for source, known in causes]
     left_out = len(sources) > len(named)

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import cached_property
 from zoneinfo import ZoneInfo
 
-from bot.events import Attachment, Incoming, Quote
+from bot.events import Attachment, Incoming
 from bot.labels import UNKNOWN, Labels, join_labels
 from bot.media.attachments import FileDescription
 from bot.messages import AssistantMessage, Document, Medium, Message, ToolMessage, UserMessage
@@ -49,10 +49,7 @@ a group what they said there, `/forget everything` what is theirs everywhere, af
 deletes nothing. Only they can give commands: name the right one, and never claim that it is done."""
 
 BYTES_PER_TOKEN = 3
-"""Conservative for every vendor: all their tokenizers split UTF-8 bytes. English prose has about four bytes to a token,
-JSON three, and a Chinese character, of three bytes, takes about one token; counting characters would report a third.
-Estimates only trim the history: a request that is still too long is repeated with half of it.
-"""
+"""Conservative for every vendor: English prose has four bytes to a token, JSON and Chinese have three."""
 
 NO_MORE_CALLS = UserMessage(
     text="(A note from Aldis: no tool can be used any more for this message. Answer it in words, with what is there.)"
@@ -97,10 +94,9 @@ def system(name: str, own: str | None, place: str | None = None) -> str:
 def question(
     messages: Sequence[Incoming], *, now: datetime, timezone: str, findings: Mapping[str, FileDescription] | None = None
 ) -> UserMessage:
-    """One question from messages that were taken together, oldest first.
+    """One question from messages that were taken together, oldest first, each stamped with date, zone and sender.
 
-    Each begins with `[Sat 2026-11-21 22:40 Europe/Berlin] `, in groups with the sender's name before the closing
-    bracket. `findings` is what was found in their files, by attachment id; any other file is only described.
+    `findings` is what was found in their files, by attachment id; any other file is only described.
     """
     found = findings or {}
     stamp = f"{now.astimezone(ZoneInfo(timezone)):%a %Y-%m-%d %H:%M} {timezone}"
@@ -262,13 +258,18 @@ def _worded(message: Incoming, stamp: str, clipped: Sequence[str]) -> str:
     text = f"{message.preface}\n{written}" if message.preface else written
     words = text.replace("\n[", "\n\\[").replace("\n📎", "\n\\📎")
     lines = [f"[{stamp}{sender}] {words}".rstrip()]
-    if message.quote is not None:
-        lines.append(_answered(message.quote, is_own=message.quotes_me))
+    quote = message.quote  # it may have left the history long ago, or never been part of it
+    if quote is not None and not quote.text.strip():
+        unseen = "" if quote.pictures and not quote.has_unseen_files else ", which you are not shown"
+        lines.append(f"(in answer to a message without words{unseen})")
+    elif quote is not None:
+        said = f"{' what you said' if message.quotes_me else ''}: {shorten(quote.text, _QUOTE_CHARACTERS)!r}"
+        files = ", with a file that you are not shown" if quote.has_unseen_files else ""
+        lines.append(f"(in answer to{said}{files})")
     return "\n".join([*lines, *clipped])
 
 
 def _clipped(message: Incoming, findings: Mapping[str, FileDescription]) -> list[str]:
-    """The lines about what came with a message besides words."""
     lines = [_attached(attachment, findings.get(attachment.id)) for attachment in message.attachments]
     quoted = message.quote.pictures if message.quote is not None else ()
     of_quoted = (_attached(picture, findings.get(picture.id)) for picture in quoted)
@@ -300,12 +301,3 @@ def safe_name(chosen: str | None) -> str:
     """A profile name that cannot end the bracket, start a line, or hide characters."""
     kept = "".join(character for character in chosen or "" if character.isprintable() and character not in "[]·")
     return " ".join(kept.split())[:60] or "somebody"
-
-
-def _answered(quote: Quote, *, is_own: bool) -> str:
-    """The line about the quoted message, which may have left the history long ago or never been part of it."""
-    if not quote.text.strip():
-        unseen = "" if quote.pictures and not quote.has_unseen_files else ", which you are not shown"
-        return f"(in answer to a message without words{unseen})"
-    files = ", with a file that you are not shown" if quote.has_unseen_files else ""
-    return f"(in answer to{' what you said' if is_own else ''}: {shorten(quote.text, _QUOTE_CHARACTERS)!r}{files})"

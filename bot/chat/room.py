@@ -114,9 +114,8 @@ class ContextRoom:
     ) -> tuple[ToolOffer, ...]:
         """The tools that fit, in their order: the first in full, the rest as lines if that is possible.
 
-        Which ones are in full does not depend on the question: once tools change, a server computes all that follows
-        them again, which takes longer than the answer on a small machine. If not even the lines fit, those `called` in
-        this turn stay, then the first.
+        They do not depend on the question: once tools change, a server computes all that follows them again.
+        If not even the lines fit, those `called` in this turn stay, then the first.
         """
         window = self.window_tokens(model)
         if size.max_tools is None and (window is None or window >= _AMPLE_WINDOW):
@@ -318,9 +317,8 @@ class Requests:
     def ask_again(self, completion: Completion) -> AskedAgain | None:
         """Returns how to ask the model again, if a completion is worth it; each way at most once in a turn.
 
-        A completion that was cut off before it said anything gets more room; one without words where words are due is
-        asked to answer with what there is; an empty one is asked once more, since small models often have something to
-        say then. Some servers ignore that no tool may be called: the last request has none.
+        One that was cut off before it said anything gets more room; one without words is asked for them, or once more.
+        Some servers ignore that no tool may be called: the last request has none.
         Source: https://github.com/ollama/ollama/issues/17921 (2026-11-27).
         """
         message, stop, before = completion.message, completion.stop, self._journal.asked_again

@@ -173,8 +173,7 @@ class Toolbox:
     def allowance(self, call: ToolCall, labels: Labels) -> Allowance | None:
         """Returns what a person asked about this call could allow permanently; None: nothing.
 
-        Excludes calls that only look, that cost money, that the operator or the tool's author wants approved each time,
-        or that disclose anything private to strangers.
+        Excluded are calls that only look, cost money, tell strangers anything private, or need a yes each time.
         """
         spec = self.spec(call.name)
         if spec is None or approval_of(spec, call) != "by_labels" or spec.cost_usd or self._is_wanted(spec):
@@ -216,8 +215,7 @@ class Toolbox:
     ) -> ToolRun:
         """Runs one call of a turn; raises nothing but cancellation.
 
-        `labels` are those of what the call was made from, None if unknown; `words` are the person's own; `pages` are
-        those of the conversation, for numbering what is found.
+        `labels` are those of what it was made from, `words` the person's own, `pages` number what is found.
         """
         tool = self._tools.get(call.name)  # by the time of the answer there may be another, or none
         if tool is None:

@@ -25,8 +25,7 @@ class TurnStopped(Exception):
 @dataclass(kw_only=True, slots=True)
 class _Running:
     conversation: ConversationId
-    person: bytes
-    """A handle."""
+    person: bytes  # a handle
     task: asyncio.Task[bool]
     is_answering: bool = False
     is_answered: bool = False

@@ -276,8 +276,7 @@ class Turns:
     ) -> TurnId:
         """Puts words of Aldis itself into the outbox, within a transaction; in a group they quote the message.
 
-        `expires_at` is when all of it disappears even if unsent; None: it waits. `turn` is the one that speaks, which
-        is returned; None: a new one, which is removed with what `origin` names.
+        All disappears when it `expires_at`. Returns the `turn` that speaks; None: a new one, removed with its `origin`.
         """
         now = self._clock.now()
         if turn is None:

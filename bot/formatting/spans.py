@@ -134,8 +134,7 @@ def sendable_text(text: str) -> str:
 
 
 def borders(text: str) -> bytes:
-    """For each index of the text and its end: 1 if it can be cut there, 0 inside an extended grapheme cluster, such as
-    a letter with its accents, joined emoji, or a flag.
+    """For each index of the text and its end: 1 if it can be cut there, 0 inside a letter with its accents or a flag.
 
     Source: Unicode Standard Annex 29, revision 47 (2025), whose tables are the library's.
     """

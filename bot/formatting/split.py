@@ -11,8 +11,6 @@ Pure.
 """
 
 import re
-from collections.abc import Iterator
-from itertools import islice
 
 from bot.events import Incoming, QuoteTarget, Styled
 from bot.formatting.layout import style_beginning
@@ -96,25 +94,22 @@ def quoting(message: Incoming, *, is_apart: bool = False) -> QuoteTarget | None:
 
 def _cut(page: StyledText, limit_bytes: int, max_parts: int, cut_mark: str) -> tuple[Styled, ...]:
     """The parts of a page; if they are too many, the first of them and the mark."""
-    characters = borders(page.text)
-    slices = list(islice(_slices(page.text, characters, limit_bytes), max_parts + 1))
+    text = page.text
+    characters = borders(text)
+    slices: list[tuple[int, int]] = []
+    start = 0
+    while start < len(text) and len(slices) <= max_parts:
+        end = _end(text, characters, start, limit_bytes)
+        if text[start:end].strip():
+            slices.append((start, end))
+        between = _BETWEEN.match(text, end)  # only white space and bars of quotes lie between two
+        start = characters.rfind(1, end, between.end() + 1) if between else end
     parts = [page.part(*each) for each in slices[:max_parts]]
     if len(slices) > max_parts:
         start, _ = slices[max_parts - 1]
-        end = _end(page.text, characters, start, limit_bytes - len(f"\n\n{cut_mark}".encode()))
+        end = _end(text, characters, start, limit_bytes - len(f"\n\n{cut_mark}".encode()))
         parts[-1] = page.part(start, end).followed_by(cut_mark)
     return tuple(part.for_signal() for part in parts)
-
-
-def _slices(text: str, characters: bytes, limit_bytes: int) -> Iterator[tuple[int, int]]:
-    """Start and end of each part, to the end of the text; only white space and bars of quotes lie between two."""
-    start = 0
-    while start < len(text):
-        end = _end(text, characters, start, limit_bytes)
-        if text[start:end].strip():
-            yield start, end
-        between = _BETWEEN.match(text, end)
-        start = characters.rfind(1, end, between.end() + 1) if between else end
 
 
 def _end(text: str, characters: bytes, start: int, limit_bytes: int) -> int:

@@ -121,7 +121,7 @@ def _entries(found: Sequence[Element], base: str) -> list[dict[str, Any]]:
 
 
 def _children(of: Element) -> dict[str, Element]:
-    """The first element of each name right below; those in a group of media count as if they stood there."""
+    """The first element of each name right below, those in a group of media included."""
     below = [*of, *(each for group in of if group.tag == "media:group" for each in group)]
     return {each.tag: each for each in reversed(below)}
 

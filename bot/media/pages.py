@@ -62,7 +62,6 @@ _MAX_COLUMNS, _MAX_ROWS = 20, 100  # of one cell
 _END, _ITEM, _ITEM_END, _SPACE = "\x01", "\x02", "\x03", "\x04"
 """Put between the words: the end of a line, one before an item of a list, the end of its mark, space that stays."""
 _BAR = f"{_SPACE}|{_SPACE}"
-"""Put behind a cell."""
 _SIGNS = str.maketrans({_END: "\n", _ITEM: "\n", _ITEM_END: "", _SPACE: " "})
 
 
@@ -201,8 +200,7 @@ def _cells(row: LexborNode) -> list[LexborNode]:
 
 def _mark_blocks(tree: LexborHTMLParser) -> None:
     """Ends the line where a block begins or ends, and marks headings, items and frames."""
-    numbers = dict[int, int]()
-    """The number of the last item of each list."""
+    numbers = dict[int, int]()  # of the last item of each list
     for node in tree.css(_BLOCKS):
         name = node.tag or ""
         before = after = _END if name in _GROUPS else 2 * _END

@@ -105,10 +105,10 @@ class Sandbox:
 
 
 def start_server(preloaded: str) -> None:
-    """Starts the process that cells are forked from, unless it runs; without waiting until it has loaded `preloaded`.
+    """Starts the process that cells are forked from, unless it runs; does not wait until it has loaded `preloaded`.
 
-    It is deaf to Ctrl-C in a terminal, and gets nothing of the environment, in which there may be keys, but where
-    Python finds its modules. No other thread may need the environment, which is not there for some milliseconds.
+    It is deaf to Ctrl-C and gets nothing of the environment, in which there may be keys, but where Python finds its
+    modules. No other thread may need the environment, which is not there for some milliseconds.
     """
     # No public function says whether it runs, and it would start again with the environment.
     pid = cast("int | None", vars(forkserver)["_forkserver"]._forkserver_pid)  # noqa: SLF001

@@ -46,8 +46,7 @@ _DECLARING_BYTES = 4_096
 
 
 def decode(body: bytes, charset: str = "", *, is_html: bool = False) -> str:
-    """Returns the text of a body: by its byte order mark, by `charset`, as a header names it, or by what it says itself
-    (in XML's declaration, and if it `is_html`, in a meta element); the first of these that fits.
+    """Returns the text of a body: by its byte order mark, `charset` or what it says itself, whichever fits first.
 
     A body that names none is in UTF-8, or if that does not fit, in the encoding of western Windows.
     """

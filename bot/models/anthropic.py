@@ -130,10 +130,7 @@ class Anthropic(Adapter):
         body = _body(request, model=self._model, effort=self._effort, shares=plan.shared)
         body["messages"] = _conversation(request.messages, media.ALL - quirks, plan.marks)
         url, data = f"{self._base_url}/v1/messages", wire.encode_json(body)
-        return clean(self._read(await self._client.post(url, content=data, cast_to=bytes)), request)
-
-    def _read(self, data: bytes) -> Completion:
-        answer = _Answer.model_validate_json(data)
+        answer = _Answer.model_validate_json(await self._client.post(url, content=data, cast_to=bytes))
         stop = _STOPS.get(answer.stop_reason, Stop.END)
         parts = _parts(answer.content)
         if was_cut_in_call := stop is Stop.LENGTH and bool(parts) and isinstance(parts[-1], ToolCall):
@@ -142,7 +139,7 @@ class Anthropic(Adapter):
         read = wire.wire_answer(parts, stop, usage, was_cut_in_call=was_cut_in_call)
         if answer.stop_reason == "model_context_window_exceeded" and read.message is None:
             raise ContextTooLong(f"{NAME} had no room left for an answer", provider=NAME, model=self._model)
-        return read
+        return clean(read, request)
 
     def _refusal(self, error: Exception) -> wire.Refusal | None:
         if not isinstance(error, anthropic.APIStatusError):

@@ -20,23 +20,20 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, field_validator
+from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
 from bot.models.prices import Price
 
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d{1,9})\s*$", re.MULTILINE)
 _NO_CHAT = re.compile(r"embed|rerank|whisper|tts|transcri|moderation|dall-e|image", re.IGNORECASE)
-"""Names of models that do not chat."""
 _MILLION = Decimal(1_000_000)
 _MAX_PRICE_CHARS = 40
 
 Json = Mapping[str, Any]
 
 
-class Capabilities(BaseModel):
+class Capabilities(BaseModel, frozen=True, strict=True):
     """A server's statements about a model; None where it says nothing, or what makes no sense."""
-
-    model_config = ConfigDict(frozen=True, strict=True)
 
     window_tokens: Annotated[int, Field(ge=512, le=100_000_000)] | None = None
     """What a request and its answer may have together now, which may be less than the model was made for."""

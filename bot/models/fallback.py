@@ -73,8 +73,7 @@ class Fallback:
     """Asks the first provider that is fit to answer, and the others if it fails.
 
     `providers` are in order, by `provider/model`; `others` are further ones that a request may name (`Request.model`).
-    A name that is missing means the first. `on_error` is called with each failed try, `on_answer` with each completion;
-    `fraction` is 0 to 1, for the jitter.
+    `on_error` is called with each failed try, `on_answer` with each completion; `fraction` is 0 to 1, for the jitter.
     """
 
     name = "fallback"

@@ -101,7 +101,6 @@ _SHOWN_PLACES = 5
 _SHOWN_CHARS = 1_000
 
 Data = Mapping[str, Any]
-"""What a tool has found."""
 
 
 class Offline:

@@ -93,12 +93,10 @@ class OpenAI(Adapter):
         prices: Prices | None = None,
         lessons: ModelLessons | None = None,
     ) -> None:
-        """Opens nothing yet; connections are made with the first request.
+        """Opens nothing yet. `model` None means the first that the server lists; a local server may need no `api_key`.
 
-        `model` None means the first that the server lists. `api_key` may be None for a local server. `base_url`
-        includes `/v1`; None means OpenAI's own, the only one that gets PDFs. `api` auto decides by the address.
+        `base_url` includes `/v1`; None means OpenAI's own, which alone gets PDFs. `api` auto decides by the address.
         `effort` None sends nothing, because many servers refuse it. `tool_mode` matters in chat completions alone.
-        `lessons` is what was learnt about models earlier.
         """
         super().__init__(
             model=model or "", base_url=base_url, official_url=BASE_URL, effort=effort, prices=prices, lessons=lessons

@@ -172,7 +172,8 @@ def _items(message: Message, quirks: Quirks) -> list[Json]:
     of_call: Json = {}
     for part in message.parts:
         if isinstance(part, ToolCall):
-            calls.append(_call(part) | of_call)
+            function = {"name": wire.tool_name(part.name), "arguments": arguments_json(part)}
+            calls.append({"id": _wire_id(part.id), "type": "function", "function": function} | of_call)
             of_call = {}
         elif isinstance(part, Opaque) and part.vendor == VENDOR and "carried" not in quirks:
             of_call = {name: value for name, value in part.data.items() if name == "extra_content"}
@@ -187,11 +188,6 @@ def _items(message: Message, quirks: Quirks) -> list[Json]:
 
 
 _MADE = wire.made_once(_items)
-
-
-def _call(call: ToolCall) -> Json:
-    function = {"name": wire.tool_name(call.name), "arguments": arguments_json(call)}
-    return {"id": _wire_id(call.id), "type": "function", "function": function}
 
 
 def _wire_id(call_id: str) -> str:
@@ -210,16 +206,12 @@ def read(data: bytes) -> Completion:
     if choice.finish_reason in _BROKEN or choice.message is None:
         raise ValueError("the answer broke off")
     stop = Stop.REFUSAL if choice.message.refusal else _STOPS.get(choice.finish_reason, Stop.END)
-    return wire.wire_answer(_parts(choice.message), stop, (answer.usage or Counted()).usage)
-
-
-def _parts(message: _Message) -> list[AssistantPart]:
-    parts: list[AssistantPart] = [*(Text(text=text) for text in message.words), *_carried(message)]
-    for call in message.tool_calls or ():
+    parts: list[AssistantPart] = [*(Text(text=text) for text in choice.message.words), *_carried(choice.message)]
+    for call in choice.message.tool_calls or ():
         if call.function is not None:
             parts += _carried(call)
             parts.append(wire.tool_call(call.id, call.function.name or "", call.function.arguments))
-    return parts
+    return wire.wire_answer(parts, stop, (answer.usage or Counted()).usage)
 
 
 def _carried(given: _Message | _Call) -> list[AssistantPart]:

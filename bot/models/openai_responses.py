@@ -58,9 +58,13 @@ def body(request: Request, *, model: str, effort: str | None, reasons: bool, mar
     items = _MADE(takes).each(request.messages)
     for place in plan.marks:
         items[place] = _items(request.messages[place], takes, marked=True)
+    # `instructions` accept no mark, so the system prompt is an item then: what all conversations share comes first.
+    system = [_marked(_text(request.system))] if request.system.strip() else []
+    system += [_text(request.persona)] if request.persona.strip() else []
+    before = [{"role": "developer", "content": system}] if system and plan.shared else []
     ready: Json = {
         "model": model,
-        "input": [*(_system(request) if plan.shared else ()), *chain.from_iterable(items)],
+        "input": [*before, *chain.from_iterable(items)],
         "max_output_tokens": max(MIN_OUTPUT_TOKENS, request.max_output_tokens),
         "store": False,
     }
@@ -87,13 +91,6 @@ def _offer(offer: ToolOffer) -> Json:
         # The default is true, which requires every property to be required.
         "strict": False,
     }
-
-
-def _system(request: Request) -> list[Json]:
-    """The system prompt as an item, because `instructions` accept no mark: what all conversations share comes first."""
-    parts = [_marked(_text(request.system))] if request.system.strip() else []
-    parts += [_text(request.persona)] if request.persona.strip() else []
-    return [{"role": "developer", "content": parts}] if parts else []
 
 
 def _text(text: str) -> Json:

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from bot.models.base import Usage
 
@@ -27,10 +27,8 @@ _PUBLISHED = Path(__file__).with_name("prices.json")
 _Dollars = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
-class Price(BaseModel):
+class Price(BaseModel, frozen=True, extra="forbid"):
     """The price of a model: US dollars per million tokens of each kind; None: a cache's saving or cost is unknown."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     input: _Dollars
     output: _Dollars

@@ -59,9 +59,8 @@ def wire_answer(
 ) -> Completion:
     """The parts as a message that can be sent back, and the stop reason that fits them; not timed and priced yet.
 
-    Drops blank text, which no vendor accepts back, opaque parts at the end, which depend on what would have followed,
-    the calls of a refused answer, and incomplete (malformed) calls of one that was cut off. Without text and calls the
-    message is None. END and TOOLS follow from the calls, because some servers confuse them.
+    Drops blank text, opaque parts at the end, which depend on what would have followed, the calls of a refused answer,
+    and malformed calls of one that was cut off. END and TOOLS follow from the calls, which some servers confuse.
     """
     parts = tuple(parts)
     is_cut = stop is Stop.LENGTH and (was_cut_in_call or any(isinstance(part, ToolCall) for part in parts))
@@ -103,8 +102,7 @@ def tool_name(name: str) -> str:
 
 
 def schema_of(offer: ToolOffer) -> dict[str, object]:
-    """The JSON schema of a tool's arguments in the form that every server accepts: all objects name their properties;
-    an open one has none, and says that any other may be given.
+    """The JSON schema of a tool's arguments as every server accepts it: an open object has no properties, and says so.
 
     Source: pydantic/pydantic-ai#3654; community.openai.com, thread 1368533; 2026-11-27.
     """

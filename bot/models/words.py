@@ -86,8 +86,8 @@ def in_words(request: Request) -> Request:
 def read(text: str, names: Collection[str]) -> tuple[str, list[tuple[str, str]]]:
     """The words of an answer, and the name and the arguments of each call in it, in order.
 
-    A marker counts if it names a tool (one of `names`), or has a colon after a name, while `cout << x` and `<<EOF` are
-    words. What follows an invented result is dropped. An object without an end ends at the brackets, or with the text.
+    A marker counts if it names a tool (one of `names`), or has a colon after a name, while `cout << x` is words. What
+    follows an invented result is dropped. An object without an end ends at the brackets, or with the text.
     """
     words: list[str] = []
     calls: list[tuple[str, str]] = []
@@ -169,8 +169,7 @@ def _part(part: Text | ToolCall) -> str:
 def clean(answered: Completion, request: Request, *, in_words: bool = False) -> Completion:
     """A model's answer with its words alone and, if offered `in_words`, its calls in words as calls after them.
 
-    Drops calls if the request allows none, and words that are a call which no one can carry out. Returns the answer
-    itself if there is nothing to change.
+    Drops calls if the request allows none, and words that are a call which no one can carry out.
     """
     if answered.message is None:
         return answered

@@ -91,8 +91,7 @@ class Budget:
     ) -> Reservation | UsedUp:
         """Writes, within a transaction, what is about to be asked for money, or returns the limit that forbids it.
 
-        `fee_usd` is what may not reach a limit either, for a service that names its fee; what a model will cost is only
-        an estimate. Not `is_limited`: it may be asked in any case.
+        With `fee_usd`, which is no estimate, no limit may be reached either. Not `is_limited`: it may in any case.
         """
         limit = self.used_up(repos, payer, fee_usd) if is_limited else None
         if limit is not None:

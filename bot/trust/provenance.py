@@ -137,16 +137,14 @@ MAX_LINKS_FOLLOWED = 3
 """How many links in pages one turn may follow: each tells the page one thing that the model chose."""
 
 MAX_FOUND_BESIDE_PRIVATE = 3
-"""How many results of a search one turn may fetch once something private is in the request. A page can have a model
-search for a stranger's own pages before it reads what is private, and then spell that out by which of them it fetches.
-"""
+"""The results of a search that one turn may fetch once something private is in the request: by which of them a model
+fetches, a page could have it spell that out."""
 
 
 class Sources:
     """The addresses that one turn may fetch, in canonical spelling, and how many of them it has fetched.
 
-    A page that offers /a, /b, /c could make a model spell out what it knows: so links lead to the page's own host only,
-    and nowhere once something private was read.
+    A page that offers /a, /b, /c could make a model spell out what it knows: so links lead to its own host only.
     """
 
     def __init__(self, said: str, cited: Iterable[str] = (), *, has_read_private: bool = False) -> None:

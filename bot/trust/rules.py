@@ -83,9 +83,8 @@ def approval_causes(
 ) -> tuple[Source, ...]:
     """Returns the sources because of which a person must agree before a tool call runs; empty if no one needs to.
 
-    `labels` are those of everything in the request; `discloses`: strangers see the arguments; `is_named`: the person's
-    own message names what the call takes; `known_to`: the tools of the server it goes to, whose answers that server
-    knows; `shows_group`: a group would see private content.
+    `labels` are those of everything in the request; `discloses`: strangers see the arguments; `is_named`: the message
+    names what it takes; `known_to`: the tools of its server; `shows_group`: a group would see private content.
     """
     if is_named:
         return ()
@@ -108,9 +107,7 @@ def texts_in(value: object) -> Iterator[str]:
 
 
 def urls_in(text: str) -> tuple[str, ...]:
-    """The web addresses with a scheme in a person's words, canonical, in order, each once, at most `MAX_URLS`, without
-    what people put around them: brackets, quotes, Markdown, a final full stop.
-    """
+    """The web addresses with a scheme in a person's words, canonical, each once, without what surrounds them."""
     spelled = (_bare(match, text) for match in islice(_URL.finditer(text), MAX_URLS))
     return tuple(dict.fromkeys(filter(None, map(canonical_url, spelled))))
 
