@@ -314,9 +314,7 @@ def _watching(shared: Services, ask: Callable[[], Awaitable[Sequence[Finding]]] 
         return [*shared.troubles.findings(), check_disk(free_bytes_of(settings)), heard]
 
     async def asked() -> Sequence[Finding]:
-        found: list[Finding] = []
-        if ask is not None:
-            found += await ask()
+        found = [*await ask()] if ask else []
         if isinstance(transport, Identities):
             with suppress(Disconnected, ConfigError):  # whether it answers is said elsewhere
                 found += check_release(await transport.release(), shared.clock)

@@ -81,29 +81,6 @@ def _of_vendor(name: str) -> Form:
     return _form(name, title, "Questions go there, and cost what the vendor charges.", (key, *model), url)
 
 
-_FORMS = (
-    *map(_of_vendor, _VENDORS),
-    _form(
-        "server",
-        "A server of your own",
-        "Ollama, LM Studio, vLLM or llama.cpp: questions never leave your home.",
-        (
-            Field("LLM__OPENAI__BASE_URL", "Address", "url", _ADDRESS_HINT, is_required=True),
-            Field("LLM__OPENAI__MODEL", "The model", hint="Empty: the first one that it lists."),
-            Field("LLM__OPENAI__API_KEY", "Key, if the server wants one", "secret"),
-        ),
-    ),
-    Form(
-        name="none",
-        title="Without a model",
-        text="Come back to this step whenever you like; until then Aldis does what it can by itself.",
-        fixed={"LLM__PROVIDERS": "offline"},
-        button="Continue without one",
-        done="Aldis answers without a model.",
-    ),
-)
-
-
 async def _values(ask: Ask) -> dict[str, object]:
     llm = ask.settings.llm
     vendor, found, known = llm.providers_in_order[0], list[Finding](), None
@@ -176,5 +153,25 @@ PAGE = AdminPage(
     template="model",
     values=_values,
     actions={"choose": _choose, "test": _test},
-    forms=_FORMS,
+    forms=(
+        *map(_of_vendor, _VENDORS),
+        _form(
+            "server",
+            "A server of your own",
+            "Ollama, LM Studio, vLLM or llama.cpp: questions never leave your home.",
+            (
+                Field("LLM__OPENAI__BASE_URL", "Address", "url", _ADDRESS_HINT, is_required=True),
+                Field("LLM__OPENAI__MODEL", "The model", hint="Empty: the first one that it lists."),
+                Field("LLM__OPENAI__API_KEY", "Key, if the server wants one", "secret"),
+            ),
+        ),
+        Form(
+            name="none",
+            title="Without a model",
+            text="Come back to this step whenever you like; until then Aldis does what it can by itself.",
+            fixed={"LLM__PROVIDERS": "offline"},
+            button="Continue without one",
+            done="Aldis answers without a model.",
+        ),
+    ),
 )

@@ -20,16 +20,6 @@ _BUDGETS = {
     "ALL_DAY": "All together, per day",
     "ALL_MONTH": "All together, per month",
 }
-_FORMS = (
-    Form(
-        name="budgets",
-        title="Budgets",
-        text="In US dollars, at the ledger’s prices. An empty field means no limit, 0 means no spending at all.",
-        fields=tuple(Field(f"BUDGET__{name}_USD", label, "money") for name, label in _BUDGETS.items()),
-    ),
-    Form(name="pair", title="Codes for others", fixed={"ACCESS__STRANGERS": "pair"}, button="Switch on"),
-    Form(name="ignore", title="Codes for others", fixed={"ACCESS__STRANGERS": None}, button="Switch off"),
-)
 
 
 async def _you_values(ask: Ask) -> dict[str, object]:
@@ -144,5 +134,14 @@ PAGE = AdminPage(
     template="people",
     values=_values,
     actions={"add": _add, "remove": _remove, "deny": _deny, "groups": _set_groups},
-    forms=_FORMS,
+    forms=(
+        Form(
+            name="budgets",
+            title="Budgets",
+            text="In US dollars, at the ledger’s prices. An empty field means no limit, 0 means no spending at all.",
+            fields=tuple(Field(f"BUDGET__{name}_USD", label, "money") for name, label in _BUDGETS.items()),
+        ),
+        Form(name="pair", title="Codes for others", fixed={"ACCESS__STRANGERS": "pair"}, button="Switch on"),
+        Form(name="ignore", title="Codes for others", fixed={"ACCESS__STRANGERS": None}, button="Switch off"),
+    ),
 )
