@@ -87,7 +87,10 @@ class Fact:
 class Facts(_Memories[Fact]):
     """Facts about people."""
 
-    kind, table, columns, sealed = Fact, "facts", "number, fact, expires_at, labels", ("fact", "labels")
+    kind = Fact
+    table = "facts"
+    columns = "number, fact, expires_at, labels"
+    sealed = ("fact", "labels")
 
     def put(
         self,
@@ -144,11 +147,14 @@ _HERE = "EXISTS (SELECT 1 FROM conversations WHERE conversations.id = conversati
 class Reminders(_Memories[Reminder]):
     """Reminders, and the time zones of people."""
 
-    kind, table, sealed, is_kept = Reminder, "reminders", ("plan", "words"), "settled_at IS NULL"
+    kind = Reminder
+    table = "reminders"
     columns = (
         "id, conversation_id AS conversation, origin, number, plan, words, due_at, expires_at, "
         "settled_at IS NOT NULL AS is_over"
     )
+    sealed = ("plan", "words")
+    is_kept = "settled_at IS NULL"
 
     def put(
         self,
@@ -163,7 +169,8 @@ class Reminders(_Memories[Reminder]):
         expires_at: datetime | None = None,
     ) -> Reminder:
         """Plans a reminder, whose words expire at `expires_at` or with `turn`, or returns the one of this origin."""
-        handle, texts = self.keyring.handle(person), {"plan": plan, "words": words}
+        handle = self.keyring.handle(person)
+        texts = {"plan": plan, "words": words}
         numbered = "conversation_id = ? AND person = ? AND settled_at IS NULL", (conversation, handle)
         end = self._end_of(turn) if expires_at is None else millis(expires_at)
         self.notify("reminders")
@@ -263,14 +270,18 @@ class PredictionRow:
 class Predictions(_Memories[PredictionRow]):
     """Predictions of people."""
 
-    kind, table, sealed, is_kept = PredictionRow, "predictions", ("words", "outcome"), "words IS NOT NULL"
+    kind = PredictionRow
+    table = "predictions"
     columns = "number, words, outcome, settled_at, expires_at"
+    sealed = ("words", "outcome")
+    is_kept = "words IS NOT NULL"
 
     def put(
         self, conversation: ConversationId, person: str, origin: str, words: bytes, *, due_at: datetime, turn: TurnId
     ) -> PredictionRow:
         """Keeps a prediction as long as its turn, or returns the one that the same origin recorded before."""
-        handle, numbered = self.keyring.handle(person), ("conversation_id = ?", (conversation,))
+        handle = self.keyring.handle(person)
+        numbered = "conversation_id = ?", (conversation,)
         return self._put(conversation, origin, turn, {"words": words}, numbered, person=handle, due_at=millis(due_at))
 
     def all(self, conversation: ConversationId, person: str, *, now: datetime) -> tuple[PredictionRow, ...]:

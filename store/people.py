@@ -227,7 +227,8 @@ class Members(Repository):
         conversation = self.value("SELECT id FROM conversations WHERE handle = ?", (self.chat_handle(group),))
         if conversation is None or not people:
             return False
-        at, members = millis(listed_at), [(conversation, self.chat_handle(person)) for person in people]
+        at = millis(listed_at)
+        members = [(conversation, self.chat_handle(person)) for person in people]
         self.execute(
             "INSERT INTO rosters (conversation_id, listed_at) VALUES (?, ?) "
             "ON CONFLICT DO UPDATE SET listed_at = excluded.listed_at",

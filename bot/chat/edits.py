@@ -170,10 +170,11 @@ class Revisions:
             return (*planned, *self._given_up(change))
         if known.turn is None:
             return planned
-        sent, is_out = outgoing.shown_answer(repos, known.turn), not repos.outbox.is_answer_open(known.turn)
+        sent = outgoing.shown_answer(repos, known.turn)
+        is_open = repos.outbox.is_answer_open(known.turn)
         stops = self._ended(change)
         self._erase(change, known.turn)
-        if stops or not is_out:
+        if stops or is_open:
             self._put_word(change, known.turn)
         if self._deletes_answers:
             outgoing.add_removals(repos, change.conversation, known.turn, change.chat, sent, change.now)
