@@ -61,10 +61,7 @@ class Agent:
     """Speaks the answers to voice notes; None: they stay text."""
 
     async def answer(self, turn: Turn, journal: Journal, on_progress: OnProgress) -> Outcome | Pause:
-        """The outcome of a turn, failures and a used-up budget too, or a pause if a person must first agree.
-
-        Raises `StoreError` if a step could not be journaled; the turn can be tried again later.
-        """
+        """The outcome of a turn, or a pause if a person must agree; raises `StoreError` if a step was not journaled."""
         now, settings = asyncio.get_running_loop().time, self.models.settings
         most = settings.worker.turn_timeout_seconds
         ends_at = now() + most

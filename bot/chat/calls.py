@@ -78,10 +78,7 @@ class Calls:
         """The index of the first run since something was done: what earlier ones looked at may have changed."""
 
     def read(self, completion: Completion, number: int) -> Completion:
-        """A turn's `number`th completion without secrets, its calls under the tools' own names and within the limit.
-
-        Each call gets an id of our own, because vendors and local servers reuse theirs across turns.
-        """
+        """A turn's `number`th completion without secrets, its calls under the tools' names and with ids of our own."""
         message = completion.message
         if message is None:
             return completion
@@ -91,7 +88,7 @@ class Calls:
             if not isinstance(part, ToolCall):
                 parts.append(part)
             elif count < _MAX_CALLS:
-                id_ = CallId(f"call_{self._turn.id}_{number}_{count}")
+                id_ = CallId(f"call_{self._turn.id}_{number}_{count}")  # vendors and servers reuse theirs across turns
                 parts.append(replace(self._toolbox.understood(part), id=id_))
                 count += 1
         labels = self.labels if count else message.labels

@@ -174,10 +174,7 @@ def clear_all(repos: Repositories, conversation: ConversationId, chat: ChatId, n
 
 
 def find_mentions(content: Styled, people: Iterable[NamedPerson]) -> tuple[MentionRange, ...]:
-    """The places of an answer that name one of these people, in order: as native mentions, they notify phones.
-
-    A mention is `@` and a name as in the question, but of one person only, and not in code.
-    """
+    """The places of an answer, outside code, that name one of these people as in the question: native mentions."""
     holders: dict[str, set[PersonId]] = {}
     for one in people:
         for name in {one.name, safe_name(one.name)}:  # as it is and as the model sees it

@@ -213,10 +213,7 @@ class Toolbox:
         words: str = "",
         pages: CitedPages | None = None,
     ) -> ToolRun:
-        """Runs one call of a turn; raises nothing but cancellation.
-
-        `labels` are those of what it was made from, `words` the person's own, `pages` number what is found.
-        """
+        """Runs one call, made from what has these `labels`; `words` are the person's own. Raises cancellation alone."""
         tool = self._tools.get(call.name)  # by the time of the answer there may be another, or none
         if tool is None:
             names = ", ".join(self._tools) or "none"

@@ -41,7 +41,6 @@ class TurnTasks:
         self._stopped: set[TurnId] = set()
 
     def __len__(self) -> int:
-        """The number of running turns."""
         return len(self._running)
 
     @property

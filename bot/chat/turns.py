@@ -291,10 +291,7 @@ class Turns:
     def undo(
         self, repos: Repositories, item: InboxId | None, turn: TurnId | None, *, chat: ChatId
     ) -> tuple[TurnId, ...]:
-        """Removes, within a transaction, what this message and the turn that answered it made beyond the answer.
-
-        Returns the scheduled questions that were being answered, each of which must be stopped.
-        """
+        """Removes what a message and its turn made beyond the answer; returns the scheduled questions to be stopped."""
         origin, now = None if item is None else origin_of(item), self._clock.now()
         running = repos.forgetting.undo(origin, turn, now=now)
         for planned in running:

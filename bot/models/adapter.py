@@ -98,8 +98,7 @@ class Adapter(ABC):
     lost: ClassVar[tuple[type[Exception], ...]]
     """Those of them that mean a failed connection."""
     quirks: ClassVar[Mapping[str, re.Pattern[str]]]
-    """What servers do not take, or want otherwise, and how they say so: after a refusal's code and its parameter in
-    quotes."""
+    """What servers do not take, and how they say so: after a refusal's code and its parameter in quotes."""
     forgotten: ClassVar[Quirks] = frozenset()
     """Quirks of one request alone."""
     _client: Any

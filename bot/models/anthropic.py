@@ -188,10 +188,7 @@ def _offer(offer: ToolOffer) -> Block:
 
 
 def _conversation(messages: Sequence[Message], takes: media.Kinds, marks: Mapping[int, caching.Life]) -> list[Block]:
-    """The messages as the API accepts them: neighbours with the same role become one message, with tool results first.
-
-    `marks` says after which of them the cache should keep everything so far, and for how long.
-    """
+    """The messages as the API accepts them, neighbours of one role joined; `marks`: the cache keeps all up to there."""
     came: dict[CallId, Block] = {}
     turns: list[tuple[str, list[Block]]] = []
     each = zip(messages, _MADE(takes).each(messages), _CAME.each(messages), strict=True)

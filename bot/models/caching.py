@@ -66,7 +66,6 @@ def outlives_half_an_hour(messages: Sequence[Message]) -> bool:
 
 
 def _pauses(messages: Sequence[Message]) -> list[float]:
-    """The seconds between the last questions."""
     asked = [message.sent_at for message in messages if isinstance(message, UserMessage) and message.sent_at]
     return [max(0, after[0] - before[-1]) / 1000 for before, after in pairwise(asked)][-_MAX_PAUSES:]
 

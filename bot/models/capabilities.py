@@ -72,7 +72,6 @@ class Lesson:
     """What was learnt about one model since the start."""
 
     capabilities: Capabilities = NOTHING
-    """What its server says of it."""
     quirks: frozenset[str] = frozenset()
     """What its server does not take, by its refusals (see `bot.models.adapter`)."""
     window_tokens: int | None = None

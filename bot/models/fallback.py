@@ -100,10 +100,7 @@ class Fallback:
         self._fraction = fraction
 
     async def complete(self, request: Request) -> Completion:
-        """The first completion that a provider gives; its `attempts` lists the tries that failed.
-
-        Raises `ContextTooLong` at once, or the last error, or the first if all were `Rejected`; `attempts` is set.
-        """
+        """The first completion; raises the last error (the first if all are `Rejected`) or `ContextTooLong` at once."""
         total_seconds = request.timeout_seconds if request.total_seconds is None else request.total_seconds
         first = self._seats.get(request.model or "", self._order[0])
         hopeful = [first, *(seat for seat in self._order if seat is not first)]

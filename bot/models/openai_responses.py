@@ -98,7 +98,6 @@ def _text(text: str) -> Json:
 
 
 def _marked(part: Json) -> Json:
-    """The part marked as the end of what the cache keeps."""
     return part | {"prompt_cache_breakpoint": {"mode": "explicit"}}
 
 

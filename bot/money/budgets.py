@@ -53,9 +53,7 @@ class UsedUp:
 
 
 def used_up(limits: BudgetSettings, spent: Mapping[tuple[Scope, Span], Decimal]) -> UsedUp | None:
-    """The limit that is reached by what was spent, in US dollars: of several, the one that makes people wait longest,
-    and of those the narrowest. None: there is money left under all of them.
-    """
+    """The limit that is reached by this spending, of several the one that makes people wait longest; None: none is."""
     reached: list[tuple[Scope, Span, Decimal]] = [
         (scope, span, limit)
         for (scope, span), usd in spent.items()
