@@ -221,7 +221,7 @@ class Stage:
 
     async def summed_up(self) -> None:
         """Aldis has summed up what it will not read again; nobody sees that."""
-        await eventually(lambda: self.aldis.summaries._counts.all().get("summaries"))
+        await eventually(lambda: self.aldis.summaries.counts.all().get("summaries"))
 
     # What stands beside the chat
 
