@@ -16,6 +16,5 @@ def arrival(conversation: ConversationId, sent_at: int = 1, envelope: bytes = b"
 async def arrive(
     store: Store, chat: str = "direct:alice", sent_at: int = 1, envelope: bytes = b"{}", **more: Any
 ) -> InboxId | None:
-    """Puts one into the inbox; gives its row, or None if it was there already."""
     came = arrival(await store.conversation(chat, now=NOON), sent_at, envelope, **more)
     return await store.transaction(lambda repos: repos.inbox.put(came))

@@ -11,7 +11,6 @@ MAX_NAMELESS_IN_PAGES = 23
 
 
 def lines_with(pattern: re.Pattern[str], paths: list[str]) -> list[str]:
-    """Returns where the pattern is found, as `path:line`."""
     return [
         f"{path}:{number}"
         for path in paths

@@ -44,7 +44,6 @@ def complaints(*arguments: str, stdin: str | None = None) -> str:
 
 @pytest.fixture
 async def exposition(store: Store, clock: SetClock) -> str:
-    """The page of an Aldis of which everything is known."""
     transport = FakeTransport(stream=StreamState(is_open=True, heard_at=88.0))
     transport.known_release = Release(bridge="signal_cli", version="0.14.8")
     counts = Counts()

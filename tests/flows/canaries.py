@@ -22,7 +22,6 @@ class Canaries:
     known: dict[str, str] = field(default_factory=dict[str, str])
 
     def word(self, name: str) -> str:
-        """A new word in plain letters, which stands nowhere else."""
         return self.keep(name, f"{STEM}{next(_numbers)}zaun")
 
     def keep(self, name: str, text: str) -> str:

@@ -94,7 +94,6 @@ class Process:
             return await self.at_its_end()
 
     async def at_its_end(self) -> Ended:
-        """What is left of it, however long it lives."""
         status = await self._process.wait()
         return Ended(status=status, stdout=await self.out.whole(), stderr=await self.err.whole())
 

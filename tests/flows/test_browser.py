@@ -63,8 +63,6 @@ async def browser() -> AsyncGenerator[Browser]:
 
 @dataclass
 class Visit:
-    """Somebody at the pages of an Aldis that has just been started in an empty folder."""
-
     page: Page
     signal: SignalServer
     console: Process

@@ -144,7 +144,6 @@ class AnthropicServer(ModelServer):
 
 
 def error_body(kind: str, message: str, **details: Any) -> dict[str, Any]:
-    """An error as this service words it, for faults: `answer_json(error_body("overloaded_error", "..."), 529)`."""
     error = {"type": kind, "message": message}
     return {"type": "error", "error": {**error, "details": details} if details else error, "request_id": "req_0"}
 

@@ -22,7 +22,6 @@ class Certified:
 
 
 def certified(name: str, folder: Path) -> Certified:
-    """A certificate for a name or an IP address, signed by itself; its files lie in the folder."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     today = datetime.now(UTC)

@@ -269,7 +269,6 @@ def error_body(
     code: str | int | None = None,
     **more: Any,
 ) -> Json:
-    """An error as this service words it, for faults such as `answer_json(error_body("Slow down."), 429)`."""
     return {"error": {"message": message, "type": kind, "param": param, "code": code, **more}}
 
 

@@ -41,15 +41,12 @@ class PostgresServer:
     port: int
 
     def address(self, user: str = "keeper", database: str = "lighthouse") -> str:
-        """By the socket, trusted."""
         return f"postgresql://{user}@/{database}?host={self.folder}&port={self.port}"
 
     def tcp_address(self, password: str, database: str = "lighthouse") -> str:
-        """By the loopback, with a password."""
         return f"postgresql://keeper:{password}@127.0.0.1:{self.port}/{database}"
 
     async def run(self, *statements: str, database: str = "lighthouse") -> list[Any]:
-        """Statements as the owner of everything; gives the rows of the last one."""
         connection = await asyncpg.connect(self.address(database=database))
         try:
             rows: list[Any] = []
@@ -62,7 +59,6 @@ class PostgresServer:
 
 @contextmanager
 def running(programs: Path) -> Iterator[PostgresServer]:
-    """A fresh server with the database `lighthouse`, whose owner is `keeper`."""
     folder = Path(tempfile.mkdtemp(prefix="aldis-pg-", dir="/tmp"))  # a socket's path has at most 107 characters
     server = PostgresServer(folder=folder, port=free_port())
     owner: dict[str, Any] = {}

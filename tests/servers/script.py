@@ -89,7 +89,6 @@ def refuse(text: str = "") -> Scripted:
 
 
 def filtered(text: str = "") -> Scripted:
-    """The service's filter cuts the answer (OpenAI); Anthropic calls the same a refusal."""
     return Scripted(parts=(Say(text=text),) if text else (), ending="filter")
 
 
@@ -109,8 +108,6 @@ def empty() -> Scripted:
 
 @dataclass(frozen=True, kw_only=True)
 class Heard:
-    """What a request says, for a `reply` that decides by it."""
-
     text: str
     """The last text of a person; empty where there is none."""
     answers: tuple[str, ...]

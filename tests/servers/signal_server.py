@@ -473,7 +473,6 @@ class SignalServer(Server, ABC):
         return parcel.timestamp
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Wait until something of this server holds; fails after `WAIT_SECONDS`."""
         async with asyncio.timeout(WAIT_SECONDS), self._changed:
             await self._changed.wait_for(holds)
 
@@ -569,7 +568,6 @@ class SignalServer(Server, ABC):
         await self.deliver(group_change(revision, group=group))
 
     def accept(self, group: str) -> bool:
-        """Join a group that the account is invited to; gives whether there was an invitation."""
         if group not in self.invitations:
             self.check_group(group)
             return False
@@ -636,7 +634,6 @@ class SignalServer(Server, ABC):
             raise Refused(-1, f"Group not found: {group}")
 
     def chat_of(self, recipient: str | None, group: str | None) -> str:
-        """The `ChatId` of a target, in which the account itself goes by its uuid."""
         own = self.own.uuid if self.own and recipient in self.accounts else recipient
         return f"group:{group}" if group else f"direct:{own}"
 
@@ -675,7 +672,14 @@ class SignalServer(Server, ABC):
         if self.own is not None and sent.recipient in {*self.accounts, self.own.uuid}:
             sent = replace(sent, recipient=self.own.uuid)
             self._out.append(sent)
-            await self._shown_to_self(sent)
+            # Signal brings a note to self to the other devices of the account alone; one that shows it says so.
+            if isinstance(sent, Sent):
+                if self.echoes:
+                    await self.deliver(note(sent.text, device=DEVICE, sent_at=sent.timestamp))
+                await self.note(self.notes, sent)
+                await self.deliver(sync_read([sent.timestamp]))
+            elif isinstance(sent, Removed):
+                await self.note(self.removed, sent)
             return
         self._arrived_at_phones(sent)
         if isinstance(sent, Sent):
@@ -694,17 +698,6 @@ class SignalServer(Server, ABC):
             await self.confirm()
         elif self.receipts_mode == "never":
             self._unconfirmed.clear()
-
-    async def _shown_to_self(self, sent: Parcel) -> None:
-        """Signal brings a note to self to the other devices of the account alone; one that shows it says so."""
-        if isinstance(sent, Removed):
-            await self.note(self.removed, sent)
-            return
-        assert isinstance(sent, Sent)
-        if self.echoes:
-            await self.deliver(note(sent.text, device=DEVICE, sent_at=sent.timestamp))
-        await self.note(self.notes, sent)
-        await self.deliver(sync_read([sent.timestamp]))
 
     async def note(self, repository: list[T], value: T) -> None:
         async with self._changed:

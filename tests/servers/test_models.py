@@ -21,7 +21,6 @@ MESSAGES = "/v1/messages"
 
 
 def refusal(server: ModelServer, path: str, body: Json) -> str:
-    """The status and the words with which the double refuses a request; empty where it takes it."""
     try:
         server.check(seen(path, body), body)
     except Mistake as mistake:
@@ -34,7 +33,6 @@ def seen(path: str, body: Json) -> Seen:
 
 
 def check_mistakes(server: ModelServer, path: str, right: Json, mistakes: list[tuple[Change, str]]) -> None:
-    """Each change to a request that is right is refused with its words."""
     assert refusal(server, path, right) == ""
     for change, words in mistakes:
         body = copy.deepcopy(right)

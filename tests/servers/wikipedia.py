@@ -121,6 +121,5 @@ def error(code: str) -> web.StreamResponse:
 
 
 def found(pages: list[dict[str, Any]]) -> web.StreamResponse:
-    """The pages of an answer; nothing matches where there are none."""
     query = {"query": {"pages": pages}} if pages else {}
     return web.json_response({"batchcomplete": True, **query})

@@ -74,7 +74,6 @@ class X(Server):
 
 
 def refused(status: int, title: str, detail: str = "", **headers: str) -> web.StreamResponse:
-    """A refusal as X words it, after RFC 7807."""
     body = {"title": title, "detail": detail or title, "type": "about:blank", "status": status}
     return web.json_response(body, status=status, headers=headers)
 

@@ -37,7 +37,6 @@ class Pier:
         self._milliseconds = itertools.count(_FIRST_MILLISECOND)
 
     def at(self, seconds: float) -> None:
-        """Go on so long after the first message; never back."""
         self._milliseconds = itertools.count(max(next(self._milliseconds), _FIRST_MILLISECOND + round(1000 * seconds)))
 
     async def ask(self, conversation: str, text: str) -> str:

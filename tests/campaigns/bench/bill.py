@@ -96,7 +96,6 @@ async def at_work(wire: Wire, server: AnthropicServer | OpenAIServer) -> AsyncGe
 
 
 def _reply(heard: Heard) -> Scripted:
-    """A product is calculated; anything else is answered in a few sentences, so is what is to be summed up."""
     return model.reply(heard) if " * 37?" in heard.text[-120:] else say(_TALK)
 
 

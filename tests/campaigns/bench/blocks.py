@@ -78,7 +78,6 @@ async def _talk(ask: Ask, conversation: str, turns: int) -> list[float | None]:
 
 
 async def _turn(ask: Ask, conversation: str) -> float | None:
-    """The seconds until the right answer; None for any other."""
     number = next(_NUMBERS)
     question = f"What is {number} * 37? I need the exact figure for the treasurer's report, please."
     began_at = time.monotonic()

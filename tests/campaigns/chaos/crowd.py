@@ -91,8 +91,6 @@ class Crowd:
 
 @dataclass
 class Pen:
-    """Writes the letters of a crowd, one after the other, and remembers them."""
-
     crowd: Crowd
     seed: int
     letters: dict[int, Letter] = field(default_factory=dict[int, Letter])

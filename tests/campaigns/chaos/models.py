@@ -56,8 +56,6 @@ def rounds(text: str, labels: Sequence[str]) -> list[Round]:
 
 @dataclass
 class UnreliableModel(Forgetful, ModelServer):
-    """What both vendors' doubles share; `life` is in the key of each request."""
-
     seed: int = 0
     is_calm: bool = False
     record: Record = field(default_factory=Record)

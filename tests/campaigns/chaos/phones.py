@@ -71,8 +71,6 @@ class Handed:
 
 @dataclass
 class Phones(Forgetful, SignalServer, ABC):
-    """Signal, as the crowd has it, behind one of the bridges."""
-
     seed: int = 0
     is_calm: bool = False
     awaited: set[int] = field(default_factory=set[int])
@@ -178,8 +176,6 @@ class Phones(Forgetful, SignalServer, ABC):
 
 @dataclass
 class DaemonPhones(Phones, SignalCli):
-    """Signal behind signal-cli's own daemon."""
-
     _fed: list[_Subscription] = field(default_factory=list[_Subscription])
     """All streams so far; a stream's number is its place, from 1."""
 
@@ -198,8 +194,6 @@ class DaemonPhones(Phones, SignalCli):
 
 @dataclass
 class BridgePhones(Phones, SignalRestApi):
-    """Signal behind signal-cli-rest-api."""
-
     async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> web.StreamResponse:
         return web.Response(status=503) if await self._is_cut_off(sent) else await super()._send(sent, seen, request)
 

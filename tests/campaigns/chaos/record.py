@@ -37,8 +37,6 @@ class SummedUp:
 
 @dataclass(frozen=True, kw_only=True)
 class Searched:
-    """A tool looked something up for a question, as the answer of the model to step `step` asked for."""
-
     label: str
     step: int
 

@@ -76,7 +76,6 @@ async def _again(here: World, letter: Letter, seconds: float) -> None:
 
 
 async def _killing(here: World) -> None:
-    """One life after the other, each of them killed or, as the round has it, stopped."""
     lots = random.Random(f"{here.size.seed}|kills")
     while here.kills < here.size.kills or here.stops < here.size.stops:
         if here.lives and len(here.lives) % 10 == 0:
@@ -148,7 +147,6 @@ async def _stopped(here: World, life: Life, lots: random.Random) -> None:
 
 
 async def _asked_to_restart(here: World) -> bool:
-    """As `aldis restart` asks; gives whether there was a life to be asked."""
     return await ask_running(here.folder / "aldis.db", "restart") is not None
 
 

@@ -108,7 +108,6 @@ class World:
 
     @property
     def standing(self) -> list[Sent]:
-        """What was sent and not removed again, oldest first."""
         gone = {(removed.chat, removed.target) for removed in self.phones.removed}
         return [sent for sent in self.phones.sent if (sent.chat, sent.timestamp) not in gone]
 

@@ -18,20 +18,8 @@ _DEEP = re.compile(r'"\\u0000deep(\d+)"')
 """A text that stands for so many arrays or objects in each other; Python itself cannot copy them."""
 
 _NUMBERS = (
-    0,
-    -1,
-    1,
-    2**31,
-    2**53 - 1,
-    2**53 + 1,
-    2**63,
-    -(2**63) - 1,
-    10**30,
-    0.5,
-    -0.0,
-    1e308,
-    float("nan"),
-    float("inf"),
+    *(0, -1, 1, 2**31, 2**53 - 1, 2**53 + 1, 2**63, -(2**63) - 1, 10**30, 0.5, -0.0, 1e308),
+    *(float("nan"), float("inf")),
 )
 _TOO_LONG_A_NUMBER = "9" * 5_000
 

@@ -85,8 +85,6 @@ async def check(kind: str, round_: Round, _: Path) -> None:
 
 @dataclass
 class _Answer:
-    """An answer that goes wrong, each time anew."""
-
     vendor: Vendor
     random: Random
     sent: str = ""
@@ -123,7 +121,6 @@ def _kind(error: ProviderError, vendor: Vendor) -> str:
 
 
 def judge(request: Request, completion: Completion, vendor: Vendor) -> None:
-    """Fail where a completion does not keep what the seam promises."""
     usage = completion.usage
     for count in (usage.input_tokens, usage.cached_input_tokens, usage.cache_write_tokens, usage.output_tokens):
         assert isinstance(count, int)

@@ -52,8 +52,6 @@ _WRITTEN_SECONDS = 0.2
 
 
 class Network:
-    """Signal's server, the bridge, and the phones."""
-
     def __init__(self, scenario: Scenario, steps: Steps, record: Record, disk: Disk) -> None:
         self.scenario = scenario
         self.record = record
@@ -188,7 +186,6 @@ class Network:
         return stamp
 
     def carry(self, attempt: Attempt) -> asyncio.Event | None:
-        """Let the message reach Signal after a while; None when it never will."""
         if attempt.fate not in {"sent", "unknown but sent"}:
             return None
         arrived = asyncio.Event()

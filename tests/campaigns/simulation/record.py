@@ -64,8 +64,6 @@ class Visible:
 
 @dataclass(kw_only=True)
 class Attempt:
-    """One send, from the side of Signal."""
-
     said: Utterance
     life: int
     fate: SendFate
@@ -109,8 +107,6 @@ class Effect:
 
 @dataclass(frozen=True, kw_only=True)
 class Inheritance:
-    """What was on the disk when a life began: what was finished by then."""
-
     completions: frozenset[tuple[tuple[int, ...], int]]
     """Journaled, as question and position."""
     notes: frozenset[str]

@@ -23,15 +23,12 @@ Fault = Literal["overloaded", "unavailable", "silent"]
 
 
 def words_in(text: str) -> tuple[tuple[int, int], ...]:
-    """The canaries of a text as conversation and message, each once, in order."""
     found = ((int(match[1]), int(match[2])) for match in WORD.finditer(text))
     return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chat:
-    """A conversation, whether Aldis is allowed to take part or not."""
-
     number: int
     address: ChatId
     people: tuple[PersonId, ...]
@@ -118,8 +115,6 @@ CALM = Odds()
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """A story without its crashes."""
-
     name: str
     seed: int
     chats: tuple[Chat, ...]

@@ -25,8 +25,6 @@ SPECS = (
 
 
 class RecordedTool:
-    """A tool that does nothing but be noticed."""
-
     def __init__(self, spec: ToolSpec, network: Network, life: Life) -> None:
         self.spec = spec
         self._network = network

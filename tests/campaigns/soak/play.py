@@ -133,8 +133,6 @@ class Record:
 
 @dataclass
 class Phones(Forgetful, SignalCli):
-    """Signal between Aldis and people's phones, with slow sends for some."""
-
     record: Record = field(kw_only=True)
     slow_seconds: dict[str, float] = field(default_factory=dict[str, float])
 
@@ -190,8 +188,6 @@ def _echoed(heard: Heard) -> Scripted:
 
 @dataclass
 class World:
-    """The outside of Aldis, the process, and what is recorded of both."""
-
     record: Record
     folder: Path
     phones: Phones

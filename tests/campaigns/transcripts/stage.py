@@ -90,8 +90,6 @@ async def _chatting(aldis: Service, stop: asyncio.Event) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A message in a chat, to be quoted, changed, deleted or reacted to."""
-
     author: Person
     chat: Person | None
     """Whose direct chat with Aldis it is in; None: the group's."""
@@ -124,7 +122,6 @@ class Stage:
     async def says(
         self, who: Person, text: str, *, to_group: bool = False, quote: Line | None = None, **more: Any
     ) -> Line:
-        """A person writes; `quote` is an earlier message."""
         given = {"quote": envelopes.quote_of(quote.author, quote.at, quote.text)} if quote else {}
         frame = envelopes.message(text, author=who, group=GROUP if to_group else None, **given, **more)
         line = self._line(who, None if to_group else who, frame["envelope"]["timestamp"], text)
@@ -143,7 +140,6 @@ class Stage:
         return await self.answer(words)
 
     async def waits(self, who: Person, text: str) -> Line:
-        """A person writes, and the model is at it and does not end."""
         gate = Gate(self.doubles.model, say("Never said."))
         self.doubles.model.script.append(gate)
         line = await self.says(who, text)
