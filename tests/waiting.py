@@ -61,7 +61,6 @@ async def with_enough_time(attempt: Callable[[float], Awaitable[T]], *, is_enoug
 
 @asynccontextmanager
 async def running(loop: Coroutine[Any, Any, None]) -> AsyncGenerator[asyncio.Task[None]]:
-    """A loop of the product beside the block, cancelled at its end."""
     task = asyncio.create_task(loop)
     try:
         yield task

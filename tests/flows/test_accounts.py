@@ -24,7 +24,6 @@ World = Outside[SignalServer, AnthropicServer]
 
 @pytest.fixture(params=BRIDGES)
 async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[World]:
-    """A bridge whose account has no number, and a model."""
     async with BRIDGES[request.param](accounts=[ALDIS.uuid], own=NUMBERLESS) as signal, AnthropicServer() as model:
         # signal-cli-rest-api lists an account without a number, and does not name it.
         named = {"SIGNAL__ACCOUNT": ALDIS.uuid} if isinstance(signal, SignalRestApi) else {}

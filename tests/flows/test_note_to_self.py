@@ -20,7 +20,6 @@ World = Outside[SignalServer, AnthropicServer]
 
 @pytest.fixture(params=BRIDGES)
 async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[World]:
-    """The bridge of a person's own account, and a model."""
     more = {
         "SIGNAL__NOTE_TO_SELF": "true",
         "ACCESS__ALLOWED": "*",

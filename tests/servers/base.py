@@ -127,12 +127,10 @@ def bound(port: int = 0) -> socket.socket:
 
 
 def answer_json(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Answer:
-    """A fault or a fixed answer in JSON."""
     return lambda _: web.json_response(body, status=status, headers=headers)
 
 
 def redirect(location: str, status: int = 307) -> Answer:
-    """A fault: the answer is said to be elsewhere."""
     return lambda _: web.Response(status=status, headers={"Location": location})
 
 

@@ -66,7 +66,6 @@ class Cache:
     """When each prefix is gone, and its life."""
 
     def read(self, prefix: str) -> bool:
-        """Whether a prefix is there; it lives on then."""
         ends, life = self._ends.get(prefix, (-1.0, "5m"))
         if ends <= self.now:
             return False

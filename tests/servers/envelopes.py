@@ -230,7 +230,6 @@ def typing(*, started: bool = True, author: Person = ALICE, group: str | None = 
 
 
 def sync_sent(text: str, to: Person = ALICE) -> Frame:
-    """The operator wrote to somebody on the phone that Aldis is linked to."""
     at = timestamp()
     return envelope(ALDIS, at, syncMessage={"sentMessage": _to(to) | data(at, text)})
 
@@ -238,7 +237,6 @@ def sync_sent(text: str, to: Person = ALICE) -> Frame:
 def note(
     text: str | None, *, device: int = 1, sent_at: int | None = None, account: str = ACCOUNT, **more: Any
 ) -> Frame:
-    """The owner of the account writes to themselves, on their phone or on another device."""
     at = timestamp() if sent_at is None else sent_at
     author = replace(ALDIS, device=device)
     return envelope(author, at, account=account, syncMessage={"sentMessage": _to(ALDIS) | data(at, text, **more)})
