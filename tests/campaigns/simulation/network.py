@@ -73,7 +73,9 @@ class Network:
 
     @property
     def is_quiet(self) -> bool:
-        return not self._events and not self._queue
+        life = len(self.record.lives)
+        is_sending = any(one.ended_at_seconds is None and one.life == life for one in self.record.attempts)
+        return not (self._events or self._queue or is_sending)
 
     def number(self, sent_at: int) -> int:
         return self.record.numbers[sent_at]
