@@ -155,9 +155,7 @@ class Attempts(Repository):
             self.reconcile(now=now)
 
     def reconcile(self, *, now: datetime) -> int:
-        """Lets the kept receipts prove what they can by now, and deletes those that mean nothing any more; returns how
-        many items were proved.
-        """
+        """Lets kept receipts prove what they can, and deletes meaningless ones; returns how many items were proved."""
         count = 0
         while True:
             self.execute(_OVER)
@@ -179,10 +177,7 @@ class Attempts(Repository):
         return was_open
 
     def begin_reaction(self, address: str, *, in_group: bool, now: datetime) -> int | None:
-        """Notes that a reaction is about to be sent; returns its number.
-
-        None: not now, as something else is being sent to this chat or is in doubt, and receipts could mean either.
-        """
+        """Notes that a reaction is about to be sent; returns its number, None while receipts could mean another."""
         chat = self.chat_handle(address)
         if self.exists(
             "SELECT 1 FROM outbox INDEXED BY outbox_open JOIN conversations ON conversations.id = conversation_id "

@@ -127,7 +127,6 @@ def restore(copy: Path, path: Path, *, now: datetime, key: bytes | None = None) 
 
 
 def _check(copy: Path, draft: Path, master: Path, key: bytes | None) -> None:
-    """Checks the draft of a copy, which the errors name, and marks it."""
     try:
         with _opened(draft) as connection:
             if version_of(connection) <= 0 or not has_keys(connection):
@@ -180,7 +179,6 @@ class Restored(Repository):
 
     def close(self, *, besides: Collection[str], now: datetime) -> int:
         """Closes messages unanswered, but the kinds `besides`, and replies unsent, and takes the mark off.
-
         All grants go, as they may have been revoked since. Returns how many messages and replies there were.
         """
         messages = self.execute(

@@ -150,8 +150,6 @@ def connect(path: Path) -> sqlite3.Connection:
 
 @dataclass(eq=False, kw_only=True)
 class _Unit:
-    """A unit of work, and what became of it."""
-
     work: Callable[[sqlite3.Connection], Any]
     done: asyncio.Future[Any]
     result: Any = None
@@ -208,7 +206,6 @@ class Database:
         self, work: Callable[[sqlite3.Connection], T], *, kept: Callable[[T], None] = lambda _: None
     ) -> T:
         """Runs `work` on the store's thread, all or nothing; returns its result once it is on the disk.
-
         Whenever it is done, `kept` is called with its result on the event loop, also if the caller is cancelled.
         """
         self._refuse_if_closed()

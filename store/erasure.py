@@ -159,7 +159,6 @@ class Forgetting(Repository):
 
     def conversation(self, address: str, *, before: InboxId, now: datetime) -> None:
         """Deletes all words of the conversation at this address, which goes on with another id and key (`prepare`).
-
         Open messages from `before` on wait there. The names of messages stay, to recognize redeliveries and receipts.
         """
         handle = self.chat_handle(address)
@@ -211,7 +210,6 @@ class Forgetting(Repository):
 
     def person(self, person: str, *, before: InboxId, now: datetime, within: ConversationId | None = None) -> None:
         """Deletes a person's data in every conversation, or `within` one. `person` is the author, as of an `Arrival`.
-
         Their open messages from before `before` are settled; the other open messages of their turns wait again.
         """
         handle = self.keyring.handle(person)

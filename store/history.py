@@ -287,9 +287,7 @@ class SentMessages(Repository):
         return rows[0] if rows else None
 
     def said_since(self, conversation: ConversationId, turn: TurnId, position: int, item: InboxId) -> SaidSince | None:
-        """Returns what we said between a turn's items from `position` on and an incoming message; None: none of those
-        had gone out by then.
-        """
+        """Returns what we said from a turn's item at `position` to an incoming message; None: none had gone out."""
         received_at = self.value("SELECT received_at FROM inbox WHERE id = ?", (item,))
         rows = self.rows(
             "SELECT id, attempted_at, state IN ('sent', 'unknown') FROM outbox "
@@ -335,9 +333,7 @@ class Conversations(Repository):
         return found
 
     def key(self, address: str) -> None:
-        """Creates the data key of the conversation at this address, in a transaction of its own before `add`: the two
-        files do not commit together, and a row without a key could never be read.
-        """
+        """Creates the data key of a conversation before `add`, in another transaction: the two files commit apart."""
         handle = self.chat_handle(address)
         generation = self.value("SELECT key_generation FROM conversations WHERE handle = ?", (handle,))
         self.keyring.make(key_name(handle, generation or 0))

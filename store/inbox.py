@@ -242,9 +242,7 @@ class Inbox(Repository):
         refusal: str | None = None,
         expires_at: datetime | None = None,
     ) -> None:
-        """Makes an urgent item wait to be answered in `turn` (None: a new one), or refused; its words disappear by
-        `expires_at` at the latest.
-        """
+        """Makes an urgent item wait for `turn` (None: a new one) or a refusal; its words disappear by `expires_at`."""
         self.execute(
             "UPDATE inbox SET urgent = 0, turn_id = ?1, refusal = coalesce(?2, refusal), "
             "expires_at = coalesce(min(expires_at, ?3), expires_at, ?3) WHERE id = ?4",
@@ -299,7 +297,6 @@ class Inbox(Repository):
 
     def recover(self) -> int:
         """At start: makes all claims of the previous process wait again; returns how many messages that affects.
-
         That counts as a death of their turns, and as an attempt at urgent items, which take milliseconds.
         """
         self.execute(

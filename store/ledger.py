@@ -109,9 +109,7 @@ class Ledger(Repository):
     def totals(
         self, person: str | None, group: str | None, periods: Mapping[Span, tuple[datetime, datetime]]
     ) -> tuple[Total, ...]:
-        """Returns what the person, the group (a chat's address) and all have spent in each period, from its beginning
-        until its end. None leaves out the person or the group.
-        """
+        """Returns what the person, the group (a chat's address; both can be None) and all have spent in each period."""
         scopes: list[tuple[Scope, str, object]] = [("all", "?", True)]
         if group is not None:
             chat = self.value("SELECT id FROM conversations WHERE handle = ?", (self.chat_handle(group),))

@@ -210,9 +210,7 @@ class Outbox(Repository):
         )
 
     def mark_sent(self, item: OutboxId, sent_at: int, *, now: datetime, edited: SentMessage | None = None) -> bool:
-        """Notes that an item went out under this timestamp, as an edit of `edited` if set; returns whether it has to be
-        removed: a status that was taken back while it was sent.
-        """
+        """Notes that an item went out, as an edit of `edited` if set; returns whether, taken back, it has to go."""
         is_taken_back = "SELECT position < 0 AND state = 'sending' AND reply IS NULL FROM outbox WHERE id = ?"
         has_to_go = bool(self.value(is_taken_back, (item,)))
         self._attempts.name_last(item, sent_at)
@@ -232,7 +230,6 @@ class Outbox(Repository):
 
     def postpone(self, item: OutboxId, *, due_at: datetime, now: datetime, is_in_doubt: bool = False) -> None:
         """Schedules another attempt for an item that did not go out, unless it was taken back meanwhile.
-
         `is_in_doubt`: it may have gone out, but twice does no harm, as for a removal; its first name counts.
         """
         if not is_in_doubt:
@@ -301,9 +298,7 @@ class Outbox(Repository):
         self._attempts.put_off(step_ms, now)
 
     def give_up(self, item: OutboxId, *, now: datetime, doubted_until: datetime | None = None) -> None:
-        """Marks an item as dead and deletes its words: now, or if it may have gone out, at `doubted_until` unless a
-        receipt proves it.
-        """
+        """Deletes an item's words and marks it as dead: now, or at `doubted_until` if no receipt proves it by then."""
         if doubted_until is not None:
             self.execute(
                 "UPDATE outbox SET reply = NULL, state = 'unknown', due_at = ? WHERE id = ? AND state = 'sending'",
@@ -377,7 +372,6 @@ def _place(turn: TurnId, position: int) -> str:
 
 class Statuses(Repository):
     """Messages that show the progress of a long turn until the answer replaces them, at positions from -1 down.
-
     Losing one does no harm: one that waits when it is replaced is not sent, and one in doubt is never sent again.
     """
 

@@ -58,7 +58,6 @@ _KNOWN = (
 
 def unlock(connection: sqlite3.Connection, path: Path, given: bytes | None = None) -> "Keyring":
     """Opens the keys of the store by the master key from the settings, or else in the file at `path`, made if new.
-
     Raises `WrongKey` if the master key does not open them, or there are conversations but no keys.
     """
     master = given or _read_key(path)
@@ -75,7 +74,6 @@ def unlock(connection: sqlite3.Connection, path: Path, given: bytes | None = Non
 
 
 def _read_key(path: Path) -> bytes | None:
-    """Returns the key in a file; None if there is no file."""
     try:
         key = bytes.fromhex(path.read_text("ascii"))
     except FileNotFoundError:

@@ -136,7 +136,6 @@ FIXED = "fixed"
 Lowered = BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value)
 """Accepts a word, or a comma-separated list of words, in any case."""
 
-
 Every = Literal["hour", "day", "week", "month", "year"]
 Weekday = Literal["mo", "tu", "we", "th", "fr", "sa", "su"]
 
@@ -302,9 +301,7 @@ class Tool(Protocol):
         ...
 
     async def run(self, arguments: Any, context: ToolContext) -> Result:
-        """Runs one call. `arguments` is a validated instance of `spec.arguments`. Cancellation stops the work. Raises
-        a `ToolError`; anything else is a bug and reaches the model as `unavailable`.
-        """
+        """Runs a call with validated `arguments` until it is cancelled; any error but a `ToolError` is a bug."""
         ...
 
 

@@ -329,7 +329,6 @@ def _of_plain_numbers(function: Callable[..., Value]) -> Callable[..., Value]:
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {name: _of_plain_numbers(each) for name, each in _FUNCTIONS.items()}
 """The functions by name. Angles are in radians; `log` is the natural logarithm unless given a base."""
 
-
 _UNARY: Mapping[type[ast.AST], Callable[[Value], Value]] = {
     ast.UAdd: lambda value: value,
     ast.USub: lambda value: -value,

@@ -95,9 +95,7 @@ def weather_chart(
     units: tuple[str, str],
     language: str,
 ) -> bytes:
-    """Draws the temperature, the chance of rain in percent and its amount, the three `values`, over hours. `units` are
-    those of the first and the last. Empty without values to draw.
-    """
+    """Draws warmth, chance and amount of rain by hours; `units` are of the first and the last. Empty without any."""
     words, (warmth, wet) = CHART_WORDS.get(language, CHART_WORDS["en"]), units
     temperature, chance, amount = values
     panels = (

@@ -121,7 +121,6 @@ _PLAIN_EXPONENTS = range(-8, 16)
 _MANY_DECIMALS = Decimal("0.000001")
 _DECIMALS = Decimal("0.01")
 
-
 ATTRIBUTION = "Reference rates of central banks by Frankfurter (https://frankfurter.dev)"
 _SERVICE = "Frankfurter"
 _BASE = "EUR"
@@ -140,8 +139,6 @@ class Unit:
 
 
 class _Rate(BaseModel):
-    """The value of one euro in a currency on a day."""
-
     date: date
     quote: str
     # Via its text, as the exact decimals of a float are longer than what was written.
@@ -257,7 +254,6 @@ def unit(text: str) -> Unit:
 
 
 def _read_part(part: str, text: str, *, is_alone: bool) -> tuple[Decimal, Any]:
-    """Returns the count and the pint unit of one part."""
     found = _PART.fullmatch(_SHAPED.get(part.lower(), part))
     name = _pint_name(found["name"]) if found else ""
     try:
@@ -331,7 +327,6 @@ def _pint() -> Any:
 
 @functools.cache
 def _table() -> Any:
-    """Returns pint's table of units, with decimal numbers."""
     table = _pint().UnitRegistry(non_int_type=Decimal)
     logging.getLogger("pint.util").setLevel(logging.ERROR)  # it warns that bps is no longer a baud
     for definition in _DEFINITIONS:

@@ -47,8 +47,6 @@ _Parsed = TypeVar("_Parsed")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Answer:
-    """The common part of all answers."""
-
     status: int
     headers: Mapping[str, str]
     """Headers by lower-case name; repeated values are joined by commas."""

@@ -106,9 +106,7 @@ class ImageGenerate:
         )
 
     async def run(self, arguments: ImageArguments, context: ToolContext) -> Result:
-        """Returns the picture as a file, of which the model reads the format and the size. Raises `UnknownOutcome`
-        without a complete answer in time: it may have been made and charged.
-        """
+        """Returns the picture as a file; `UnknownOutcome` without a whole answer in time, as it may have been paid."""
         del context
         prompt = clean_text(arguments.prompt).strip()
         if not prompt:

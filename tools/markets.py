@@ -67,8 +67,6 @@ class _Traded(BaseModel):
 
 
 class _Event(BaseModel):
-    """A question with its markets."""
-
     slug: str
     title: str
     description: str | None = None
@@ -99,8 +97,6 @@ class _Found(BaseModel):
 
 
 class _Numbered(BaseModel):
-    """A market that was asked for by its number."""
-
     slug: str = Field(validation_alias=AliasPath("events", 0, "slug"))
 
 

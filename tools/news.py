@@ -11,7 +11,6 @@ MAX_DAYS = 365
 
 
 def _as_feed(given: str) -> str:
-    """Returns a feed's address in its canonical form."""
     from tools.web.addresses import canonical_url  # where feeds are set: httpx comes with it
 
     url = canonical_url(given)

@@ -209,7 +209,13 @@ class Weather:
 
     async def run(self, arguments: WeatherArguments, context: ToolContext) -> Result:
         """Returns the weather, or the places that an ambiguous name may mean."""
-        days = _needed_days(arguments, context.now)
+        ahead = 0 if arguments.day is None else (arguments.day - context.now.date()).days
+        if not -1 <= ahead < _MAX_DAYS + 1:
+            raise BadArguments("The day must be today or at most 15 days ahead; there is no past weather.")
+        days = arguments.day_count
+        if arguments.hours is not None or arguments.day is not None:
+            # Two more: it may still be yesterday at the place, and a night reaches into the next day.
+            days = min(ahead + days + 2, _MAX_DAYS)
         asked = shorten(clean_text(arguments.place), _MAX_NAME_CHARS)
         try:
             async with asyncio.timeout(self._timeout_seconds), self._queue:
@@ -312,17 +318,6 @@ class Weather:
         return answer
 
 
-def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
-    """Returns how many days to request so that they include the wanted ones wherever the place is."""
-    if arguments.hours is None and arguments.day is None:
-        return arguments.day_count
-    ahead = 0 if arguments.day is None else (arguments.day - present.date()).days
-    if not -1 <= ahead < _MAX_DAYS + 1:
-        raise BadArguments("The day must be today or at most 15 days ahead; there is no past weather.")
-    # Two more: it may still be yesterday at the place, and a night reaches into the next day.
-    return min(ahead + arguments.day_count + 2, _MAX_DAYS)
-
-
 def _choose(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | None, Sequence[WeatherPlace]]:
     """Returns the place with clearly the most people of those of exactly this name, or else of all, and the others."""
     wanted = fold_name(asked.partition(",")[0])
@@ -401,12 +396,10 @@ def _rows(lists: Mapping[str, Sequence[Value]]) -> Iterator[tuple[datetime, Mapp
 
 
 def _number(value: Value) -> float | None:
-    """Returns a number that can be drawn; None for anything else."""
     return value if isinstance(value, float) else None
 
 
 def _time(said: Value) -> datetime | None:
-    """Parses a local time without a zone; None if unreadable."""
     try:
         return datetime.fromisoformat(str(said))
     except ValueError:

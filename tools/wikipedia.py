@@ -37,7 +37,6 @@ _MAX_SECTIONS = 300
 _NOT_IN_TITLES = re.compile(r"[#<>\[\]|{}_\s]+")
 _HEADING = re.compile(r"^(={2,6})[ \t]*([^\n]{0,200}?[^\n=\s])[ \t]*\1[ \t]*$", re.MULTILINE)
 
-
 _Title = Annotated[str, StringConstraints(min_length=1, max_length=_MAX_TITLE_CHARS)]
 _Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,12}(-[a-z]{1,12}){0,3}$")]
 

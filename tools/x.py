@@ -163,7 +163,6 @@ class TwitterSearch:
         return Result(data={"query": query, "source": _SERVICE, **message, "results": results}, cost_usd=cost_usd)
 
     async def _from_web(self, query: str, arguments: TwitterArguments, context: ToolContext, why: ToolError) -> Result:
-        """Searches the web for posts on X."""
         # A search engine knows no operators, but whom a post is from is a word to search for.
         plain = [word.strip("()#@$") for word in _NAMING.sub("", query).split() if not _OPERATOR.match(word)]
         words, hours = " ".join(word for word in plain if word not in {"OR", "AND"}), arguments.hours

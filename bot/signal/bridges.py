@@ -84,9 +84,7 @@ def _parsed(version: str) -> Version | None:
 
 
 async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
-    """Returns which bridge answers at an address. Raises `Disconnected` if none does yet, `ConfigError` if the address
-    is invalid, or something else answers.
-    """
+    """Returns which bridge answers there. Raises `Disconnected` if none does yet, `ConfigError` if none ever will."""
     if url.startswith(("unix:", "tcp:")):
         try:
             await Rpc(url, connect_seconds=timeout_seconds).version(timeout_seconds=timeout_seconds)

@@ -264,7 +264,6 @@ def is_command(text: str) -> bool:
 
 def _note_in(source: Json, own: Account) -> Json:
     """Returns the envelope as if the account had sent the note as an ordinary message; empty if it is none.
-
     Linked to a person's own phone, Aldis sees a copy of all that the person sends. Source: `JsonSyncDataMessage`.
     """
     sent = object_in(object_in(source, "syncMessage"), "sentMessage")
@@ -323,9 +322,7 @@ def _data(source: Json) -> Json:
 
 
 def _group(source: Json) -> str | None:
-    """The id of the group that it was written in; empty in a direct chat. None if that cannot be read: it must not
-    pass for a direct chat, or the answer would go to the wrong place.
-    """
+    """The id of the group it was written in, empty in a direct chat; None, which is no direct chat, if unreadable."""
     places = [object_in(source, "typingMessage"), object_in(source, "storyMessage")]
     info = _data(source).get("groupInfo")
     if info is None and not any(place.get("groupId") for place in places):
@@ -401,10 +398,7 @@ def _mentions_in(parent: Json, own: Account, own_name: str) -> list[_Mention]:
 
 
 def _with_names(text: str, mentions: list[_Mention]) -> str:
-    """The text with its placeholders spelled out; Aldis's own mention at the very beginning is left out.
-
-    A mention that does not point to a placeholder, or to the same one again, changes nothing.
-    """
+    """The text with its placeholders spelled out once, without Aldis's own mention at the very beginning."""
     units = text.encode("utf-16-le")
     written, end, addressed, is_blank = "", 0, False, True
     for mention in sorted(mentions, key=lambda mention: mention.start):
@@ -423,7 +417,6 @@ def _with_names(text: str, mentions: list[_Mention]) -> str:
 
 
 def _quote_in(data: Json, own: Account, own_name: str) -> Quote | None:
-    """The quote of a data message."""
     quote = object_in(data, "quote")
     sent_at = whole_in(quote, "id")
     if sent_at is None:

@@ -168,9 +168,7 @@ class Transport(Protocol):
         ...
 
     async def remove(self, removal: Removal) -> SentId:
-        """Deletes one of our own messages for all readers; repeating it does no harm. Returns the id of the deletion
-        itself, which phones confirm like a message. Raises as `send`.
-        """
+        """Deletes one of our own messages for all; can be repeated. Returns the deletion's own id. Raises as `send`."""
         ...
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
@@ -218,9 +216,7 @@ class Receipts(Protocol):
         ...
 
     async def submit_challenge(self, captcha: str) -> None:
-        """Hands in the solution of the wanted captcha. Raises `Disconnected` if the bridge cannot be asked,
-        `CallRefused` if Signal refuses it, or wants none.
-        """
+        """Hands in the captcha's solution. Raises `Disconnected`, or `CallRefused` if it is refused or not wanted."""
         ...
 
 
@@ -295,9 +291,7 @@ class Linking(Protocol):
         ...
 
     async def finish_link(self, uri: str) -> str:
-        """Waits until the phone has scanned the code; returns the account's number or id, empty if it has neither.
-        Raises `NotScanned` if the code ran out, `CallRefused` if this account cannot be linked.
-        """
+        """Waits for the phone; returns the account's number or id, or "". Raises `NotScanned` or `CallRefused`."""
         ...
 
     async def aclose(self) -> None:

@@ -108,9 +108,7 @@ def rate_limited(*, retry_after_seconds: float | None = None, challenge: str | N
 def failure(
     kinds: Collection[str], *, retry_after_seconds: float | None = None, challenge: str | None = None
 ) -> TransportError:
-    """Returns the error if no recipient got a message, by the types of all results: unknown outweighs try again later,
-    which outweighs never.
-    """
+    """Returns the error if no recipient got a message, by all results: unknown goes before later, that before never."""
     if not _HOPELESS.keys() | {UNTRUSTED, _RATE_LIMITED} >= {*kinds}:
         return NetworkFailed("the connection to Signal failed while sending")
     if _RATE_LIMITED in kinds:

@@ -197,7 +197,6 @@ class SignalBridge(ABC):
 
 
 def _group_id(entry: Json) -> str:
-    """The id of a group as in envelopes."""
     return text_in(entry, "internal_id") or text_in(entry, "id")
 
 

@@ -211,7 +211,6 @@ def is_about(wordings: Sequence[str], title: str, snippet: str) -> bool:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """Returns the words and numbers in order, in lower case without accents."""
     return tuple(re.findall(r"\w+", _ACCENTS.sub("", unicodedata.normalize("NFKD", text).casefold())))
 
 

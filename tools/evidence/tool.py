@@ -157,8 +157,6 @@ def evidence_tools(options: VerifyNewsOptions, search: SearchService, judge: Jud
 
 
 class _Check:
-    """One check of a claim: what was searched, what was found, and what it comes to."""
-
     def __init__(
         self, arguments: VerifyNewsArguments, options: VerifyNewsOptions, search: SearchService, now: datetime
     ) -> None:
@@ -262,7 +260,6 @@ class _Check:
 
 
 def _row(source: EvidenceSource) -> Mapping[str, Any]:
-    """Describes a source as a result, with what was read of it."""
     more = {"tone": source.tone, "preferred": source.is_preferred}
     found = row(replace(source.hit, snippet=shorten(source.hit.snippet, _MAX_SNIPPET_CHARS)))
     counted = {"kind": source.kind, "report": source.report, "stance": source.stance}

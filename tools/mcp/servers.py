@@ -47,10 +47,7 @@ _log = logging.getLogger(__name__)
 MAX_ANSWER_BYTES = 12_000_000
 """Per answer over HTTP: the largest picture, in base64."""
 MAX_TOOLS = 96
-"""The limit for all servers together; OpenAI's API takes 128 tools in all.
-
-Source: its reference of chat completions, 2026-11-21.
-"""
+"""The limit for all servers; OpenAI's API takes 128 in all. Source: its chat completions reference, 2026-11-21."""
 MAX_TOOLS_OF_ONE = 32
 """The limit per server; every question pays for each."""
 MAX_NAME_CHARS = 64
@@ -59,8 +56,7 @@ _MAX_DESCRIPTION_CHARS = 800
 _CALM_SECONDS = 60.0
 """A server that was up for this long is restarted as if for the first time."""
 _END_SECONDS = 2.8
-"""The time limit for a command to end: after two seconds the SDK ends it with all that it has started. Aldis has three
-for each part of its shutdown."""
+"""For a command to end: after two, the SDK ends it with all that it has started. A stop has three for each part."""
 _HTTP_TIMEOUT = httpx2.Timeout(10, read=600)  # no call may take longer
 _REFUSALS = frozenset({401, 403, 429})
 """HTTP statuses that mean that the call did not happen."""
@@ -227,7 +223,6 @@ class McpServer:
             self.settled.clear()
 
     async def _list(self, client: Client) -> None:
-        """Reads its tools."""
         page = await client.list_tools()
         found = page.tools
         while page.next_cursor is not None:
@@ -299,8 +294,6 @@ class McpServer:
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """An answer of at most `MAX_ANSWER_BYTES`."""
-
     def __init__(self, inner: httpx2.AsyncByteStream) -> None:
         self._inner = inner
 
@@ -372,9 +365,7 @@ class McpServers:
         self._patient_until: float | None = None
 
     async def tools(self) -> Sequence[Tool]:
-        """Returns the tools of the servers that are up or being restarted, in order; of two with one name the first.
-        Waits for the servers, but only once for slow ones.
-        """
+        """Returns the tools of servers that are up or restarting, each name once; waits for slow ones only once."""
         for server in self._servers:
             server.start()
         if self._patient_until is None:

@@ -208,8 +208,12 @@ class _SearchAnswer(_Rows):
 
 def hit(row: SearchRow, *, max_snippet_chars: int = _MAX_SNIPPET_CHARS) -> Hit | None:
     """Returns a row as a hit, plain and shortened; None if its address is not usable."""
-    site = _site(row.url)
-    if site is None:
+    # No control characters, and no user, who would pass for the host.
+    if len(row.url) > _MAX_URL_CHARS or not row.url.isprintable():
+        return None
+    try:
+        site = web_address(row.url).host.removeprefix("www.")
+    except ToolError:
         return None
     return Hit(
         title=_plain(row.title, _MAX_TITLE_CHARS) or site,
@@ -247,13 +251,3 @@ def with_operators(query: Query, *, max_chars: int, max_words: int | None = None
 def lies_in(host: str, sites: Sequence[str]) -> bool:
     """Whether the host is one of the sites or a subdomain of one."""
     return any(host == site or host.endswith(f".{site}") for site in sites)
-
-
-def _site(url: str) -> str | None:
-    """Returns the host of a web address; None if it is none, too long, or hides control characters or a user."""
-    if len(url) > _MAX_URL_CHARS or not url.isprintable():
-        return None
-    try:
-        return web_address(url).host.removeprefix("www.")
-    except ToolError:
-        return None

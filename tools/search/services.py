@@ -49,7 +49,6 @@ _BRAVE_LANGUAGES = {
 """Brave's own codes by ISO 639-1, of all languages that it supports."""
 _SERPAPI_FRESHNESS = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
 
-
 SERVICES: Mapping[Provider, SearchForm] = {
     "searxng": SearchForm(
         name="SearXNG",

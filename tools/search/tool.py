@@ -39,7 +39,6 @@ class WebSearchArguments(Arguments):
     @model_validator(mode="before")
     @classmethod
     def _by_names_of_tavily(cls, given: Any) -> Any:
-        """Accepts Tavily's names for the sites."""
         if not isinstance(given, dict):
             return given
         return {_TAVILY_NAMES.get(name, name): item for name, item in cast("dict[str, Any]", given).items()}

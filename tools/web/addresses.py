@@ -100,9 +100,7 @@ PUBLIC_WEB = FetchReach()
 
 
 def web_address(text: str) -> WebAddress:
-    """Parses an address in the way in which it is also sent; raises `BadArguments`, or `Denied` for one with a user
-    name or password, which Aldis never sends.
-    """
+    """Parses an address as it is sent; raises `BadArguments`, or `Denied` for one with a user name or password."""
     import httpx  # noqa: PLC0415 - it takes long, and every start reads this module
 
     if len(text) > MAX_CHARS:
@@ -132,9 +130,7 @@ def web_address(text: str) -> WebAddress:
 
 
 def canonical_url(text: str) -> str | None:
-    """Returns the normalized address, for comparisons; None if it must not be fetched.
-    All spellings of an address become one, and that one is sent, so the choice of a spelling tells a server nothing.
-    """
+    """Returns the normalized address, which alone is sent, for comparisons; None if it must not be fetched."""
     try:
         return str(web_address(text))
     except ToolError:
@@ -142,9 +138,7 @@ def canonical_url(text: str) -> str | None:
 
 
 def resolve_redirect(origin: WebAddress, location: str) -> WebAddress:
-    """Returns the target of a redirect of `origin`; `location` is the header, relative or absolute, "" if missing.
-    Raises `Denied` from https to http, where everyone on the way could read and change the page, or `Unavailable`.
-    """
+    """Returns where the header `location` of `origin` leads; raises `Denied` from https to http, or `Unavailable`."""
     # Many servers leave spaces as they are. Other disputed characters are refused before joining drops some of them.
     spelled = location.strip(" ").replace(" ", "%20")
     try:

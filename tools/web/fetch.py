@@ -167,7 +167,6 @@ class Fetcher:
     async def _answer(
         self, address: WebAddress, headers: Mapping[str, str]
     ) -> AsyncGenerator[tuple[FetchedPage, httpcore.Response]]:
-        """Yields the head of one answer, and the rest of it."""
         if self._pool is None:
             raise RuntimeError("Fetcher is used outside of its `async with`")
         sent = {"Host": address.authority, **headers}

@@ -18,6 +18,7 @@ import math
 import re
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -166,22 +167,18 @@ class WebFetch:
         site, now = f"{address.scheme}://{address.authority}", time.monotonic()
         until, text = self._robots.pop(site, (now, ""))
         if now >= until:
-            until, text = now + _REMEMBERED_SECONDS, await self._robots_of(site)
+            url, most, seconds = f"{site}/robots.txt", _MAX_ROBOTS_BYTES, _ROBOTS_SECONDS
+            until, text = now + _REMEMBERED_SECONDS, ""
+            with suppress(BadArguments, TooLarge):  # something else, such as a picture or a megabyte
+                page = await self._fetcher.get(url, accept=("text/*",), max_bytes=most, timeout_seconds=seconds)
+                if page.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                    raise Unavailable("The site's server fails, so that it is unknown whether the page may be read.")
+                if page.content_type == "text/plain":
+                    text = page.body.decode("utf-8-sig", errors="replace")
         self._robots = dict([*self._robots.items(), (site, (until, text))][-_MAX_SITES:])
         # The longest files take half a second, during which others must get their turn.
         if not await asyncio.to_thread(allows, text, address.target):
             raise Denied("This site does not let programs read this page (its robots.txt says so).")
-
-    async def _robots_of(self, site: str) -> str:
-        """Returns the site's robots.txt; "" where there is none, or something else, such as a picture or a megabyte."""
-        url, most = f"{site}/robots.txt", _MAX_ROBOTS_BYTES
-        try:
-            page = await self._fetcher.get(url, accept=("text/*",), max_bytes=most, timeout_seconds=_ROBOTS_SECONDS)
-        except (BadArguments, TooLarge):
-            return ""
-        if page.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise Unavailable("The site's server fails, so that it is unknown whether the page may be read.")
-        return page.body.decode("utf-8-sig", errors="replace") if page.content_type == "text/plain" else ""
 
 
 def allows(text: str, target: str) -> bool:
@@ -239,7 +236,6 @@ def _about(read: PageText | Paper) -> Mapping[str, Any]:
 
 
 def _refusal(page: FetchedPage) -> ToolError:
-    """Returns the error for an unsuccessful status."""
     match page.status:
         case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
             return NotFound(f"There is no page at this address (status {page.status}).")

@@ -83,7 +83,6 @@ _MARKERS = {
 _SPECIAL = re.compile(r"[*~`|\\]")
 _LINKING_SECONDS = 30.0
 
-
 _Method = Literal["GET", "POST", "PUT", "DELETE"]
 
 
@@ -104,8 +103,6 @@ class _Refusal(RefusedCall):
 
 
 class _Client:
-    """Makes requests to the bridge at `url`."""
-
     def __init__(self, url: str, *, connect_seconds: float = CONNECT_SECONDS) -> None:
         for library in ("httpx", "httpcore"):  # they log every address, and there are numbers in them
             logging.getLogger(library).setLevel(logging.WARNING)
@@ -163,7 +160,6 @@ class _Client:
 
 class RestApi(SignalBridge):
     """A `SignalTransport` over the bridge at `url` for an account; for `name` and `takes_notes` see `SignalBridge`.
-
     The deadlines: `silence` for a websocket that does not answer pings, `send` for a message or a file, `call` else.
     """
 
@@ -257,10 +253,7 @@ class RestApi(SignalBridge):
     # Outgoing
 
     async def send(self, reply: Reply) -> SentId:
-        """Sends one message; see `Transport.send`.
-
-        An edit has no files, and must repeat everything else, or it is gone. The bridge does not know voice notes.
-        """
+        """Sends one message; see `Transport.send`. An edit has no files, and must repeat all else, or it is gone."""
         await self._ready(reply.chat)
         text, quoted = styled_text(reply.content), reply.quote
         mentions = [{"author": one.person, "start": one.start, "length": one.length} for one in reply.mentions]
@@ -303,7 +296,6 @@ class RestApi(SignalBridge):
         return SentId(int(found[0]))
 
     async def _post(self, method: _Method, path: str, body: Json, *, seconds: float, is_group: bool) -> bytes:
-        """Makes a request that people notice."""
         try:
             return await self._client.call(method, path, body, timeout_seconds=seconds)
         except _Refusal as error:
@@ -446,9 +438,7 @@ def styled_text(content: Styled) -> str:
 
 
 class RestApiLinking:
-    """`Linking` by the bridge at `url`; `scan_seconds` is how long the phone can take, `poll_seconds` the pause between
-    two looks at the list of accounts.
-    """
+    """`Linking` by the bridge at `url`; the phone has `scan_seconds`, the accounts are listed each `poll_seconds`."""
 
     def __init__(
         self, url: str, *, scan_seconds: float = 60, poll_seconds: float = 1, accounts_seconds: float = 5

@@ -145,7 +145,6 @@ async def connect(url: str, *, max_line_bytes: int = MAX_ANSWER_BYTES, is_frugal
 
 
 async def _places(url: str) -> list[tuple[int, Any]]:
-    """The families and addresses of a socket's url."""
     with suppress(ValueError):  # a port that is no number
         parts = urlsplit(url)
         if parts.scheme == "unix" and parts.path:

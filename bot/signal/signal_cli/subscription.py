@@ -88,9 +88,7 @@ class Subscription:
         self._stopping.set()
 
     async def frames(self) -> AsyncGenerator[list[str]]:
-        """Yields the frames in lists of those that came together; a list can be empty. Ends after `stop`, and raises as
-        `Transport.envelopes`.
-        """
+        """Yields frames that came together, perhaps none, in lists, until `stop`. Raises as `Transport.envelopes`."""
         wait = self._wait
         stopping = asyncio.create_task(self._stopping.wait(), name="end of the subscription")
         try:

@@ -191,10 +191,7 @@ class SignalCli(SignalBridge):
         await asyncio.to_thread(self._folder.delete, attachment.id)
 
     async def is_linked(self) -> bool:
-        """Returns whether the daemon still has the account, and Signal's server still lets it in.
-
-        signal-cli goes on listing an account whose device was removed; listing its devices needs the server's word.
-        """
+        """Returns whether the daemon has the account and Signal's server takes it; the daemon lists removed ones."""
         accounts = await self._rpc.accounts(timeout_seconds=self._call_seconds)
         if not any(one.is_called(self._account.name) for one in accounts):
             return False
@@ -211,7 +208,6 @@ class SignalCli(SignalBridge):
 
     async def join(self, group: str) -> None:
         """Accepts an invitation, by changing a group without a change; see `Groups.join`.
-
         Source: signal-cli 0.13.14 and 0.14.6, `GroupHelper.updateGroupV2`, read.
         """
         await self._do("updateGroup", {"groupId": group})
