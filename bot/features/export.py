@@ -73,14 +73,14 @@ class Export:
         return json.dumps({"turns": turns, **self.beside}, ensure_ascii=False, indent=2)
 
     def as_files(self, *, in_group: bool) -> tuple[File, ...]:
-        """Returns the words as a text, if there are any, and in a direct chat all as JSON: a group has not read what
+        """Returns the words as a text, and in a direct chat all as JSON, if anything is kept: a group has not read what
         tools said.
 
         Pictures and documents are left out: their senders have them.
         """
         text = File(name="export.txt", content_type="text/plain; charset=utf-8", data=self.words().encode())
         texts = (text,) if self.turns else ()
-        if in_group:
+        if in_group or not (self.turns or any(self.beside.values())):
             return texts
         data = self.as_json(with_media=False).encode()
         return *texts, File(name="export.json", content_type="application/json", data=data)
