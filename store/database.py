@@ -59,11 +59,11 @@ _KINDS: dict[str, tuple[type[StoreError], str]] = {
 }
 """The kind of an error by the beginning of its name in SQLite, or else of its message."""
 
-FOREIGN_ERRORS = (sqlite3.Error, OSError, UnicodeDecodeError)
-"""Errors of file access. The last one occurs where SQLite's message about a damaged schema quotes invalid UTF-8."""
+FOREIGN_ERRORS = (sqlite3.Error, OSError, UnicodeError)
+"""Errors of file access. The last one: SQLite's message about a damaged schema, or a backup's path, is not UTF-8."""
 
 
-def translate_error(error: sqlite3.Error | OSError | UnicodeDecodeError) -> StoreError:
+def translate_error(error: sqlite3.Error | OSError | UnicodeError) -> StoreError:
     """Returns the store's error for this one. An unknown SQLite error keeps its SQLite name and nothing else."""
     if isinstance(error, OSError):
         kind = StoreFull if error.errno == errno.ENOSPC else StoreError

@@ -1,5 +1,6 @@
 """Backups: a copy made under load is whole, and a store restored from it is the store as it was at that moment."""
 
+import os
 import secrets
 import shutil
 import sqlite3
@@ -70,6 +71,13 @@ class TestMaking:
         assert files(folder) == {copy.name, keys_of(copy).name}
         with closing(sqlite3.connect(copy)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+    @pytest.mark.parametrize("name", [b"file", b"not-utf8-\xff"])
+    async def test_a_folder_that_cannot_be_used_is_refused(self, store: Store, tmp_path: Path, name: bytes) -> None:
+        """A file stands there, or its name is no text."""
+        (tmp_path / "file").touch()
+        with pytest.raises(StoreError, match="cannot"):
+            await store.backup(tmp_path / os.fsdecode(name), now=NOON)
 
     async def test_what_was_forgotten_is_in_no_later_copy(self, path: Path, tmp_path: Path) -> None:
         """Free pages and rows that were deleted are not copied."""
