@@ -178,9 +178,7 @@ class Restored(Repository):
         return self.exists("SELECT 1 FROM restored")
 
     def close(self, *, besides: Collection[str], now: datetime) -> int:
-        """Closes messages unanswered, but the kinds `besides`, and replies unsent, and takes the mark off.
-        All grants go, as they may have been revoked since. Returns how many messages and replies there were.
-        """
+        """Closes open messages, but the kinds `besides`, and replies; deletes all grants. Returns how many closed."""
         messages = self.execute(
             "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL, put_off_until = NULL "
             "WHERE state IN ('waiting', 'claimed') AND kind NOT IN (SELECT value FROM json_each(?))",

@@ -235,12 +235,7 @@ class Inbox(Repository):
         )
 
     def as_question(
-        self,
-        item: InboxId,
-        turn: TurnId | None,
-        *,
-        refusal: str | None = None,
-        expires_at: datetime | None = None,
+        self, item: InboxId, turn: TurnId | None, *, refusal: str | None = None, expires_at: datetime | None = None
     ) -> None:
         """Makes an urgent item wait for `turn` (None: a new one) or a refusal; its words disappear by `expires_at`."""
         self.execute(
@@ -255,8 +250,7 @@ class Inbox(Repository):
         self.execute(
             "UPDATE inbox SET urgent = 1, state = 'waiting', claimed_until = NULL, turn_id = NULL WHERE id = ?", (item,)
         )
-        self.notify("urgent")
-        self.notify("inbox")
+        self.notify("urgent", "inbox")
 
     def release(self, turn: TurnId) -> None:
         """Gives up the turn for good; its messages wait for another one."""
@@ -296,9 +290,7 @@ class Inbox(Repository):
         return count
 
     def recover(self) -> int:
-        """At start: makes all claims of the previous process wait again; returns how many messages that affects.
-        That counts as a death of their turns, and as an attempt at urgent items, which take milliseconds.
-        """
+        """At start: makes all claims wait again, as deaths of turns and tries of urgent items; returns of how many."""
         self.execute(
             "UPDATE turns SET deaths = deaths + 1 "
             "WHERE id IN (SELECT turn_id FROM inbox WHERE state IN ('waiting', 'claimed') AND state = 'claimed')"

@@ -99,9 +99,7 @@ class Outbox(Repository):
     def put_status(
         self, conversation: ConversationId, turn: TurnId, reply: bytes, *, in_group: bool, now: datetime, max_edits: int
     ) -> bool:
-        """Keeps a status of a running turn in place of the one before; returns whether it was kept: not if that has not
-        arrived, or was edited `max_edits` times but one, which is for the answer.
-        """
+        """Keeps a status in place of the one before; False if that is not sent, or only the answer may edit it."""
         if not self.exists("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,)):
             return False
         replaces, state, revision = self._statuses.newest(turn) or (None, "sent", -1)
@@ -229,9 +227,7 @@ class Outbox(Repository):
         return has_to_go
 
     def postpone(self, item: OutboxId, *, due_at: datetime, now: datetime, is_in_doubt: bool = False) -> None:
-        """Schedules another attempt for an item that did not go out, unless it was taken back meanwhile.
-        `is_in_doubt`: it may have gone out, but twice does no harm, as for a removal; its first name counts.
-        """
+        """Schedules another attempt. `is_in_doubt`: it may have gone out, but twice does no harm, as for a removal."""
         if not is_in_doubt:
             self._attempts.drop_last(item)
         self._end_attempt(item, "waiting", due_at)

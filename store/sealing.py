@@ -57,9 +57,7 @@ _KNOWN = (
 
 
 def unlock(connection: sqlite3.Connection, path: Path, given: bytes | None = None) -> "Keyring":
-    """Opens the keys of the store by the master key from the settings, or else in the file at `path`, made if new.
-    Raises `WrongKey` if the master key does not open them, or there are conversations but no keys.
-    """
+    """Opens the keys by the master key `given`, or that in the file at `path`, made if new, or raises `WrongKey`."""
     master = given or _read_key(path)
     if not has_keys(connection):
         if connection.execute("SELECT 1 FROM main.conversations LIMIT 1").fetchone():

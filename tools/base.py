@@ -318,9 +318,7 @@ class ToolSource(Protocol):
     """A source of tools that are known only at run time and can come and go."""
 
     async def tools(self) -> Sequence[Tool]:
-        """Returns the present tools, always in the same order; waits a bounded time for those that are starting, which
-        none does before the first call. Raises nothing but cancellation.
-        """
+        """Returns the present tools in a fixed order, after a bounded wait for starting ones. Raises no error."""
         ...
 
     @property

@@ -124,9 +124,7 @@ class Calculator:
 
 
 def calculate(expression: str) -> str:
-    """Returns the digits of the value: exact up to 1,000, or 30 if it is not whole, otherwise rounded to 15.
-    `%` is the remainder before a number, a name or a bracket, else a percentage. The only error is `BadArguments`.
-    """
+    """Returns the digits: exact up to 1,000, or 30 if not whole, else rounded to 15; raises only `BadArguments`."""
     return _value(_plain(expression))
 
 

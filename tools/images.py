@@ -139,7 +139,6 @@ class ImageGenerate:
 
 
 def _picture(answer: JsonAnswer) -> tuple[str, bytes]:
-    """Returns the format of the picture, by its bytes, and these."""
     match answer.body:
         case {"data": [{"b64_json": str(encoded)}, *_]} if encoded:
             pass

@@ -196,7 +196,6 @@ def market_tools(http: Http, *, base_url: str = _BASE_URL) -> tuple[MarketSearch
 
 
 def _row(event: _Event, now: datetime) -> dict[str, Any]:
-    """Describes an event, leaving out what is unknown."""
     winner = ", ".join(name for name, price in event.likelihoods if (price or 0) >= _WON) if event.closed else ""
     is_over = event.closed or (event.endDate is not None and event.endDate <= now)
     is_thin = event.volume is not None and event.volume < _FEW_DOLLARS

@@ -36,10 +36,7 @@ _OUT_BY: Mapping[Bridge, Mapping[Version, date]] = {
         (0, 14, 8): date(2026, 9, 16),  # https://github.com/AsamK/signal-cli/issues/2121
         (0, 14, 10): date(2026, 11, 17),  # built by Alpine Linux 3.24
     },
-    "rest_api": {
-        (0, 100): date(2026, 6, 11),
-        (0, 101): date(2026, 11, 21),
-    },
+    "rest_api": {(0, 100): date(2026, 6, 11), (0, 101): date(2026, 11, 21)},
 }
 """When each release was out, or the first day on which it is known to have existed. One that is not listed counts as
 old as the next one that is, and one newer than all as fine."""

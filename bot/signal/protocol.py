@@ -184,9 +184,7 @@ class Transport(Protocol):
         ...
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
-        """Returns the content of a file that came with a message in this chat. Raises `Disconnected` if the bridge
-        cannot be asked, `Unfetchable` if there is no such file, or it is larger than `max_bytes`.
-        """
+        """Returns a file of a message. Raises `Disconnected`, or `Unfetchable` if there is none or it is too large."""
         ...
 
     async def discard(self, attachment: Attachment) -> None:

@@ -98,9 +98,7 @@ class TableQuery:
     offset: int
 
     def sql(self, source: str, *, cell: str, placeholders: Iterable[str]) -> str:
-        """Returns the whole statement for a database that has `strpos`, and a `lower` that knows every letter. `source`
-        is the quoted table, `cell` how an expression `{x}` is fetched; each of the values has a placeholder.
-        """
+        """Returns the statement: `source` is the quoted table, `cell` fetches `{x}`, each value has a placeholder."""
         left = iter(placeholders)
         cells = ", ".join(cell.format(x=expression) for expression in self.shown.values())
         return f"SELECT {cells} FROM {source} AS t{re.sub(_VALUE, lambda _: next(left), self.rest)}"  # noqa: S608
@@ -149,8 +147,7 @@ class DbQueryArguments(Arguments):
     table: Name
     columns: tuple[Name, ...] = Field(default=(), max_length=30, description="To show; default: all readable ones.")
     where: _Conditions = Field(
-        default=(),
-        description="contains and starts_with ignore case. An empty cell matches is_null alone, not !=.",
+        default=(), description="contains and starts_with ignore case. An empty cell matches is_null alone, not !=."
     )
     match: Literal["all", "any"] = Field(default="all", description="Of the conditions.")
     group_by: tuple[Name, ...] = Field(default=(), max_length=5, description="Alone: the distinct values.")

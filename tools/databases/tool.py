@@ -14,14 +14,7 @@ from pydantic import Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.databases.options import Access, DbQueryOptions
-from tools.databases.query import (
-    MAX_CELL_CHARS,
-    DbQueryArguments,
-    Name,
-    ReadableDatabase,
-    question_of,
-    quote_name,
-)
+from tools.databases.query import MAX_CELL_CHARS, DbQueryArguments, Name, ReadableDatabase, question_of, quote_name
 from tools.databases.sqlite import Sqlite
 from tools.errors import BadArguments, NotFound
 from tools.text import clean_text, shorten

@@ -130,9 +130,7 @@ class McpServer:
             await asyncio.wait([self._owner], timeout=_END_SECONDS)
 
     async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
-        """Returns the result of a call; `shown_as` is the tool's name here. A cancelled call is cancelled there, too.
-        Raises `UnknownOutcome` if the connection ended, or the answer cannot be read, else a `ToolError`.
-        """
+        """Returns the result of a call of the tool `shown_as` here, or raises `UnknownOutcome` or a `ToolError`."""
         if not self._scope.cancel_called:
             # Bounded here: who gives up waiting for the call itself cannot tell whether it has happened.
             with anyio.move_on_after(self._timeouts.wait_seconds):

@@ -73,13 +73,7 @@ _QUIET_SECONDS = 0.5  # after which the bridge is asked for a sign of life, and 
 _STOP_SECONDS = 1.5  # the longest time until then, within what a shutdown has for it
 MAX_FRAME_BYTES = 4 * 1024 * 1024
 _MIN_VERSION = (0, 101)  # the first whose `/v2/send` returns a result for each recipient
-_MARKERS = {
-    Style.BOLD: "**",
-    Style.ITALIC: "*",
-    Style.STRIKETHROUGH: "~",
-    Style.MONOSPACE: "`",
-    Style.SPOILER: "||",
-}
+_MARKERS = {Style.BOLD: "**", Style.ITALIC: "*", Style.STRIKETHROUGH: "~", Style.MONOSPACE: "`", Style.SPOILER: "||"}
 _SPECIAL = re.compile(r"[*~`|\\]")
 _LINKING_SECONDS = 30.0
 
@@ -220,9 +214,7 @@ class RestApi(SignalBridge):
             self.stream.is_open = False
 
     async def _frame(self, websocket: aiohttp.ClientWebSocketResponse[Literal[False]]) -> bytes | None:
-        """The next frame; None if the bridge has closed the websocket in order, or nothing more comes after a stop.
-        Raises `TimeoutError` if the bridge answers no pings, `ConnectionError` if the websocket broke.
-        """
+        """The next frame; None at its orderly end or after a stop. Raises `TimeoutError` or `ConnectionError`."""
         quiet_seconds = 0.0  # by the waits, for a process that stood still has not listened
         while time.monotonic() < self._ends_at:
             try:

@@ -54,9 +54,7 @@ class LineTooLong(OSError):
 
 
 class LineSocket:
-    """A connection to the daemon; `async with` closes it. Every failure raises `OSError`, and so does a line of more
-    than `max_line_bytes`. Deadlines are up to the caller, who gives the connection up when time runs out.
-    """
+    """A connection to the daemon, closed by `async with`. Any failure raises `OSError`, as does too long a line."""
 
     def __init__(self, sock: socket.socket, max_line_bytes: int) -> None:
         self._socket = sock
