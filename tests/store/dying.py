@@ -36,8 +36,6 @@ async def each_step(path: Path, copies: Path, verb: str) -> AsyncGenerator[Path]
 
 
 class _Copies:
-    """The copies of a store that were made so far."""
-
     def __init__(self, path: Path, folder: Path) -> None:
         self._path, self._folder = path, folder
         self._last: dict[str, bytes] = {}

@@ -95,7 +95,6 @@ CHANGES = (
 
 
 def build_earlier(connection: sqlite3.Connection, version: int) -> None:
-    """Make the tables of this schema in an empty database."""
     [script] = (Path(store.__file__).parent / "schema").iterdir()
     # SQLite cannot drop a column that has a comment beside it.
     connection.executescript("BEGIN;" + re.sub("--.*", "", script.read_text("utf-8")))
@@ -112,7 +111,6 @@ def build_earlier(connection: sqlite3.Connection, version: int) -> None:
 
 @contextmanager
 def earlier_store(path: Path, version: int) -> Generator[tuple[sqlite3.Connection, Keyring]]:
-    """Make a store of this schema, with keys and without rows."""
     path.parent.mkdir(exist_ok=True)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("ATTACH DATABASE ? AS keys", (str(keys_of(path)),))

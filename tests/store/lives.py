@@ -15,19 +15,16 @@ LATER = NOON + timedelta(minutes=5)
 async def asked(
     store: Store, address: str, sent_at: int, words: bytes = b"words", author: str = "alice", *, urgent: bool = False
 ) -> InboxId:
-    """A message that has come in and waits."""
     item = await arrive(store, address, sent_at, words, author=author, urgent=urgent)
     assert item is not None
     return item
 
 
 async def ordered(store: Store, address: str, sent_at: int) -> InboxId:
-    """A command that has come in and waits."""
     return await asked(store, address, sent_at, b"/forget", urgent=True)
 
 
 def taken(repos: Repositories) -> tuple[ConversationId, TurnId]:
-    """The conversation and the turn of a claim."""
     claim = repos.inbox.claim(now=NOON, until=LATER, busy=())
     assert claim is not None
     return claim.conversation, claim.turn
@@ -62,7 +59,6 @@ async def talked(store: Store, address: str, sent_at: int, words: bytes, author:
 
 
 async def remembered(store: Store, address: str) -> list[bytes]:
-    """The history of the conversation at an address, opened."""
     conversation = await store.conversation(address, now=NOON)
     return [row.message for row in await store.read(lambda repos: repos.history.last(conversation, 100))]
 
@@ -96,7 +92,6 @@ class Answer:
 
 
 async def forgotten(store: Store, address: str, command: InboxId, person: str | None = None) -> Answer:
-    """The conversation, or the person with it, is forgotten by a command, which is answered."""
     answer = Answer(command)
     await store.forget(address, person=person, before=command, now=NOON, then=answer)
     return answer
@@ -107,10 +102,8 @@ async def rows(store: Store, query: str, *values: object) -> list[tuple[object, 
 
 
 async def sealed_in(store: Store, query: str) -> list[bytes]:
-    """The sealed values that a query of one column finds."""
     return [bytes(value) for (value,) in await store.read(lambda repos: repos.inbox.rows(query))]
 
 
 def found(path: Path, words: bytes) -> list[str]:
-    """The names of the files of the store that hold these bytes."""
     return [file.name for file in sorted(path.parent.iterdir()) if file.is_file() and words in file.read_bytes()]

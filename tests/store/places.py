@@ -20,14 +20,12 @@ def wrapped(path: Path) -> list[bytes]:
 
 
 def execute(path: Path, *statements: str) -> None:
-    """Change a store that is not open with bare SQLite."""
     with closing(sqlite3.connect(path)) as connection, connection:
         for statement in statements:
             connection.execute(statement)
 
 
 def contents(path: Path) -> dict[str, bytes]:
-    """All files beside a store, by name."""
     return {file.name: file.read_bytes() for file in path.parent.iterdir() if file.is_file()}
 
 
@@ -41,4 +39,3 @@ HARMS = {
     "cut off": lambda content: content[: len(content) // 8192 * 4096],
     "something else": lambda _: b"Dear diary, " * 1000,
 }
-"""What can have become of a file."""

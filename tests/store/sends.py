@@ -11,18 +11,15 @@ GRACE = timedelta(seconds=90)
 
 
 def at(seconds: float) -> datetime:
-    """So many seconds after noon."""
     return NOON + timedelta(seconds=seconds)
 
 
 def place(repos: Repositories, chat: str) -> ConversationId:
-    """The conversation at an address, with its key."""
     repos.conversations.key(chat)
     return repos.conversations.add(chat, now=NOON)
 
 
 def say(repos: Repositories, chat: str, *replies: bytes, now: datetime = NOON) -> None:
-    """A turn of the chat ends with these replies."""
     conversation = place(repos, chat)
     turn = repos.turns.begin(conversation, now=now)
     for position, reply in enumerate(replies):
@@ -34,7 +31,6 @@ def begin(repos: Repositories, now: datetime = NOON) -> tuple[OutboxItem, ...]:
 
 
 def sent(repos: Repositories, item: OutboxItem, name: datetime, now: datetime | None = None) -> None:
-    """The bridge says that the item went out under this time."""
     repos.outbox.mark_sent(item.id, millis(name), now=now or name)
 
 
@@ -48,7 +44,6 @@ def prove(repos: Repositories, address: str, *names: datetime, now: datetime | N
 
 
 def confirm(repos: Repositories, address: str, names: Collection[int], now: datetime) -> int:
-    """A phone confirms these messages now; gives how many sends that proves."""
     return repos.attempts.prove_all([Confirmation(address=address, names=names, came_at=now)], now=now)
 
 
@@ -59,12 +54,10 @@ def listed(repos: Repositories, group: str, *people: str, now: datetime = NOON +
 
 
 def doubt(repos: Repositories, item: OutboxItem, until: datetime = NOON + GRACE) -> None:
-    """The bridge does not answer for the item."""
     repos.outbox.mark_unknown(item.id, due_at=until)
 
 
 def doubted(repos: Repositories, chat: str, now: datetime = NOON) -> OutboxItem:
-    """A send of the chat whose outcome is unknown."""
     say(repos, chat, b"answer", now=now)
     [item] = begin(repos, now)
     doubt(repos, item, now + GRACE)

@@ -19,7 +19,6 @@ def meet(repos: Repositories, account: str, number: str | None) -> None:
 
 
 def put(repos: Repositories, account: str, sent_at: int) -> bool:
-    """Let a message for the account arrive; gives whether it is a new one."""
     here = place(repos, "direct:anna")
     return repos.inbox.put(arrival(here, sent_at, b"hi", account=account, author="anna")) is not None
 

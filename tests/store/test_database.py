@@ -24,7 +24,6 @@ class Oops(Exception):
 
 @pytest.fixture
 async def database(path: Path) -> AsyncGenerator[Database]:
-    """An open database with a table of words."""
     database = await Database.open(path)
     await database.transaction(does("CREATE TABLE words (word TEXT UNIQUE) STRICT"))
     yield database
@@ -32,8 +31,6 @@ async def database(path: Path) -> AsyncGenerator[Database]:
 
 
 def does(statement: str) -> Work:
-    """The work of one statement."""
-
     def work(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
@@ -53,7 +50,6 @@ def said(word: str, error: BaseException | None = None) -> Work:
 
 
 async def rows(database: Database, query: str) -> list[object]:
-    """The first column of a query."""
     return await database.alone(lambda connection: [value for value, *_ in connection.execute(query)])
 
 
@@ -62,7 +58,6 @@ async def words(database: Database) -> list[object]:
 
 
 async def outcomes(database: Database, *works: Work) -> list[object]:
-    """What came of units that waited together: results and exceptions, in order."""
     return await asyncio.gather(*map(database.transaction, works), return_exceptions=True)
 
 
@@ -210,7 +205,6 @@ async def test_closing_finishes_what_waits(database: Database, path: Path) -> No
 
 class TestOpening:
     def assert_ended(self, before: set[threading.Thread]) -> None:
-        """No thread is left but those of before."""
         for thread in set(threading.enumerate()) - before:
             thread.join(10)
             assert not thread.is_alive()

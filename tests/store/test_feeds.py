@@ -19,7 +19,6 @@ LONG_AGO = NOON - timedelta(days=400)
 
 
 def article(title: str, url: str | None = None, *, days: float = 0, summary: str = "", key: str = "") -> Article:
-    """An article from so many days ago."""
     url, at = url or f"https://lamps.example/{title.replace(' ', '-')}", NOON - timedelta(days=days)
     return Article(key=key or title, url=url, title=title, summary=summary, published_at=at, is_dated=True)
 

@@ -11,7 +11,6 @@ from tests.conftest import NOON
 from tests.store.sends import place
 
 Shape = Sequence[tuple[Role, str | None]]
-"""The roles and call ids of the messages of a turn."""
 
 PLAIN: Shape = (("user", None), ("assistant", None))
 CALLED: Shape = (*PLAIN, ("tool", "call-1"), ("tool", "call-2"), ("assistant", None))
@@ -24,7 +23,6 @@ def say(
     shape: Shape = PLAIN,
     end: TurnEnd = "kept",
 ) -> None:
-    """One turn to its end; its messages are `words 0`, `words 1` ..."""
     turn = repos.turns.begin(conversation, now=NOON)
     messages = [
         StoredMessage(turn=turn, role=role, call_id=call_id, message=f"{words} {number}".encode())

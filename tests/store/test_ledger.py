@@ -28,7 +28,6 @@ GROUP = "group:G"
 
 
 def begun(repos: Repositories, chat: str = "direct:a") -> tuple[ConversationId, TurnId]:
-    """A turn of the chat."""
     conversation = place(repos, chat)
     return conversation, repos.turns.begin(conversation, now=NOON)
 

@@ -18,17 +18,13 @@ RESERVE_BYTES = 256 * KB
 
 @dataclass
 class Disk:
-    """A disk of two megabytes."""
-
     folder: Path
 
     @property
     def path(self) -> Path:
-        """Where a store on it stands."""
         return self.folder / "data" / "aldis.db"
 
     def fill(self) -> None:
-        """Something else takes all the room there is."""
         with (self.folder / "filler").open("ab", buffering=0) as filler:
             for size in (64 * KB, KB, 1):
                 with suppress(OSError):
@@ -36,7 +32,6 @@ class Disk:
                         pass
 
     def empty(self) -> None:
-        """There is room again."""
         (self.folder / "filler").unlink()
 
 
@@ -55,8 +50,6 @@ def disk(tmp_path: Path) -> Generator[Disk]:
 
 
 async def limit_pages(store: Store, more: int) -> None:
-    """Let the database grow by so many pages only."""
-
     def limit(repos: Repositories) -> None:
         [(pages,)] = repos.inbox.rows("PRAGMA main.page_count")
         repos.inbox.rows(f"PRAGMA main.max_page_count = {pages + more}")

@@ -26,7 +26,6 @@ EARLIER_ROWS = """
 
 @pytest.fixture
 def connection() -> Generator[sqlite3.Connection]:
-    """A database in memory, as the store opens one."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute("PRAGMA foreign_keys = ON")
         yield connection

@@ -15,12 +15,10 @@ from tests.store.sends import GRACE, at, begin, doubt, doubted, listed, place, p
 
 
 def receipts(repos: Repositories) -> int:
-    """How many receipts are kept."""
     return repos.outbox.value("SELECT count(*) FROM receipts")
 
 
 def kinds(repos: Repositories) -> list[str]:
-    """The states of all items, without names."""
     return [state for state, _ in states(repos)]
 
 
@@ -331,14 +329,12 @@ class TestHolds:
 
 class TestStatuses:
     def put(self, repos: Repositories, chat: str, status: bytes, turn: TurnId | None = None) -> TurnId:
-        """A turn of the chat, a new one if none is given, shows its progress."""
         conversation = place(repos, chat)
         turn = turn or repos.turns.begin(conversation, now=NOON)
         assert repos.outbox.put_status(conversation, turn, status, in_group=False, now=NOON, max_edits=8)
         return turn
 
     def answer(self, repos: Repositories, chat: str, turn: TurnId) -> None:
-        """The turn is answered in place of its newest status."""
         status = repos.statuses.current(turn)
         assert status is not None
         repos.outbox.put(place(repos, chat), turn, 0, b"answer", in_group=False, now=NOON, replaces=status)

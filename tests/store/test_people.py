@@ -100,7 +100,6 @@ async def on(path: Path, work: Callable[[Repositories], T]) -> T:
 
 
 def seen(repos: Repositories) -> dict[str, object]:
-    """Everything that access depends on, as its callers see it."""
     people = repos.people
     conversation = repos.conversations.at("direct:alice")
     assert conversation is not None

@@ -31,7 +31,6 @@ def begun() -> sqlite3.Connection:
 
 
 def ring() -> Keyring:
-    """An unlocked keyring over two conversations."""
     keyring = Keyring(begun(), KEY)
     for number in (ONE, TWO):
         keyring.make(b"chat %d" % number)
@@ -147,7 +146,6 @@ class TestOpening:
         return caught.value
 
     async def conversation(self, path: Path, key: bytes | None = None) -> ConversationId:
-        """Open the store, which is made if it is not there, and give a conversation in it."""
         async with open_store(path, realm="signal", key=key) as store:
             return await store.conversation("direct:a", now=NOON)
 

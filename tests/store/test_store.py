@@ -19,7 +19,6 @@ from tests.store.sends import confirm, place
 
 
 async def woken(store: Store, work: Callable[[Repositories], object]) -> set[str]:
-    """The loops that a unit of work wakes."""
     for wakeup in store.wakeups.values():
         wakeup.clear()
     await store.transaction(work)
@@ -27,7 +26,6 @@ async def woken(store: Store, work: Callable[[Repositories], object]) -> set[str
 
 
 def answer(repos: Repositories, conversation: ConversationId) -> None:
-    """What waits is answered, and the answer goes into the outbox."""
     answered(repos, conversation, taken(repos)[1], b"question", b"answer")
 
 

@@ -15,7 +15,6 @@ from bot.media.pages import serve
 from tools import Http, PageText, Paper, Result, Tool, ToolContext
 
 USER_AGENT = user_agent()
-"""As Aldis calls itself where nothing is set."""
 
 
 @pytest.fixture
@@ -53,18 +52,14 @@ class Asked:
 
 
 Opened = Callable[..., Asked]
-"""Opens a tool by its options."""
 
 
 @pytest.fixture
 def ask(opened: Opened) -> Asked:
-    """A module's tool as it is set by default."""
     return opened()
 
 
 class Plenty:
-    """Quotas that are never used up."""
-
     async def take(self, service: str, *, limit: int, amount: int) -> bool:
         return True
 

@@ -41,8 +41,6 @@ def answer_bytes(
 
 
 def endless(first: bytes, piece: bytes, **headers: str) -> Answer:
-    """An answer that never ends."""
-
     async def pieces() -> AsyncGenerator[bytes]:
         yield first
         while True:
@@ -125,8 +123,6 @@ def says(*answer: str | bytes) -> Talk:
 
 
 def trickle(head: bytes, piece: bytes) -> Talk:
-    """The same piece again and again."""
-
     async def talk(writer: asyncio.StreamWriter) -> None:
         writer.write(head)
         while not writer.is_closing():

@@ -18,14 +18,11 @@ from tools.weather import WeatherOptions
 READY: Mapping[str, Options] = {
     name: entry.options.model_validate(entry.example) for name, entry in CATALOG.items() if entry.example
 }
-"""What the groups need whose tools are not offered without."""
 
 ACTING = {"image_generate", "predict", "remember", "remind", "resolve_prediction"}
-"""The tools that do something to the world."""
 
 
 def all_deps() -> ToolDeps:
-    """Everything that any tool could need, by doubles."""
     return ToolDeps(
         http=Http(USER_AGENT),
         fetcher=Fetcher(USER_AGENT),

@@ -30,8 +30,6 @@ JSON = "application/json"
 
 @dataclass
 class Service(Server):
-    """Answers everything with `body`."""
-
     body: Any = field(default_factory=lambda: {"fine": True})
 
     def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:

@@ -25,8 +25,6 @@ local = fixture_of(lambda: OpenAIImages(local=True))
 
 @pytest.fixture
 def opened(service: OpenAIImages, http: Http, context: ToolContext) -> Opened:
-    """The tool over a double, by its options."""
-
     def tool(timeout_seconds: float = DEADLINE_SECONDS, **options: Any) -> Asked:
         given = {"base_url": service.base_url, "api_key": SecretStr(KEY), "model": "gpt-image-2", **options}
         return Asked(ImageGenerate(ImagesOptions(**given), http, timeout_seconds=timeout_seconds), context)

@@ -16,8 +16,6 @@ GERMANY = "\U0001f1e9\U0001f1ea"
 
 
 def strict(text: str) -> Any:
-    """The JSON that the text is; anything that is no JSON fails."""
-
     def refuse(constant: str) -> None:
         raise AssertionError(constant)
 

@@ -26,8 +26,6 @@ open_meteo = fixture_of(OpenMeteo)
 
 @pytest.fixture
 def opened(open_meteo: OpenMeteo, http: Http, context: ToolContext) -> Opened:
-    """The tool over the double, by its options."""
-
     def tool(language: str = "en", **options: Any) -> Asked:
         limit: Any = {"timeout_seconds": options.pop("timeout_seconds")} if "timeout_seconds" in options else {}
         urls: dict[str, Any] = {"base_url": open_meteo.url, "geocoding_base_url": open_meteo.url}

@@ -29,7 +29,6 @@ brave = fixture_of(lambda: Brave(results=[AT_X, ELSEWHERE]))
 
 
 def opened(x: X, brave: Brave, http: Http, quotas: Any = None, **options: Any) -> Asked:
-    """The tool over the doubles."""
     given = {"bearer_token": SecretStr(TOKEN), **options}
     service = SearchService(SearchOptions(api_key=SecretStr(Brave.KEY), base_url=f"{brave.url}/res/v1"), http)
     tool = TwitterSearch(TwitterOptions(**given), http, quotas or Plenty(), service, base_url=x.url)

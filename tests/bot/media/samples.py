@@ -11,12 +11,10 @@ from PIL import Image
 def picture(
     width: int = 60, height: int = 40, file_format: str = "JPEG", *, mode: str = "RGB", colour: Any = "red", **more: Any
 ) -> bytes:
-    """A picture of one colour."""
     return saved(Image.new(mode, (width, height), colour), file_format, **more)
 
 
 def noise(width: int, height: int, file_format: str = "JPEG") -> bytes:
-    """A picture of more colours than a screenshot has."""
     return saved(Image.merge("RGB", [Image.effect_noise((width, height), 90) for _ in "RGB"]), file_format)
 
 
@@ -39,7 +37,6 @@ def png_of_size(width: int, height: int) -> bytes:
 
 
 def pdf(*pages: str) -> bytes:
-    """A PDF with these words on its pages; an empty page has no text, like a scan."""
     kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -91,7 +88,6 @@ def adts(*frames: bytes, rate_index: int = 4, channels: int = 1, checksum: bool 
 
 
 def boxes(data: bytes) -> dict[str, bytes]:
-    """What stands in the boxes of one level."""
     found: dict[str, bytes] = {}
     while data:
         size, name = struct.unpack_from(">I4s", data)
@@ -106,5 +102,4 @@ def box(name: bytes, body: bytes) -> bytes:
 
 
 def video() -> bytes:
-    """The bones of an MP4 with a picture in it."""
     return box(b"ftyp", b"isom" + bytes(4)) + box(b"moov", box(b"hdlr", bytes(8) + b"vide" + bytes(13)))

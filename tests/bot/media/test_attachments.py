@@ -106,8 +106,6 @@ async def test_size_and_number_are_bounded() -> None:
 
 @dataclass
 class Away(FakeTransport):
-    """A bridge that is away for some attempts."""
-
     failures: int = 0
     attempts: int = 0
 

@@ -9,23 +9,19 @@ from bot.media.speech import as_m4a, seconds_of
 from tests.bot.media.samples import FRAMES, adts, box, boxes
 
 OPUS_20_MS = b"\xfc" + bytes(40)
-"""A packet of one frame, music of full band."""
 
 
 def page(packets: list[bytes], *, granule: int = 0, serial: int = 1) -> bytes:
-    """One page of whole packets."""
     table = b"".join(b"\xff" * (len(packet) // 255) + bytes((len(packet) % 255,)) for packet in packets)
     return struct.pack("<4sxxqIII", b"OggS", granule, serial, 0, 0) + bytes((len(table),)) + table + b"".join(packets)
 
 
 def opus(*packets: bytes, granule: int = 0) -> bytes:
-    """Fifty packets a page."""
     pages = [page(list(packets[at : at + 50]), granule=granule) for at in range(0, len(packets), 50)]
     return page([b"OpusHead" + bytes(11)]) + page([b"OpusTags" + bytes(600)]) + b"".join(pages)
 
 
 def table(m4a: bytes) -> dict[str, bytes]:
-    """The boxes in which a player looks up the frames."""
     media = boxes(boxes(boxes(boxes(m4a)["moov"])["trak"])["mdia"])
     return boxes(boxes(media["minf"])["stbl"])
 
@@ -80,7 +76,6 @@ def test_what_has_no_frames_is_refused() -> None:
 
 
 def movie(*header: int, more: bytes = b"") -> bytes:
-    """An MP4 that tells its length so: scale and duration."""
     return box(b"moov", box(b"mvhd", struct.pack(">IIIII", 0, 0, 0, *header)) + more)
 
 

@@ -35,7 +35,6 @@ def judged(name: str, number: int, *, audit: int | None = None, third: int = 0) 
 
 
 def numbers(name: str) -> dict[str, int]:
-    """All calls by name, as the machine's own headers say."""
     header = Path("/usr/include") / HEADERS[name]
     if not header.exists():
         pytest.skip("this machine has no headers of the kernel")

@@ -93,12 +93,10 @@ def rss_of(*items: str, head: str = "") -> str:
 
 
 def titled(title: str, **more: str) -> str:
-    """The inside of an item."""
     return f"<title>{title}</title>" + "".join(f"<{name}>{text}</{name}>" for name, text in more.items())
 
 
 def plainly(*titles: str) -> list[Shown]:
-    """Entries of nothing but their titles."""
     return [(title, None, "") for title in titles]
 
 

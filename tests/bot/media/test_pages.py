@@ -27,7 +27,6 @@ code</a>, then more.<br>A new line
 
 
 def read(html: str) -> PageText:
-    """What is shown of a page, with everything done in one process."""
     return page_text(*pages.serve(html.encode(errors="surrogatepass"), ("", "html")), url=HERE, is_html=True)
 
 

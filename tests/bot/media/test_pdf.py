@@ -34,7 +34,6 @@ def locked(password: str, cipher: str = "AES-256") -> bytes:
 
 
 def form(**fields: PdfObject) -> bytes:
-    """A form with these values in its fields; their names stand beside them as a screen reader says them."""
     writer, refs = writer_of(pdf("A form")), ArrayObject()
     for name, value in fields.items():
         kind = "/Btn" if isinstance(value, NameObject) else "/Tx"

@@ -31,7 +31,6 @@ HOSTILE = "tests.bot.media"
 
 
 async def opened(*arguments: str, data: bytes = b"", seconds: float = DEADLINE_SECONDS) -> tuple[Any, bytes]:
-    """What a module says that a file has taken over."""
     return await sandbox(HOSTILE).open("hostile", data, *arguments, timeout_seconds=seconds)
 
 
@@ -246,7 +245,6 @@ def is_there(pid: int) -> bool:
 
 
 async def hanging(*, seconds: float = DEADLINE_SECONDS) -> tuple[asyncio.Task[Any], int]:
-    """A file that keeps its cell busy for ever, and that cell."""
     pid = await server()
     before = set(children_of(pid))
     task = asyncio.create_task(opened("hangs", seconds=seconds))

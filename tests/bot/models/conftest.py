@@ -39,5 +39,4 @@ anthropic, chat, responses, local, prompted = map(_begun, NAMES)
 
 @pytest.fixture(params=NAMES)
 def vendor(request: pytest.FixtureRequest) -> Vendor:
-    """Each of them; a test that is about some names these."""
     return request.getfixturevalue(request.param)

@@ -46,7 +46,6 @@ def lessons_with(server: str, model: str, told: Capabilities) -> ModelLessons:
 
 
 async def sent(server: ModelServer, provider: Provider, request: Request) -> list[dict[str, Any]]:
-    """The bodies with which a question was asked."""
     server.scripted(say("Fine."))
     try:
         await provider.complete(request)

@@ -25,7 +25,6 @@ REQUEST = Request(
 
 ANSWER = "answer"
 Step = type[ProviderError] | tuple[type[ProviderError], float | None] | str
-"""What a scripted provider does: fail, fail and say when to come back, or answer."""
 
 
 @dataclass
@@ -74,8 +73,6 @@ class Scripted:
 
 @dataclass
 class Hanging(Scripted):
-    """A provider that never answers and minds no deadline."""
-
     begun: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def complete(self, request: Request) -> Completion:
@@ -85,7 +82,6 @@ class Hanging(Scripted):
 
 
 def chain(*scripts: Sequence[Step], fraction: float = 0.5) -> tuple[Machine, Fallback, list[Scripted]]:
-    """A fallback of the providers `a`, `b`, `c` ... with these scripts."""
     machine = Machine()
     providers = [Scripted(name, machine, list(script)) for name, script in zip("abcdef", scripts, strict=False)]
     return machine, fallback_of(providers, machine, fraction=fraction), providers

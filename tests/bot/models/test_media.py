@@ -33,7 +33,6 @@ def vendor(request: pytest.FixtureRequest) -> Vendor:
 
 
 def listened(vendor: Vendor) -> list[Heard]:
-    """What the model hears from now on."""
     heard: list[Heard] = []
     vendor.server.reply = lambda said: heard.append(said) or say("Well.")
     return heard

@@ -62,7 +62,6 @@ def failed(message: str, error: str = "not_found") -> str:
 
 
 def provider_of() -> Offline:
-    """The provider as it is put together."""
     provider = vendor(load_settings({}, env_file=None), "offline")
     assert isinstance(provider, Offline)
     return provider

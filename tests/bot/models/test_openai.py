@@ -236,7 +236,6 @@ OLLAMA = "error parsing tool call: raw='{\"place\": Oslo}', err=invalid characte
 
 
 def unreadable(words: str) -> Answer:
-    """What a server says that cannot read what its model wrote."""
     return answer_json({"error": {"code": 500, "message": words, "type": "server_error"}}, 500)
 
 
@@ -337,7 +336,6 @@ async def test_without_a_model_the_servers_first_one_answers() -> None:
 
 
 def answers(local: Vendor, message: Mapping[str, Any], *, reason: object = "stop", **more: object) -> None:
-    """The next answer is this message."""
     choice = {"index": 0, "message": {"role": "assistant", "content": None, **message}, "finish_reason": reason}
     local.server.faults.append(answer_json({"id": "x", "created": 1, "model": "m", "choices": [choice], **more}))
 
@@ -401,7 +399,6 @@ async def _opened(server: OpenAIServer, lessons: ModelLessons | None = None) -> 
 
 
 async def _looked_twice(provider: Provider) -> Request:
-    """A turn in which tools were called twice."""
     request = QUESTION
     for _ in range(2):
         request = followed_by(request, *answered((await provider.complete(request)).message))

@@ -45,7 +45,6 @@ def _model(server: OpenAIServer, tool_mode: ToolMode, api: Api = "chat") -> Open
 
 
 def _said(server: OpenAIServer, number: int = -1) -> list[str]:
-    """The texts of the newest request, in order."""
     return [message["content"] for message in server.requests[number].json()["messages"]]
 
 

@@ -460,7 +460,6 @@ _json = st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | _words, la
 
 @st.composite
 def _rounds(draw: st.DrawFn, number: int) -> list[Message]:
-    """A message with calls, each of any name and arguments, and the answers to them."""
     asked = [
         ToolCall(
             id=CallId(f"call-{number}-{place}"),
@@ -476,7 +475,6 @@ def _rounds(draw: st.DrawFn, number: int) -> list[Message]:
 
 @st.composite
 def _conversations(draw: st.DrawFn) -> tuple[Message, ...]:
-    """Whole turns, with bursts of questions and rounds of tools, and a question that is still open."""
     messages: list[Message] = []
     for _ in range(draw(st.integers(0, 3))):
         messages.extend(UserMessage(text=text) for text in draw(st.lists(_words, min_size=1, max_size=2)))

@@ -52,18 +52,15 @@ class Vendor:
         return "anthropic" if self.kind == "anthropic" else "openai"
 
     def begin(self) -> None:
-        """Forget what was told and asked before."""
         server = self.server
         for told in (server.requests, server.faults, server.script, server.completed, server.refused):
             told.clear()
         server.reply, server.window_tokens, self.mistakes = echo, 1_000_000, False
 
     def end(self) -> None:
-        """Whatever was sent was right, unless the test is about a mistake."""
         assert self.mistakes or self.server.refused == []
 
     def fails(self, status: int, words: str = "No.", code: str = "", **headers: str) -> None:
-        """The next request is refused so."""
         told = {name.replace("_", "-"): value for name, value in headers.items()}
         self.server.faults.append(self._failure(status, words, code, told))
 
@@ -74,7 +71,6 @@ class Vendor:
 
     @property
     def sent(self) -> dict[str, Any]:
-        """The body of the newest request."""
         return self.server.requests[-1].json()
 
 
@@ -110,7 +106,6 @@ async def opened(kind: str) -> AsyncGenerator[Vendor]:
 def answered(
     message: AssistantMessage | None, content: str = '{"ok": true}', *, ok: bool = True
 ) -> tuple[Message, ...]:
-    """The message with an answer to each of its calls."""
     assert message is not None
     answers = tuple(ToolAnswer(call_id=call.id, name=call.name, content=content, ok=ok) for call in message.calls)
     return message, ToolMessage(answers=answers)
@@ -121,7 +116,6 @@ def followed_by(request: Request, *messages: Message) -> Request:
 
 
 def stripped(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages as the history keeps them."""
     return tuple(message.without_opaque() if isinstance(message, AssistantMessage) else message for message in messages)
 
 

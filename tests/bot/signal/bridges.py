@@ -20,21 +20,16 @@ PATIENT = dict.fromkeys(("silence_seconds", "send_seconds", "call_seconds", "con
 """Deadlines that no working connection comes near; a test that waits for one gives a short one instead."""
 
 OWN_ACCOUNT = Account(id=PersonId(ALDIS.uuid), number=ACCOUNT)
-"""Aldis's own account."""
 NUMBERLESS = Account(id=PersonId(ALDIS.uuid))
-"""The same without a phone number."""
 
 
 @dataclass
 class Bridge:
-    """A running double and the transports that a test made for it."""
-
     server: SignalServer
     build: Callable[..., SignalTransport]
     transports: list[SignalTransport] = field(default_factory=list[SignalTransport])
 
     def transport(self, account: Account = OWN_ACCOUNT, **more: Any) -> SignalTransport:
-        """A transport to this server; it is closed with the bridge."""
         transport = self.build(self.server.url, account, **(PATIENT | more))
         self.transports.append(transport)
         return transport
@@ -42,7 +37,6 @@ class Bridge:
 
 @asynccontextmanager
 async def bridge_to(server: SignalServer, build: Callable[..., SignalTransport]) -> AsyncGenerator[Bridge]:
-    """A double that runs for the time of a test."""
     bridge = Bridge(server=server, build=build)
     async with server:
         try:
@@ -53,12 +47,10 @@ async def bridge_to(server: SignalServer, build: Callable[..., SignalTransport])
 
 
 def signal_cli_bridge(way: signal_cli.Way = "unix") -> AbstractAsyncContextManager[Bridge]:
-    """The bridge by signal-cli's own daemon."""
     return bridge_to(signal_cli.SignalCli(way=way), SignalCli)
 
 
 def rest_api_bridge() -> AbstractAsyncContextManager[Bridge]:
-    """The bridge by signal-cli-rest-api."""
     return bridge_to(signal_rest_api.SignalRestApi(), RestApi)
 
 
@@ -77,7 +69,6 @@ class Listening:
         return found
 
     async def end(self) -> None:
-        """Reads on to the end of the stream, and raises what ended it."""
         while True:
             await self.next()
 
@@ -99,7 +90,6 @@ class Listening:
 
 
 async def received(transport: Transport, count: int) -> list[Envelope]:
-    """The next envelopes of one new connection, which is then closed."""
     async with asyncio.timeout(WAIT_SECONDS), Listening(transport) as stream:
         return [await stream.next() for _ in range(count)]
 

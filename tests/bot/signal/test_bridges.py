@@ -14,8 +14,6 @@ from tests.servers.signal_rest_api import SignalRestApi
 
 
 class Other(Server):
-    """Some other server: every path has the same answer."""
-
     status = 404
 
     def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:

@@ -259,7 +259,6 @@ def test_a_command_is_known_by_its_slash() -> None:
 
 
 SECRET = "sesame"
-"""Stands everywhere in a message where content can be."""
 
 CONTENT = {
     "attachments": [attachment(f"{SECRET}.jpg") | {"id": f"{SECRET}.jpg", "caption": SECRET}],

@@ -200,7 +200,6 @@ async def test_every_member_of_a_group_gets_the_next_message(bridge: Bridge) -> 
 
 
 def words(bridge: Bridge, chat: str) -> list[str]:
-    """What people read of us in a chat now."""
     return [sent.text for sent in bridge.server.visible(chat)]
 
 

@@ -117,13 +117,11 @@ def text_of(terminal: Terminal, envelope: Envelope) -> str:
 
 
 async def given_by(envelopes: AsyncIterator[Envelope]) -> Envelope:
-    """The next envelope, in good time."""
     async with asyncio.timeout(WAIT_SECONDS):
         return await anext(envelopes)
 
 
 async def texts_of(terminal: Terminal) -> list[str]:
-    """All messages until the input ends, each answered as it comes."""
     texts: list[str] = []
     async with asyncio.timeout(WAIT_SECONDS):
         async for envelope in terminal.envelopes():
@@ -331,7 +329,6 @@ class Screen:
         os.write(self._descriptor, text.encode())
 
     async def sees(self, text: str) -> str:
-        """Wait for the text; gives what came before it."""
         async with asyncio.timeout(WAIT_SECONDS):
             while text not in self.shown:
                 self._news.clear()
@@ -345,7 +342,6 @@ class Screen:
         await self.sees(">")
 
     async def message(self, envelopes: AsyncIterator[Envelope], typed: str) -> Envelope:
-        """The message that comes of these keys at the next prompt."""
         coming = asyncio.ensure_future(given_by(envelopes))
         await self.prompts()
         self.types(typed)

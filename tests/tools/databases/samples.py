@@ -14,13 +14,10 @@ from tools.errors import NotFound
 
 
 def options(databases: Mapping[str, Any]) -> DbQueryOptions:
-    """The options as they come from the environment."""
     return DbQueryOptions.model_validate({"databases": json.dumps(databases)})
 
 
 class Listed:
-    """Both tools over the databases of a list."""
-
     def __init__(self, databases: Mapping[str, Any]) -> None:
         context = ToolContext(now=datetime(2026, 11, 21, 14, 30, 15, tzinfo=UTC), timezone="Europe/Berlin")
         self.accesses = options(databases).accesses
@@ -29,8 +26,6 @@ class Listed:
 
 
 class Shop(Listed):
-    """Both tools over one database `shop`."""
-
     def __init__(self, address: str, tables: Mapping[str, Sequence[str]], **limits: Any) -> None:
         super().__init__({"shop": {"address": address, "tables": tables, **limits}})
 
@@ -44,7 +39,6 @@ class Shop(Listed):
         return await self.tool.database("shop").ask(question)
 
     async def rows(self, table: str, **arguments: Any) -> Any:
-        """The rows alone; none where the tool says that none fits."""
         try:
             return (await self.query(table, **arguments))["rows"]
         except NotFound:
@@ -52,5 +46,4 @@ class Shop(Listed):
 
 
 def where(column: str, operator: str, *value: Any) -> list[dict[str, Any]]:
-    """One condition."""
     return [{"column": column, "op": operator, **({"value": value[0]} if value else {})}]

@@ -59,7 +59,6 @@ ORDERS = (
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[PostgresServer]:
-    """One for all tests here."""
     if (folder := programs()) is None:
         pytest.skip("PostgreSQL is NOT tested: there is no initdb here (Debian: apt-get install postgresql)")
     with running(folder) as started:

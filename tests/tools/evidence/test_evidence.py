@@ -84,7 +84,6 @@ def test_pages_that_tell_one_report_are_one_witness() -> None:
 
 
 def told_by(kind: Any, stance: Stance) -> EvidenceSource:
-    """A report of its own."""
     report, hit = next(numbers), page("paper.example", "Larkhaven bridge collapse: 43 people dead in the night")
     return EvidenceSource(hit=hit, kind=kind, stance=stance, tone="neutral", report=report, is_preferred=False)
 

@@ -55,7 +55,6 @@ class Press(Tavily):
 
     @property
     def asked(self) -> list[dict[str, Any]]:
-        """What each request said."""
         return [seen.json() for seen in self.requests]
 
 
@@ -83,8 +82,6 @@ class Reading:
 
 
 class Newsroom:
-    """The tool over the doubles."""
-
     def __init__(self, press: Press, wikipedia: Wikipedia, http: Http, context: ToolContext) -> None:
         self._urls = {"tavily_base_url": press.url, "wikipedia_base_url": wikipedia.url}
         self._http, self.context = http, context

@@ -18,8 +18,6 @@ from tools.mcp.servers import MAX_ANSWER_BYTES
 
 @dataclass
 class Bad(Server):
-    """Answers everything in the same bad way."""
-
     how: str = ""
     elsewhere: str = ""
     sent_bytes: int = 0

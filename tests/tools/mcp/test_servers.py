@@ -94,7 +94,6 @@ async def test_a_command_of_the_sdk(tmp_path: Path, context: ToolContext, monkey
 
 @asynccontextmanager
 async def lamps(port: int, *arguments: str) -> AsyncGenerator[None]:
-    """The server of the SDK over HTTP, which is just starting."""
     command = (sys.executable, LAMPS, str(port), *arguments)
     process = await asyncio.create_subprocess_exec(*command, stderr=subprocess.DEVNULL)
     try:

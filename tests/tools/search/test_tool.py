@@ -33,8 +33,6 @@ KEYS: dict[str, Any] = {
 
 @dataclass
 class Services:
-    """All services, running."""
-
     http: Http
     context: ToolContext
     brave: Brave
@@ -57,7 +55,6 @@ class Services:
         return SearchOptions(**(urls | more))
 
     async def hits(self, name: Any, query: Query, **more: Any) -> tuple[Hit, ...]:
-        """What one service finds."""
         options = self.options(**(KEYS | {"searxng_base_url": self.searxng.url} | more))
         return (await SERVICES[name].search(query, options, self.http)).hits
 

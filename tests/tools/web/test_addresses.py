@@ -22,7 +22,6 @@ site = fixture_of(Site)
 
 @pytest.fixture
 async def trap() -> AsyncIterator[Line]:
-    """What listens on this machine and is nobody's business."""
     async with line(SECRET) as listening:
         yield listening
 

@@ -24,8 +24,6 @@ TARGET = b"<p>These are the words of the target."
 
 @dataclass(frozen=True)
 class Row:
-    """A page, and what must stand in the answer about it, or must not."""
-
     why: str
     body: str | bytes
     contains: str = ""
@@ -130,8 +128,6 @@ HEADERS = [
 
 
 async def read(row: Row, context: ToolContext) -> str:
-    """What the tool says of the page, as the model reads it."""
-
     async def talk(writer: asyncio.StreamWriter) -> None:
         path = heard.heard[-1].split()[1]
         is_page = path == "/"

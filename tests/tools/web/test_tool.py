@@ -34,7 +34,6 @@ async def fetcher(site: Site) -> AsyncIterator[Fetcher]:
 
 @pytest.fixture
 def opened(fetcher: Fetcher, context: ToolContext) -> Opened:
-    """The tool with what opens pages and PDFs, such as the cells of Aldis."""
     return lambda papers=None, **more: Asked(WebFetch(fetcher, papers or Repository(), **more), context)
 
 

@@ -133,7 +133,6 @@ def test_a_style_can_get_lost_and_a_character_never() -> None:
 
 
 def missed(reason: str) -> object:
-    """A success whose only recipient is among the errors."""
     return [{"timestamp": "1", "errors": {"recipients": [{"uuid": ALICE.uuid, "reason": reason}]}}]
 
 
