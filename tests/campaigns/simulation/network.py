@@ -75,7 +75,8 @@ class Network:
     def is_quiet(self) -> bool:
         life = len(self.record.lives)
         is_sending = any(one.ended_at_seconds is None and one.life == life for one in self.record.attempts)
-        return not (self._events or self._queue or is_sending)
+        is_reading = any(_now() - at < 1 for at, _ in self._recent)
+        return not (self._events or self._queue or is_sending or is_reading)
 
     def number(self, sent_at: int) -> int:
         return self.record.numbers[sent_at]
