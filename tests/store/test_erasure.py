@@ -37,9 +37,7 @@ async def turn_row(store: Store, turn: TurnId) -> tuple[object, ...]:
 
 class TestATurn:
     async def test_all_its_words_go_and_its_costs_stay(self, store: Store, path: Path) -> None:
-        """History, steps, who asked: gone, with the next checkpoint from free pages and the log, too; the ledger's row
-        and the names of its messages stay.
-        """
+        """History, steps, who asked: gone, with the next checkpoint from free pages and the log, too."""
         turn = await talked(store, "direct:a", 1, b"one")
         other = await talked(store, "direct:a", 2, b"two")
         mine, others = await sealed_in(store, "SELECT message FROM history WHERE position = 0")
@@ -278,9 +276,7 @@ class TestFiles:
 
     @pytest.mark.parametrize("verb", ["forget", "forget-person"])
     async def test_a_crash_at_any_step_leaves_all_of_it_or_nothing(self, path: Path, tmp_path: Path, verb: str) -> None:
-        """Whatever the moment: either everything is as before and the command still there, and carrying it out again
-        does it; or everything is forgotten and the command answered. What came later can be read; the old key is gone.
-        """
+        """All is as before, and the command done again does it; or all is forgotten and answered, the old key gone."""
         async with open_store(path, realm="signal") as store:
             await talked(store, "direct:a", 1, b"one")
             await talked(store, "direct:b", 2, b"two", author="bob")

@@ -60,9 +60,7 @@ def test_every_field_is_written(repos: Repositories) -> None:
 
 
 def test_what_each_person_each_group_and_all_have_spent(repos: Repositories) -> None:
-    """In a period, its beginning included, its end not; a person's sum is over all their conversations, a group's over
-    all its people. Beside the known cost, how many calls have none.
-    """
+    """In a period without its end; over all chats, over all people; beside it how many calls have no known cost."""
     note(repos, "direct:a", MODEL, person="anna")
     note(repos, GROUP, MODEL, MODEL, person="anna")
     note(repos, GROUP, MODEL, person="ben")

@@ -77,9 +77,7 @@ async def test_what_does_not_fit_is_told_and_nothing_of_it_is_kept(disk: Disk) -
 
 @pytest.mark.parametrize("whole", [False, True])
 async def test_what_must_go_goes_all_the_same(disk: Disk, whole: bool) -> None:
-    """The reserve makes room for deleting: words leave the files even when nothing more can be taken in, and the
-    keys of a conversation too, which are in another file.
-    """
+    """The reserve makes room for deleting: words and keys leave both files when nothing more can be taken in."""
     async with open_store(disk.path, realm="signal", reserve_bytes=RESERVE_BYTES) as store:
         turn = await talked(store, "direct:a", 1, b"one")
         command = await ordered(store, "direct:a", 2)

@@ -64,9 +64,7 @@ def test_an_unknown_send_is_proved_by_its_receipt_or_repeated_after_the_grace_pe
 
 
 def test_a_members_receipt_proves_the_send_to_their_group(repos: Repositories) -> None:
-    """A receipt names no group. That of a person in both waits for another member to confirm the same message, which
-    shows which group it was in; what is left is the other.
-    """
+    """It names no group: that of a person in both waits until another member's shows which one it was."""
     for group, member in (("group:G", "direct:a"), ("group:H", "direct:b")):
         doubted(repos, group)
         listed(repos, group, member, "direct:both")
@@ -233,9 +231,7 @@ def test_a_send_that_is_given_up_waits_for_its_receipt_once_more(repos: Reposito
 
 
 def test_the_time_in_which_no_receipt_could_come_does_not_count(repos: Repositories) -> None:
-    """A receipt may have waited with Signal's server while Aldis was down, longer than the grace period: what was in
-    doubt, or being sent when the process died, is not repeated at once.
-    """
+    """It may have waited with Signal's server while Aldis was down: what was in doubt is not repeated at once."""
     doubted(repos, "direct:a")
     say(repos, "direct:b", b"answer")
     begin(repos)
@@ -358,9 +354,7 @@ class TestStatuses:
 
     @pytest.mark.parametrize("is_killed", [False, True])
     def test_one_given_up_early_may_still_be_what_arrives(self, repos: Repositories, is_killed: bool) -> None:
-        """A slow bridge sends it after the wait for it is over: its receipt proves nothing that is in doubt elsewhere,
-        also when the clock was set meanwhile.
-        """
+        """A slow bridge sends it later: its receipt proves nothing in doubt elsewhere, also with the clock set."""
         doubted(repos, "group:G")
         self.put(repos, "direct:a", b"Thinking")
         [item] = begin(repos)
@@ -379,9 +373,7 @@ class TestStatuses:
 
     @pytest.mark.parametrize("is_begun", [False, True])
     def test_the_answer_replaces_the_last_one_that_was_sent(self, repos: Repositories, is_begun: bool) -> None:
-        """It edits what stands in the chat, whether a newer status still waited or has just failed to go out; where
-        none was sent, it is a message of its own.
-        """
+        """It edits what stands in the chat, whatever became of a newer status; with none sent it is a message."""
         turn = self.put(repos, "direct:a", b"Thinking")
         [first] = begin(repos)
         sent(repos, first, NOON)

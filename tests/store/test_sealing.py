@@ -93,9 +93,7 @@ class TestValues:
             assert keyring.open(ONE, PLACE, sealed) == question
 
     def test_a_value_that_was_moved_or_altered_is_refused(self) -> None:
-        """A writer to the file cannot put one's words into another's mouth: position, turn, table and conversation
-        count, and every byte of nonce, words and tag.
-        """
+        """None puts one's words into another's mouth: position, turn, table, conversation and every byte count."""
         keyring = ring()
         sealed = keyring.seal(ONE, PLACE, b"words")
         forged = [
@@ -118,9 +116,7 @@ class TestValues:
 
 
 async def test_the_files_hold_no_word_and_no_key(path: Path) -> None:
-    """Neither while the store is open nor afterwards, in no file beside it; the big file and its copies hold no key,
-    wrapped or not, and the small one no key that is not wrapped.
-    """
+    """While the store is open and afterwards, in no file; the small one holds no key that is not wrapped."""
 
     def assert_nothing_is_plain() -> None:
         assert [found(path, words) for words in (b"asked one", b"told one", b"direct:a", b"alice")] == [[]] * 4

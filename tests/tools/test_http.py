@@ -124,9 +124,7 @@ async def test_a_connection_that_breaks_once_is_no_failure(http: Http, service: 
 
 
 async def test_a_short_wait_is_waited_for(http: Http, service: Service) -> None:
-    """Twice after a 429 or a 503; where the deadline leaves less the refusal is the answer. Asked in JSON, by
-    POST, with the key nowhere but in its header.
-    """
+    """Twice after a 429 or 503, within the deadline; asked in JSON, by POST, with the key in its header alone."""
     for status, tries in ((429, 3), (503, 3)):
         busy = answer_json({"error": "busy"}, status=status, headers={"Retry-After": "0"})
         service.faults += [busy] * (tries - 1)

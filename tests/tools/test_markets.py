@@ -103,9 +103,7 @@ async def test_decided_questions_say_how_they_came_out(search: Asked, get: Asked
 
 
 async def test_lists_inside_texts_are_read_in_every_form(get: Asked, polymarket: Polymarket) -> None:
-    """As lists, as JSON, empty. The likeliest candidate is first, who is out of the race is left out, and a price that
-    is not named is unknown.
-    """
+    """As lists, JSON, empty; the likeliest is first, who is out is left out, and a price not named is unknown."""
     chances = (await get("polymarket:who-lights-it"))["likelihood"]
     assert list(chances.items()) == [
         ("The captain", "70%"),

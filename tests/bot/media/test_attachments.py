@@ -64,9 +64,7 @@ async def test_a_picture_is_what_it_is_not_what_it_is_called() -> None:
 
 
 async def test_a_pdf_is_handed_on_with_its_text() -> None:
-    """For models that read PDFs themselves, and for those that do not, with nothing in it that nobody sees; it is said
-    how far it was read.
-    """
+    """Also to models that read PDFs themselves, without what no one sees; it is said how far it was read."""
     finding, _ = await unpacked(pdf(r"Rent\001\002 due", *["Deposit"] * MAX_PAGES), number=2)
     assert isinstance(finding.medium, Document)
     assert finding.what == f"a PDF of {MAX_PAGES + 1} pages"
@@ -126,9 +124,7 @@ async def test_a_bridge_that_is_away_is_waited_for() -> None:
 
 
 async def test_a_recording_is_heard_and_costs_by_its_length(service: OpenAIAudio, speech: Speech) -> None:
-    """Raw AAC of Android, which no service takes, goes out as an M4A; the transcript is marked as one. The price is
-    known before: by size alone a recording would count many times as much, or too little.
-    """
+    """Raw AAC of Android, which no service takes, goes out as an M4A; its price is known before, by its length."""
     expected: list[Decimal | None] = []
 
     async def may_spend(fee: Fee) -> bool:

@@ -52,9 +52,7 @@ def test_every_frame_is_where_the_file_says() -> None:
 
 
 def test_a_player_learns_how_to_decode_it_and_how_long_it_lasts() -> None:
-    """The descriptor inside `esds`: AAC-LC, 16,000 a second, two channels; the same in the entry around it. 1,024
-    samples a frame, by the file's own account as well.
-    """
+    """AAC-LC, 16,000 a second, two channels, in `esds` and the entry around it; 1,024 samples a frame."""
     made, seconds = as_m4a(adts())
     assert seconds == pytest.approx(100 * 1024 / 44_100)
     assert seconds_of(made) == pytest.approx(seconds)
@@ -95,9 +93,7 @@ LENGTHS: list[tuple[bytes, float | None]] = [
 
 
 def test_the_length_of_other_files_is_read_where_it_stands() -> None:
-    """In both versions of the box, and in the last page; never guessed, and no longer than the bytes can hold. Of a
-    damaged file there is a length, or none.
-    """
+    """In both versions of the box and in the last page; never guessed, nor longer than the bytes can hold."""
     for number, (data, seconds) in enumerate(LENGTHS):
         assert seconds_of(data + box(b"free", bytes(1000))) == seconds, number
     for whole in (opus(*[OPUS_20_MS] * 9), as_m4a(adts())[0]):

@@ -43,9 +43,7 @@ def numbers(name: str) -> dict[str, int]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_number_is_what_it_is_meant_to_be(name: str) -> None:
-    """As the kernel's headers have them: nothing is allowed that is not named, and nothing that is named is not; what
-    leads out is refused.
-    """
+    """As the kernel's headers have them: exactly what is named is allowed, and what leads out is refused."""
     known = numbers(name)
     source = Path(confinement.__file__).read_text(encoding="utf-8")
     listed = re.findall(r"# ((?:[a-z0-9_]+ ?)+)\n", source[source.index("_ARCHITECTURES = {") :])

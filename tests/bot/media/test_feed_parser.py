@@ -22,9 +22,7 @@ def entries(data: str | bytes, charset: str = "") -> list[dict[str, Any]]:
 
 
 def test_both_kinds_come_to_the_same() -> None:
-    """Title, address, time in UTC, summary; a relative address is one of the feed's. However long the feed is, its
-    beginning is read.
-    """
+    """Title, whole address, time in UTC, summary; of a feed of any length the beginning is read."""
     at = NOON - timedelta(hours=2)
     items = [Item(title=f"Number {number}", link=f"/{number}") for number in range(3 * MAX_ENTRIES)]
     for made in (rss, atom):
@@ -59,9 +57,7 @@ def test_an_entry_is_known_by_its_id_or_what_is_like_one() -> None:
 
 
 def test_what_is_no_feed_is_refused(tmp_path: Path) -> None:
-    """A page, noise, tags that do not match, and the name of a file, none of which is read; what is in front of broken
-    tags is read, an external entity stays empty, and a date that is none is none.
-    """
+    """No named file and no external entity is read; what is in front of broken tags is; no date is made up."""
     file = tmp_path / "private.xml"
     file.write_bytes(rss(Item(title="A secret", link="/secret")))
     for data in (bytes(file), *(HOSTILE[what] for what in ("no feed", "nothing", "noise", "tags that do not match"))):

@@ -95,9 +95,7 @@ HOSTILE = {
 
 
 async def test_a_page_is_the_same_in_a_cell() -> None:
-    """With everything that the library and Python would have loaded later; also a thousand teasers, and one address
-    without end: more than a cell may say of them.
-    """
+    """With all that would have been loaded later, a thousand teasers, and an address without end."""
     library = Library(sandbox())
     for page in (PAGE, *HOSTILE.values()):
         assert await library.read_page(page.encode(), url=HERE, charset="", is_html=True) == read(page)

@@ -44,9 +44,7 @@ def form(**fields: PdfObject) -> bytes:
 
 
 def test_each_page_stands_under_its_number() -> None:
-    """So that an answer can name it; a scan in the middle does not move the others; a whole one has no text at all.
-    Pages and characters are bounded, and it is said how far it was read.
-    """
+    """Also behind a scan, which has no text; pages and characters are bounded, and it is said how far it was read."""
     assert words(pdf("One", "", "Three")) == ({"pages": 3, "pages_read": 3}, "Page 1:\nOne\n\nPage 3:\nThree")
     assert words(pdf("", ""))[1] == ""
     facts, text = words(pdf(*["word"] * 9), max_pages=2)

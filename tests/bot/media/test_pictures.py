@@ -45,9 +45,7 @@ def test_a_large_one_is_scaled_to_the_longer_side() -> None:
 
 
 def test_every_format_becomes_one_that_models_take() -> None:
-    """JPEG, whatever they came in. A damaged one is refused: cut off in the middle, or rubbish behind a good beginning;
-    never another error.
-    """
+    """JPEG; a damaged one, cut off or rubbish behind a good beginning, is refused without another error."""
     for file_format in ("PNG", "GIF", "WEBP", "AVIF", "BMP", "TIFF", "JPEG"):
         whole = noise(100, 100, file_format)
         assert opened(fit_picture(whole, file_format)[1]).format == "JPEG"
@@ -76,9 +74,7 @@ def test_a_picture_of_too_many_greys_is_refused() -> None:
 
 
 def test_of_several_pictures_there_is_the_first() -> None:
-    """Of an animation it is said that it moves. A photo is none, although phones put a second picture into its file,
-    which tells screens how bright the first one is.
-    """
+    """Of an animation it is said that it moves; a photo with a second picture for bright screens is none."""
     frames = [Image.new("RGB", (40, 40), colour) for colour in ("red", "blue", "green")]
     for file_format, opens_as, is_animation in (("GIF", "GIF", True), ("MPO", "JPEG", False)):
         data = saved(frames[0], file_format, save_all=True, append_images=frames[1:])
@@ -88,9 +84,7 @@ def test_of_several_pictures_there_is_the_first() -> None:
 
 
 def test_what_is_not_to_be_decoded_is_refused_before() -> None:
-    """A file of some hundred bytes that would unfold to gigabytes, and any format but the one that it seems to be:
-    readers of formats that are hardly used are where mistakes are found.
-    """
+    """What would unfold to gigabytes, and any format but the one that the file seems to be."""
     for side in (5_001, 30_000, 2**31 - 1):
         assert side * side > MAX_PIXELS
         with pytest.raises(FileRefused, match="megapixels"):

@@ -46,9 +46,7 @@ def needs(level: Level) -> None:
 
 
 async def test_nothing_leads_out_of_a_cell(tmp_path: Path, level: Level, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No file, no socket, no program, no process, no further right; each way is tried. A cell has nothing of Aldis: no
-    environment, and no descriptor but its channel and three that lead nowhere.
-    """
+    """No file, socket, program, process or right, each way tried; no environment, no descriptor but its channel."""
     needs(level)
     monkeypatch.setenv("STORE__KEY", SECRET)
     tmp_path.chmod(0o777)  # noqa: ASYNC240  (what is refused is not to be refused for want of rights alone)
@@ -200,9 +198,7 @@ URL = "http://a.example/"
 
 
 async def test_a_file_is_the_same_in_a_cell() -> None:
-    """Nothing is missing there that its library would have loaded later: every format and kind of colour, words, none,
-    and those under a lock that is no secret; every encoding, also one that there is not; whole or cut off.
-    """
+    """Nothing is missing that its library would have loaded later: all formats, locks, encodings, whole or cut off."""
     exif = Image.Exif()
     exif[0x0112] = 6
     shots = [("TIFF", saved(Image.new("CMYK", (30, 20)), "TIFF", exif=exif))]
@@ -254,9 +250,7 @@ async def hanging(*, seconds: float = DEADLINE_SECONDS) -> tuple[asyncio.Task[An
 
 
 async def test_a_cell_that_takes_too_long_is_killed() -> None:
-    """When the refusal is said, it is gone already; one that goes on after its answer, too; what all are forked from
-    stays.
-    """
+    """Before the refusal is said, as is one that goes on after its answer; what all are forked from stays."""
     task, cell = await hanging(seconds=2)
     with pytest.raises(FileRefused, match="too long"):
         await task
@@ -277,9 +271,7 @@ async def test_a_file_that_is_no_longer_wanted_is_left() -> None:
 
 
 async def test_without_the_server_there_is_no_cell_and_then_a_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As when memory ran out: what was being opened is refused, its cell ends, and the next file finds another server.
-    None has anything of the environment of Aldis, though that has keys, and none can be traced.
-    """
+    """As when memory ran out: the next file finds another, without Aldis's environment, that no one can trace."""
     monkeypatch.setenv("STORE__KEY", SECRET)
     own = sandbox(HOSTILE)
     await own.level()

@@ -39,9 +39,7 @@ def test_what_cannot_be_read_is_called_by_its_name() -> None:
 
 
 def test_all_else_may_be_text() -> None:
-    """A text may begin with the letters of a picture; texts of all usual encodings are read: by their mark, else as
-    UTF-8, else as Windows wrote them for decades. A model is not given rubbish to make sense of.
-    """
+    """In all usual encodings: by their mark, else UTF-8, else as Windows wrote them; rubbish is no text."""
     for data, text in (
         (b"", ""),
         (b"BMW is a car", "BMW is a car"),

@@ -42,9 +42,7 @@ async def test_a_recording_becomes_words(speech: Speech, service: OpenAIAudio) -
 
 
 async def test_a_minute_has_its_price(speech: Speech, service: OpenAIAudio) -> None:
-    """By the service's own count where it gives one, else by the file's, if its size allows that, else by its size: a
-    recording of hours that is sent as a file without a length is not free.
-    """
+    """By the service's count, else the file's if its size allows that, else by its size: no recording is free."""
     by_size = MINUTE * len(M4A) * 8 / 60
     usages: tuple[tuple[Any, float | None, Decimal], ...] = (
         (None, 30.0, Decimal("0.003")),
@@ -69,9 +67,7 @@ async def test_words_become_a_sound(speech: Speech, service: OpenAIAudio) -> Non
 
 
 async def test_an_answer_that_makes_no_sense_is_no_transcript(speech: Speech, service: OpenAIAudio) -> None:
-    """Nothing is taken for words that is none, and whether it cost something is not known. Of a service that is away
-    nothing is raised: the message goes on without its words.
-    """
+    """Its cost is unknown; where the service is away nothing is raised: the message goes on without its words."""
     for broken in ({"error": "none"}, ["text"], {"text": 7}):
         service.faults.append(answer_json(broken))
         words, fee = await speech.transcribe(M4A, "m4a", seconds=SECONDS)

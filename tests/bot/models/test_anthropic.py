@@ -52,9 +52,7 @@ async def test_thoughts_between_calls_go_back_as_they_came(vendor: Vendor) -> No
 
 
 async def test_thinking_that_is_refused_is_left_out_once(vendor: Vendor) -> None:
-    """A block replayed after another system prompt is refused; without it the same request is answered. Where there is
-    nothing left to leave out, it is an error.
-    """
+    """Thoughts behind another system prompt are refused, without them it is answered; with none left it fails."""
     vendor.mistakes = True
     vendor.server.scripted(think() + call("current_time", {}))
     first = await vendor.provider.complete(QUESTION)
@@ -76,9 +74,7 @@ async def test_thinking_that_is_refused_is_left_out_once(vendor: Vendor) -> None
 
 
 async def test_the_body_of_a_request(vendor: Vendor) -> None:
-    """The cache is marked after the system prompt and at the end, tools stand as given, and nothing else is said. A
-    persona stands behind what all conversations share, so that one's wish costs the others nothing.
-    """
+    """The cache is marked behind the system prompt and at the end; a persona stands behind what all share."""
     await vendor.provider.complete(replace(QUESTION, persona="Be a pirate."))
     assert vendor.sent["system"][1] == {"type": "text", "text": "Be a pirate."}
     shared = vendor.sent["system"][0]

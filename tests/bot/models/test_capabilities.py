@@ -26,9 +26,7 @@ SOLD = Price(input=Decimal("0.3"), output=Decimal("1.2"), cache_read=Decimal("0.
 
 
 def test_a_window_or_price_that_makes_no_sense_is_none() -> None:
-    """Too small for a question, larger than any, or no whole number: as if it had not been said. -1 is how OpenRouter
-    says that nobody can know; half a price is none.
-    """
+    """Too small, larger than any, no whole number, OpenRouter's -1 for what is unknown; half a price is none."""
     for wrong in (3, 10**30, 8192.5, True, "8192", None, [8192]):
         assert of_listed({"max_model_len": wrong}) == NOTHING
         assert of_listed({"context_length": wrong, "top_provider": {"max_completion_tokens": wrong}}) == NOTHING

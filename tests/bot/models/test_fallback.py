@@ -101,9 +101,7 @@ def kinds(attempts: Sequence[object]) -> list[tuple[str, str]]:
 
 
 async def test_a_failed_provider_is_passed_over_while_it_cools_down() -> None:
-    """No pause between providers of a round, and the ledger learns of the failed try. The next requests go to the next
-    provider until the first one's cool-down is over, and never longer.
-    """
+    """No pause in a round, the ledger learns of the try, and the next one answers until the cool-down is over."""
     rows: tuple[tuple[type[ProviderError], float | None, float], ...] = (
         (Overloaded, None, 30),
         (Unavailable, None, 30),

@@ -138,9 +138,7 @@ async def test_a_model_of_anthropic_that_takes_no_pdfs() -> None:
 
 
 async def test_names_and_words_of_files() -> None:
-    """A name that strangers chose is on one line, of sensible length, and ends as what it is. A PDF without text says
-    so, rather than showing an empty text.
-    """
+    """A strangers' name is one short line that ends as what it is; a PDF without text says so."""
     for name, kept in (
         ("A.PDF", "A.PDF"),
         ("\n\u202e", "document.pdf"),

@@ -154,9 +154,7 @@ async def test_what_a_tool_found_is_worded() -> None:
 
 
 async def test_failures_in_words() -> None:
-    """A tool's failure is told with why; what it says to models is not, but for what is wrong with a unit. An answer of
-    another shape is shown as it is.
-    """
+    """A tool's failure is explained without what it says to models; an answer of another shape is shown as it is."""
     assert await answer("weather in Nowhere", failed("No.")) == NOTHING
     reason = "kilometer and kilogram measure different things: one cannot be converted into the other."
     assert await answer("5 km in kg", failed(reason, "invalid_arguments")) == reason
@@ -251,9 +249,7 @@ ANYTHING_ELSE = (
 
 
 async def test_anything_else_is_told_what_works() -> None:
-    """In one line, with the keys to set; nothing is called and nothing guessed. A tool that is not offered, and any
-    where none may be called, is none.
-    """
+    """In one line, with the keys to set; nothing is guessed, and no tool called that is not offered."""
     none_offered = (asking("17*23", tools=("convert",)), asking("17*23", may_call_tools=False))
     for request in (*map(asking, ANYTHING_ELSE), *none_offered):
         text = await words_for(request)

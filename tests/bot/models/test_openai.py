@@ -83,9 +83,7 @@ async def test_the_name_of_the_output_limit() -> None:
 
 
 async def test_the_body_of_a_chat_completion(chat: Vendor) -> None:
-    """Strings as content, the system first, and nothing that a compatible server might not know: the cache's key goes
-    to OpenAI alone.
-    """
+    """Strings as content, the system first, nothing unknown to compatible servers; OpenAI alone has a cache's key."""
     await chat.provider.complete(QUESTION)
     assert chat.sent.keys() == {"model", "max_tokens", "messages", "tools"}
     assert chat.sent["messages"] == [
@@ -169,9 +167,7 @@ async def test_what_is_asked_once_is_kept_in_no_cache(responses: Vendor) -> None
 
 
 async def test_what_a_model_is_told_goes_by_its_name_and_api() -> None:
-    """Older models refuse marks, their cache finds beginnings by itself, for nothing; those that do not reason refuse
-    sealed reasoning; each API has its own name for the effort.
-    """
+    """Older models refuse marks of the cache and sealed reasoning; each API has its own name for the effort."""
     rows: tuple[tuple[str, Api, str | None, dict[str, object]], ...] = (
         ("gpt-5.4", "responses", None, {"instructions": "You are Aldis.", "prompt_cache_options": None}),
         ("gpt-4.1", "responses", None, {"include": None}),
@@ -316,9 +312,7 @@ async def test_a_response_that_failed(responses: Vendor) -> None:
 
 
 async def test_without_a_model_the_servers_first_one_answers() -> None:
-    """Nothing but an address has to be set: the list is asked for once, and models that cannot chat are passed over;
-    where there are no others, the operator learns what to set.
-    """
+    """The list is asked for once; models that cannot chat are passed over; with no others it is said what to set."""
     for models in (("nomic-embed-text", "llama-9", "qwen-7"), ("nomic-embed-text",)):
         async with (
             OpenAIServer(local=True, key=None, models=models) as server,
@@ -416,9 +410,7 @@ async def test_what_a_call_came_with_goes_back_with_it(whose: Carried) -> None:
 
 
 async def test_a_call_of_another_model_is_taken_after_one_refusal() -> None:
-    """What another made, or what came before a crash, has lost its thoughts, and so has each former turn: the server
-    says so once, and never again, nor to another provider of this run.
-    """
+    """Its thoughts are lost, as are each former turn's: the server says so once in this run, and no other does."""
     for whose in ("deepseek", "kimi", "gemini"):
         server = OpenAIServer(local=True, carries=whose).scripted(LOOKED, *[say("Cold.")] * 4)
         lessons = ModelLessons()

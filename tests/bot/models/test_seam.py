@@ -137,9 +137,7 @@ async def test_a_history_with_calls_outlives_its_tools(vendor: Vendor) -> None:
 
 
 async def test_ends_that_are_no_plain_answer(vendor: Vendor) -> None:
-    """A refusal is told apart from an answer, its words are kept and calls in it are not. No text, blank text and mere
-    thinking are no message, for no vendor would take them back; of a cut-off answer the words before the limit are one.
-    """
+    """A refusal keeps its words without calls; blank text is no message; of a cut-off answer the words are one."""
     for said, stop, words in (
         (call("get_weather", {}) + refuse("I would rather not."), Stop.REFUSAL, "I would rather not."),
         (call("get_weather", {}) + filtered("I would rather not."), Stop.REFUSAL, "I would rather not."),
@@ -266,9 +264,7 @@ async def test_an_answer_that_is_none(vendor: Vendor) -> None:
 
 
 async def test_a_server_that_does_not_speak_http_or_none_at_all() -> None:
-    """Whatever listens on the port, the error is one of ours; a refused connection names its cause by class, so that an
-    operator can tell it from a bad certificate.
-    """
+    """The error is one of ours; a refused connection names its cause by class, unlike a bad certificate."""
     for kind in ("anthropic", "chat"):
 
         async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -389,9 +385,7 @@ async def test_errors_and_logs_hold_no_word_of_anybody(vendor: Vendor, caplog: p
 
 
 async def test_vendors_learn_neither_who_asks_nor_on_what_machine(vendor: Vendor) -> None:
-    """The name of the conversation goes out as a hash only, whatever stands in it; neither the system and the processor
-    nor the Python that asks are told.
-    """
+    """The conversation is a hash only; neither the system, the processor nor the Python that asks are said."""
     await vendor.provider.complete(replace(QUESTION, conversation="direct:+4915112345678"))
     assert "4915112345678" not in vendor.server.requests[-1].body.decode()
     headers = vendor.server.requests[-1].headers

@@ -21,9 +21,7 @@ class Other(Server):
 
 
 async def test_each_bridge_is_known() -> None:
-    """By what each of them alone answers; a slash at the end of the address changes nothing. signal-cli over HTTP
-    loses messages: the operator hears which ways lose none.
-    """
+    """By what it alone answers, with any slash at the end; signal-cli over HTTP loses messages, which is said."""
     async with SignalCli() as server:
         assert await bridge_at(server.url) == "signal_cli"
         with pytest.raises(ConfigError, match=r"^SIGNAL__URL: .* over HTTP, .* --receive-mode=manual"):
@@ -48,9 +46,7 @@ async def test_what_is_no_bridge_yet_is_asked_again() -> None:
 
 
 async def test_a_wrong_address_is_named_as_such() -> None:
-    """A socket that is asked by HTTP waits for ever, and an HTTP server answers no line: each is named as what it is,
-    and a typing error as such.
-    """
+    """A socket asked by HTTP waits for ever, an HTTP server answers no line: each is named, as is a typing error."""
     async with SignalCli(way="tcp") as server:
         with pytest.raises(Disconnected, match=r"no answer in time; .* tcp://host:port"):
             await bridge_at(server.url.replace("tcp:", "http:"), timeout_seconds=0.3)
@@ -85,18 +81,14 @@ AGES = {
 
 
 def test_how_old_a_release_is_at_least() -> None:
-    """By the day on which it, or the next one, was out; what is not known is not guessed. A clock before the release,
-    as of a machine without a battery, makes nothing old.
-    """
+    """By the day on which it, or the next one, was out; never guessed, and no clock before it makes it old."""
     today = date(2026, 11, 22)
     assert {version: age_days(release(version), today) for version in AGES} == AGES
     assert age_days(release("0.14.8"), date(1970, 1, 1)) == 0
 
 
 def test_a_warning_comes_a_month_before_signal_may_drop_it() -> None:
-    """Nothing while it is young, a warning from sixty days on, something urgent from ninety on; a version that is not
-    known is named as such, and no more.
-    """
+    """From sixty days on a warning, from ninety on something urgent; an unknown version is named, no more."""
     out = date(2026, 9, 16)  # of signal-cli 0.14.8
     assert warnings(release("0.14.8"), out + timedelta(days=WARN_DAYS - 1)) == ()
     [near] = warnings(release("0.14.8"), out + timedelta(days=WARN_DAYS))

@@ -242,9 +242,7 @@ NO_COMMANDS = ("/", "/ stop", "//stop", "please do, /stop", "what is /usr/bin?",
 
 
 def test_a_command_is_known_by_its_slash() -> None:
-    """At the beginning, or behind nothing but one mention or one word that addresses Aldis. The same words in an edit,
-    a quote or a file's name are none; nor is what may be seen only once.
-    """
+    """First, or behind one mention or name of Aldis; not in edits, quotes, names of files or what is seen once."""
     for text in (*COMMANDS, *NO_COMMANDS):
         found, is_one = peek(message(text)), text in COMMANDS
         assert (found.is_command, found.is_urgent) == (is_one, is_one), text
@@ -343,9 +341,7 @@ OWN_CHAT = ChatId(ALDIS.chat)
 
 @pytest.mark.parametrize("own_uuid", [ALDIS_ID, None])
 def test_a_note_to_self_is_a_message_where_notes_are_answered(own_uuid: PersonId | None) -> None:
-    """From the account, in the account's chat with itself, with everything that a message can have; edits, deletions,
-    reactions and the timer as in any other chat.
-    """
+    """Only in the account's chat with itself; edits, deletions, reactions and the timer as in any other chat."""
     found = peek(
         envelopes.note("buy seeds", attachments=[attachment()], expiresInSeconds=60), own_uuid, takes_notes=True
     )
@@ -430,9 +426,7 @@ def test_an_attachment_whose_id_is_no_file_name_is_left_out() -> None:
 
 
 def test_names_are_one_short_line_and_never_a_number() -> None:
-    """The name that a stranger has chosen stands in the prompt: it may not break out of its line. Half a surrogate
-    pair, which no database takes, is replaced.
-    """
+    """They stand in the prompt and may not break out; half a surrogate pair, which no database takes, is replaced."""
     assert heard(message(author=replace(ALICE, name="A\nl\tice " * 40))).name == ("A l ice " * 40)[:80].rstrip()
     assert heard(message(author=replace(ALICE, name="A\u202elice\u200b \u2066"))).name == "Alice"
     for none in (ALICE.number, ALICE.uuid, None):

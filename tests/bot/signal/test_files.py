@@ -37,9 +37,7 @@ def test_a_file_arrives_under_a_plain_name() -> None:
 
 
 def test_every_file_of_a_frame_is_found() -> None:
-    """Also the pictures that the bridge fetches for quotes, links and contacts, and those of notes and of edits; of a
-    frame that a stranger has filled with files, a bounded number.
-    """
+    """Also those of quotes, links, contacts, notes and edits; a bounded number of a frame that is full of them."""
     ids = [attachment() for _ in range(6)]
     quote = quote_of(ALICE, 5, "x") | {"attachments": [{"contentType": "image/png", "thumbnail": ids[1]}]}
     contact = {"avatar": {"attachment": ids[2]}}

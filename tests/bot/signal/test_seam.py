@@ -87,9 +87,7 @@ def outcome_over(bridge: Bridge, plan: Plan, outcome: type[Exception]) -> type[E
 
 
 async def test_a_message_comes_in(bridge: Bridge) -> None:
-    """Who, where and when are known before the frame is read, and the frame itself is handed on as it came. Shutting
-    down cancels the intake: the connection is gone with it, and nothing is fetched any more.
-    """
+    """Who, where and when are known before the frame is read; when the intake is cancelled nothing more is fetched."""
     transport = bridge.transport()
     frame = message("hi", author=BOB, group=GROUP, mention=True)
     async with Listening(transport) as stream:
@@ -127,9 +125,7 @@ async def test_nothing_that_comes_stops_the_stream(bridge: Bridge, caplog: pytes
 
 @pytest.mark.parametrize("how", get_args(End))
 async def test_however_a_stream_ends_the_intake_can_connect_again(bridge: Bridge, how: End) -> None:
-    """A proxy that is restarted, a cut, and a connection on which not even keep-alives come; not so a server that goes
-    away altogether.
-    """
+    """After a proxy's restart, a cut, or silence without keep-alives; not after a server that goes away altogether."""
     transport = bridge.transport(silence_seconds=0.8 if how == "silence" else DEADLINE_SECONDS)
     is_orderly = how == "close" and bridge.server.url.startswith("http")  # a socket knows no good order
     async with Listening(transport) as stream:
@@ -148,9 +144,7 @@ async def test_however_a_stream_ends_the_intake_can_connect_again(bridge: Bridge
 
 
 async def test_a_reply_goes_out_whole(bridge: Bridge) -> None:
-    """Text, styles, native mentions and the quote arrive at the person, and the id is the one that the person's phone
-    sees. Places are counted in what people see, styles or not.
-    """
+    """Text, styles, mentions, quote and the id that the phone sees; places are counted in what people see."""
     transport = bridge.transport()
     text = "🪴 *@Bob* and @Carol water."
     styles = (StyleRange(start=0, length=2, style=Style.BOLD), StyleRange(start=21, length=5, style=Style.ITALIC))
@@ -172,9 +166,7 @@ async def test_a_reply_goes_out_whole(bridge: Bridge) -> None:
 
 
 async def test_every_member_of_a_group_gets_the_next_message(bridge: Bridge) -> None:
-    """signal-cli begins its sessions with an indicator that is not seen, so that no message is lost by that; once in
-    each group, not where something else has gone there, and once more where a person has joined.
-    """
+    """An unseen indicator begins signal-cli's sessions: once a group, again for who joins, not after a message."""
     other = "T3JjaGFyZENsdWJPcmNoYXJkQ2x1Yk9yY2hhcmRDbHU="
     bridge.server.groups[other] = (BOB, MALLORY)
     bridge.server.newcomers = {BOB.uuid, MALLORY.uuid}
@@ -221,9 +213,7 @@ async def test_an_edit_takes_the_place_of_the_newest_revision(bridge: Bridge) ->
 
 @pytest.mark.parametrize("chat", [ALICE.chat, IN_GROUP])
 async def test_a_removed_message_is_gone(bridge: Bridge, chat: str) -> None:
-    """Also one that was edited, by any of its revisions; once more does no harm, and other messages stay. Phones
-    confirm it by its own id, which is no other send's.
-    """
+    """Also an edited one, by any revision; twice does no harm, others stay, and phones confirm it by its own id."""
     transport = bridge.transport()
     recipients = {ALICE.uuid, BOB.uuid, CAROL.uuid} if chat == IN_GROUP else {ALICE.uuid}
     first = await transport.send(reply("In April.", chat=chat))
@@ -247,9 +237,7 @@ TOKEN = "c0ffee00-0000-4000-8000-00000000cafe"
 
 
 async def test_a_captcha_is_wanted_until_it_is_solved_or_a_send_goes_well(bridge: Bridge) -> None:
-    """The token is where the operator finds it and not in the words that are logged, which say what to do. A wrong
-    solution is refused in the bridge's own words; the right one lets messages through.
-    """
+    """The token is for the operator, not in the log; a wrong solution is refused in the bridge's own words."""
     server, transport = bridge.server, bridge.transport()
     with pytest.raises(CallRefused, match="wants no captcha"):
         await transport.submit_challenge(server.captcha)
@@ -359,9 +347,7 @@ WORDS: tuple[tuple[int, str, type[Exception], type[Exception]], ...] = (
 
 
 async def test_the_words_of_signal_cli_show_what_surely_did_not_go_out(bridge: Bridge) -> None:
-    """Files go up before a message goes out; an exception comes before the first recipient, except in a group. Phones
-    choose the times of their messages, so a quote can be one that signal-cli cannot carry.
-    """
+    """Files go up first, and an exception comes before the first recipient, but in a group; a quote may be too odd."""
     transport = bridge.transport()
     for code, words, direct, group in WORDS:
         for chat, outcome in ((ALICE.chat, direct), (IN_GROUP, group)):
@@ -402,9 +388,7 @@ async def test_typing_and_receipts_go_out(bridge: Bridge) -> None:
 
 @pytest.mark.parametrize("fault", [answer_json({}, status=500), answer_json("no", status=404), hang])
 async def test_signs_of_life_may_fail(bridge: Bridge, fault: Any, caplog: pytest.LogCaptureFixture) -> None:
-    """Nothing waits for them, so their failures are logged without a word and go no further; they are bounded, too. A
-    bridge may fail each typing indicator, so those are no news. Of a reaction that may still go out is told.
-    """
+    """They are bounded, and failures go no further than a wordless log; a late reaction is named as one."""
     caplog.set_level(logging.DEBUG)
     transport = bridge.transport(call_seconds=0.3)
     chat, person, at = ChatId(MALLORY.chat), PersonId(MALLORY.uuid), SentId(1_700_000_000_001)
@@ -516,9 +500,7 @@ TABLE = File(name="table.csv", content_type="text/csv", data=b"a,b\n1,2\n")
 
 
 async def test_files_go_out_with_a_message(bridge: Bridge) -> None:
-    """In order, byte by byte, with name and type; words are not needed. Phones do not edit such a message: it is a new
-    one. Spoken, it is a voice note where the bridge has a word for that.
-    """
+    """In order, byte by byte, with name and type, with or without words; never as an edit; spoken, as a voice note."""
     transport = bridge.transport()
     first = await transport.send(reply("Wait.", chat=IN_GROUP))
     await transport.send(reply("Here it is.", chat=IN_GROUP, edits=first, files=(PLOT, TABLE)))
@@ -549,9 +531,7 @@ def came(id_: str = "8841.jpg", size_bytes: int | None = None) -> Attachment:
 
 
 async def test_a_file_that_came_is_fetched_and_discarded(bridge: Bridge) -> None:
-    """Whole, up to the very last byte that is allowed. One that is too large is not fetched, neither where its size is
-    told, nor where it is only seen: what is said of it is never trusted.
-    """
+    """Up to the very last byte allowed; one that is larger is not fetched, whatever is said of its size."""
     data, transport = bytes(range(256)) * 40, bridge.transport()
     bridge.server.files["8841.jpg"] = data
     with pytest.raises(Unfetchable):

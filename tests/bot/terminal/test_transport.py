@@ -138,9 +138,7 @@ async def blocked(awaitable: asyncio.Task[Any]) -> bool:
 
 
 async def test_one_text_is_one_message_and_its_answer(desk: Desk) -> None:
-    """`once`: the envelope says who, where and when; the answer goes to standard output alone; then it is over. A
-    broken frame is no event; half characters, of a wrong encoding, reach neither store nor model.
-    """
+    """`once`: the answer alone is on standard output; a broken frame is no event, and no half character gets on."""
     terminal: Transport = (concrete := desk.terminal(once="What is 2+2?", conversation="maths"))
     envelopes = terminal.envelopes()
     envelope = await given_by(envelopes)
@@ -160,9 +158,7 @@ async def test_one_text_is_one_message_and_its_answer(desk: Desk) -> None:
 
 
 async def test_changes_deletions_and_files_are_lines_beside_the_answers(desk: Desk) -> None:
-    """What was written stays: the new words come below a line that says what they are, a deletion is a line alone. A
-    picture is named on standard error; a file of text stands below the answer.
-    """
+    """New words come below a line that says so; a picture is named on standard error, a text stands below."""
     terminal = desk.terminal(once="When?")
     envelope = await given_by(terminal.envelopes())
     first = await terminal.send(answer_to(envelope, "In April."))
@@ -179,9 +175,7 @@ async def test_changes_deletions_and_files_are_lines_beside_the_answers(desk: De
 
 
 async def test_lines_of_a_pipe_or_file_are_messages(desk: Desk, tmp_path: Path) -> None:
-    """Each line that is not blank, stripped, the last one also without its end; what is no UTF-8 is replaced. `< file`
-    works as a pipe does, though no event loop can wait for a file; a line may be longer than a read.
-    """
+    """Each that is not blank, stripped, of any length, with no end or no UTF-8; `< file` works as a pipe does."""
     desk.feed(b"first\n\n   \n second \r\n" + b"caf\xe9\nlast", last=True)
     assert await texts_of(desk.terminal()) == ["first", "second", "caf\ufffd", "last"]
     long = "x" * 200_000
@@ -207,9 +201,7 @@ async def test_the_next_line_waits_for_the_answer(desk: Desk) -> None:
 
 
 async def test_ids_only_grow_and_what_was_not_answered_comes_again(desk: Desk) -> None:
-    """Messages and answers of one millisecond, or after the clock was set back, never share an id. Intake may open the
-    stream anew after a failure: the same envelope comes first, so that nothing read is lost.
-    """
+    """No two share one, in one millisecond or with the clock set back; a stream opened anew loses nothing read."""
     desk.feed("one\ntwo\n", last=True)
     terminal = desk.terminal()
     first = await given_by(terminal.envelopes())
@@ -222,9 +214,7 @@ async def test_ids_only_grow_and_what_was_not_answered_comes_again(desk: Desk) -
 
 
 async def test_a_closed_standard_output_is_the_end(desk: Desk) -> None:
-    """The answer is undeliverable and no further line is taken. Before, a stream that is cancelled while it waits for
-    input does not swallow the line that comes then.
-    """
+    """The answer is undeliverable, no line is taken; before, a cancelled stream does not swallow the next line."""
     terminal = desk.terminal()
     waiting = asyncio.ensure_future(given_by(terminal.envelopes()))
     assert await blocked(waiting)
@@ -271,9 +261,7 @@ def test_what_each_verbosity_shows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_progress_goes_to_standard_error(desk: Desk) -> None:
-    """A line per call of this conversation; another conversation's calls, or none asked for, leave no trace. Where no
-    one reads it, nothing else is prevented.
-    """
+    """A line per call of this conversation, no trace of others; where no one reads it, nothing else is prevented."""
     terminal = desk.terminal(once="x")
     await terminal.progress(ChatId("direct:default"), replace(STARTED, arguments='{"place": "\x1b[2J\x9bParis"}'))
     await terminal.progress(ChatId("direct:other"), STARTED)
@@ -383,9 +371,7 @@ async def test_a_person_writes_before_messages_are_asked_for(sit: Sit) -> None:
 
 
 async def test_a_conversation_at_the_prompt(desk: Desk, sit: Sit) -> None:
-    """The prompt comes back with each answer, blank lines are no message, standard output holds the answers alone.
-    Ctrl-C throws away what was typed; where nothing was typed it leaves, as Ctrl-D does.
-    """
+    """It comes back with each answer; Ctrl-C throws away what was typed, and leaves, as Ctrl-D, where nothing was."""
     for leaves in ("\x03", "\x04"):
         terminal, screen = sit()
         envelopes = terminal.envelopes()

@@ -69,9 +69,7 @@ async def test_a_page_is_status_type_body_and_where_it_stood(fetcher: Fetcher, s
 
 
 async def test_everybody_else_has_a_turn_while_a_page_is_read(site: Site, fetcher: Fetcher) -> None:
-    """However much arrives at once, it is taken in sips: at least one turn of the loop for each four kilobytes. Other
-    users of the library read as it wants.
-    """
+    """It is taken in sips of four kilobytes, a turn for each; other users of the library read as it wants."""
     turns = 0
 
     async def count() -> None:

@@ -162,10 +162,7 @@ def answered(status: int, body: object) -> Plan:
 
 
 async def test_status_words_and_reasons_decide(server: SignalRestApi, bridge: Bridge) -> None:
-    """The bridge answers 400 to everything, and 201 with the only recipient among the errors is no success; digits of a
-    phone number are no rate limit. A success that cannot be read is in doubt: a receipt proves it, or it goes out once
-    more.
-    """
+    """It answers 400 to all, and 201 may be a failure; an unreadable success is in doubt until a receipt."""
     for status, body, outcome in ANSWERS:
         server.plans.append(answered(status, body))
         with pytest.raises(outcome) as refusal:
@@ -182,9 +179,7 @@ async def test_status_words_and_reasons_decide(server: SignalRestApi, bridge: Br
 
 
 async def test_linking_an_account(server: SignalRestApi) -> None:
-    """The bridge links in the background: the new number in its list tells that it is done. Silent while it links, as
-    the real one is for as long as its signal-cli takes (observed on 2026-11-26), it needs no new code.
-    """
+    """The new number in the list shows the end; a bridge silent for long (seen 2026-11-26) needs no new code."""
     server.accounts = ["+15550109998"]
     linking: Linking = RestApiLinking(server.url, poll_seconds=0.01, accounts_seconds=1)
     uri = await linking.start_link()

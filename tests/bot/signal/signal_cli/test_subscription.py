@@ -64,9 +64,7 @@ async def test_what_comes_without_a_subscription_stays_with_signal(bridge: Bridg
 
 @pytest.mark.parametrize("count", [0, 1, 300])
 async def test_an_orderly_end_loses_nothing(bridge: Bridge, count: int) -> None:
-    """What signal-cli has fetched is handed out, in order, before the stream ends; the rest stays with Signal. A
-    stream that was stopped is not opened again.
-    """
+    """What signal-cli has fetched is handed out in order, the rest stays with Signal; no stopped stream opens again."""
     server, transport = daemon(bridge), bridge.transport(hold_seconds=0.01)
     ending = asyncio.create_task(to_the_end(transport.envelopes()))
     await server.connected()

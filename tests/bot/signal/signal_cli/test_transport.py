@@ -59,9 +59,7 @@ async def test_a_device_that_was_removed_is_not_linked(server: signal_cli.Signal
 
 
 async def test_codes_and_results_are_told_apart(server: signal_cli.SignalCli, bridge: Bridge) -> None:
-    """Results per recipient say more than the code beside them; what is not known may have gone out. The sender waits
-    as long as Signal asks for; a captcha may be solved before, so then it looks more often.
-    """
+    """Results per recipient outweigh the code; the sender waits as Signal asks, and looks more often for a captcha."""
     rows: tuple[tuple[Plan, type[Exception], float | None], ...] = (
         (Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=90), NotSent, 90),
         (Plan(results=("RATE_LIMIT_FAILURE", "UNREGISTERED_FAILURE"), retry_after_seconds=7), NotSent, 7),
@@ -111,10 +109,7 @@ async def test_linking_an_account(server: signal_cli.SignalCli) -> None:
 
 
 async def test_linking_that_does_not_succeed(server: signal_cli.SignalCli) -> None:
-    """A wrong code, a phone that never comes, an answer without the address, and no server: again. The daemon says with
-    one number and another sentence that a code ran out, and that an account is linked already: after the first a new
-    code helps, after the second nothing does, and its sentence says what would.
-    """
+    """One number says that a code ran out, where a new one helps, and that an account is linked, where none does."""
     linking = SignalCliLinking(server.url)
     finishing = asyncio.ensure_future(linking.finish_link(await linking.start_link()))
     await server.scan(ACCOUNT)
