@@ -61,7 +61,6 @@ def test_those_allowed_and_the_admins_may_write() -> None:
 
 
 async def completion(settings: Settings, model: str | None = None) -> Completion:
-    """What the provider of these settings makes of a greeting, put to the model that is chosen."""
     provider = models.provider(settings)
     try:
         return await provider.complete(

@@ -24,7 +24,6 @@ class Machine:
         self.wall_seconds += seconds
 
     def restarts(self, seconds: float) -> None:
-        """By its clock it was off for so long."""
         self.wall_seconds += seconds
         self.counted_seconds, self.boot = 10.0, self.boot and f"{self.boot}, again"
 

@@ -24,7 +24,6 @@ FORMS: tuple[Form, ...] = ("text", "json")
 
 
 def logged(form: Form, log: Callable[[logging.Logger], None], level: str = "INFO", name: str = "bot.chat") -> str:
-    """What the log holds after `log` has used its logger."""
     stream = StringIO()
     set_up(level, form, stream)
     log(logging.getLogger(name))
@@ -32,7 +31,6 @@ def logged(form: Form, log: Callable[[logging.Logger], None], level: str = "INFO
 
 
 def message(form: Form, line: str) -> str:
-    """The message of the only line."""
     assert line.endswith("\n")
     assert line.count("\n") == 1
     return json.loads(line)["message"] if form == "json" else line[:-1].partition(": ")[2]

@@ -19,8 +19,6 @@ from tests.waiting import WAIT_SECONDS, eventually
 
 
 class HungTransport(FakeTransport):
-    """A bridge that takes messages in, and answers nothing else ever."""
-
     async def typing(self, chat: ChatId, *, started: bool) -> None:
         await super().typing(chat, started=started)
         if not started:
@@ -47,10 +45,7 @@ def settings_of(model: OpenAIServer, path: Path, seconds: float) -> Settings:
 async def test_whatever_hangs_holds_no_end_up(
     path: Path, bridge: type[FakeTransport], seconds: float, hurries: bool
 ) -> None:
-    """A model, however much time it has, once it is hurried; a bridge that never takes the indicator off, nor closes.
-
-    What runs is handed back, and the store is closed in order.
-    """
+    """A model, or a bridge that never closes: what runs is handed back, and the store is closed in order."""
     transport = bridge([[envelope()]])
     stop, hurry = asyncio.Event(), asyncio.Event()
     async with OpenAIServer(local=True, faults=[hang]) as model, asyncio.timeout(WAIT_SECONDS):
@@ -92,8 +87,6 @@ async def test_a_stop_waits_for_what_the_bridge_has_fetched(path: Path) -> None:
 
 @dataclass
 class Loop:
-    """Stands in for a loop of the service."""
-
     runs: int = 0
 
     async def run(self) -> None:

@@ -82,18 +82,13 @@ MODELS: tuple[tuple[dict[str, str], tuple[str, ...], tuple[str, ...]], ...] = (
 
 
 def test_which_models_are_asked_and_offered() -> None:
-    """The providers that are named, else whatever has a key, else offline; the first model, then those listed, once.
-
-    A compatible server whose model is not set has to be asked which.
-    """
+    """The providers that are named, else whatever has a key, else offline; a server without a model is asked which."""
     for environ, order, choices in MODELS:
         found = load(**environ).llm
         assert (found.providers_in_order, found.models_to_choose) == (order, choices), environ
 
 
 class TestEnvFile:
-    """The `.env` file."""
-
     def test_is_read(self, tmp_path: Path) -> None:
         """Comments, quotes, `export` and what Windows adds are fine; what is empty is unset; bytes are no text."""
         text = "\ufeff# mine\r\nexport WEB__PORT = 0 # none\r\nLLM__SYSTEM_PROMPT='Be\nbrief.'\r\n"
@@ -249,9 +244,7 @@ def test_the_file_is_ours_alone(tmp_path: Path) -> None:
 
 
 def test_people_and_groups() -> None:
-    """Numbers as Signal writes them, uuids in lower case, the star as it is; ids of groups keep their case, the
-    wrapped form of signal-cli-rest-api is unwrapped.
-    """
+    """Uuids in lower case, ids of groups keep theirs; the wrapped form of signal-cli-rest-api is unwrapped."""
     wrapped = "group." + base64.b64encode(GROUP.encode()).decode()
     people = {"ACCESS__ALLOWED": f"+1 (202) 555-0123, {UUID},*,", "ACCESS__ADMINS": "+49.30/901820"}
     found = load(**people, ACCESS__GROUPS=f"{GROUP},{wrapped}, *").access
@@ -260,8 +253,6 @@ def test_people_and_groups() -> None:
 
 
 class TestSecrets:
-    """Keys, and the files in which they stand."""
-
     def test_stand_in_a_file(self, tmp_path: Path) -> None:
         """The file's text without white space around it is the key."""
         (tmp_path / "key").write_text(" sk-ant \n", encoding="utf-8")

@@ -15,8 +15,6 @@ from bot.settings.load import NAMES, GivenValue, SettingsFile, entries, text_of
 
 
 class Place:
-    """A folder with a store, a settings file beside it, and perhaps a `.env`."""
-
     def __init__(self, folder: Path, **environ: str) -> None:
         self.environ = {"STORE__PATH": str(folder / "data" / "aldis.db"), **environ}
         self.env_file = folder / ".env"

@@ -34,7 +34,6 @@ Work = Callable[[Store], Awaitable[object]]
 
 
 async def filled(store: Store, turns: int) -> None:
-    """Questions and answers in one chat, all of them settled."""
     conversation = await store.conversation(DIRECT, now=NOON)
     question = messages.dump_messages([UserMessage(text="When do I sow beans?")])
     answer = messages.dump_messages([AssistantMessage(parts=(Text(text="In April."),))])
@@ -61,8 +60,6 @@ async def filled(store: Store, turns: int) -> None:
 
 
 class Meter:
-    """Counts what SQLite does on the store's thread, step by step."""
-
     def __init__(self, store: Store) -> None:
         self._thread = store._database._thread
         self._submit = self._thread.submit
@@ -99,7 +96,6 @@ async def tidied(store: Store) -> None:
 
 
 async def loaded(store: Store) -> None:
-    """The window of a conversation."""
     conversation = await store.conversation(DIRECT, now=NOON)
     await store.read(lambda repos: repos.history.last(conversation, 20))
 

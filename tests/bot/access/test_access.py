@@ -65,14 +65,10 @@ LET_IN: tuple[tuple[PersonId | None, AccessList, set[str]], ...] = (
     (ANNA, access(groups={GROUP}), {DIRECT, GROUP}),
     (ANNA, access({BEN}, {"*"}), {DIRECT}),
 )
-"""Whom an admin has let in by a code."""
 
 
 def test_who_may_write_where() -> None:
-    """In the direct chat, in a group, and in one whose id differs by case only. Messages, edits, deletions, reactions,
-    timers: no one gets in by another kind; what is not open is closed, also to the account itself on another device,
-    and to an author who is not known.
-    """
+    """Whatever the kind of envelope: what is not open is closed, also to the account itself and to unknown authors."""
     for kind in list(Kind):
         for rows, is_approved in ((WHO, False), (LET_IN, True)):
             for author, allowed, places in rows:

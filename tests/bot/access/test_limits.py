@@ -52,7 +52,6 @@ def sent(number: int = 0, *, kind: Kind = Kind.MESSAGE, author: str = "anna", ch
 
 
 def admitted(quota: Quota, *envelopes: Envelope) -> int:
-    """How many of them find room, one after the other, at noon."""
     count = 0
     for each in envelopes:
         if quota.has_room(each, NOON):

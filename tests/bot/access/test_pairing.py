@@ -23,9 +23,7 @@ def code_for(pairing: Pairing, person: PersonId = MALLORY) -> str:
 
 
 def test_a_code_is_short_cannot_be_misread_and_is_good_for_an_hour() -> None:
-    """Eight characters in two halves, none of which looks like another, however they are written: people copy them by
-    ear. A second before the hour is over it works, then no more.
-    """
+    """People copy it by ear, however it is written. A second before the hour is over it works, then no more."""
     pairing = Pairing()
     code = code_for(pairing)
     assert (len(code), code[4]) == (9, "-")

@@ -27,7 +27,6 @@ PICTURE = Attachment(id="1", content_type="image/png", name=None, size_bytes=1)
 
 
 def reacted(emoji: str, *, removed: bool = False, by: PersonId | None = None) -> Reacted:
-    """Anna's reaction to a message by this author."""
     return Reacted(
         author=ANNA, chat=DIRECT, emoji=emoji, target_author=by, target=SENT, removed=removed, is_on_mine=True
     )
@@ -217,9 +216,7 @@ NO_CALLS = (
 
 
 def test_the_name_calls_aldis_in_a_group() -> None:
-    """First, after a greeting or not, or last after a comma; a name in the middle or inside another word is no call.
-    Signs in a name mean themselves.
-    """
+    """First, after a greeting or not, or last after a comma; not in the middle. Signs in a name mean themselves."""
     assert [text for text in CALLS.split("|") if not asked(replace(IN_GROUP, text=text))] == []
     assert [text for text in NO_CALLS.split("|") if asked(replace(IN_GROUP, text=text))] == []
     for name in ("R2-D2", "Mr. Lamp", "C++", "Ωmega", "a|b", "x("):

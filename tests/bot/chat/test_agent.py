@@ -312,9 +312,7 @@ async def test_every_step_is_shown(store: Store, clock: SetClock) -> None:
 
 @pytest.mark.parametrize("effects", ["none", "once"])
 async def test_after_a_crash_no_completion_is_paid_again(store: Store, clock: SetClock, effects: Effects) -> None:
-    """The journal's completion is used, and only the open request is made; the tool that had not ended runs, unless it
-    must not run twice: of that the model reads that its outcome is unknown.
-    """
+    """Only the open request is made; the tool that had not ended runs, unless it must not run twice."""
     began = asyncio.Event()
 
     async def last() -> None:
@@ -363,7 +361,6 @@ USED_UP = phrases.budget_used_up("person", "day", renews=True)
 
 GROUP = "group:G"
 CENT = "0.01"
-"""What a completion of the scripted model costs."""
 A_DAY_SECONDS = 24 * 3600
 
 

@@ -88,7 +88,6 @@ EARLIER: tuple[Message, ...] = (
 
 
 def searched(**more: Any) -> Told:
-    """Lamps are 101 and flags 102."""
     asked = "[Sat] See HTTPS://Person.example/page, too"
     return told(*EARLIER, asked=asked, finds=[found(LAMPS, FLAGS, snippet="see https://snippet.example/x")], **more)
 
@@ -140,9 +139,7 @@ def test_a_small_number_is_what_people_were_shown() -> None:
 
 
 def test_a_page_has_one_number_and_only_a_search_gives_it() -> None:
-    """In whatever spelling it comes again; a number of two pages leads to neither, and what another tool calls a number
-    is none. Where there are no sources at all, brackets stay.
-    """
+    """However it is spelled; a number of two pages leads to neither. Without sources, brackets stay."""
     there = told(finds=[found(LAMPS, FLAGS), found("HTTPS://www.lamps.example:443/signals?a=1#top", BELLS)])
     rows = [data_of(message.answers[0].content)["results"] for message in there.read[2::2]]  # type: ignore[union-attr]
     assert [[row["number"] for row in data] for data in rows] == [[101, 102], [101, 103]]
@@ -178,8 +175,6 @@ def test_a_summary_reads_hosts() -> None:
 
 @dataclass
 class Finding:
-    """A search that finds a page for each word; others it repeats."""
-
     name: str = "web_search"
 
     @property

@@ -27,7 +27,6 @@ def words(request: Request) -> str:
 
 
 def on_disk(path: Path) -> bytes:
-    """Every file of the store, in one row."""
     return b"".join(file.read_bytes() for file in path.parent.iterdir())
 
 

@@ -38,7 +38,6 @@ PLANS: tuple[tuple[Mapping[str, Any], str], ...] = (
 
 
 def asked(spec: ToolSpec, **arguments: Any) -> str:
-    """The question, as people see it."""
     call = ToolCall(id=CallId("c"), name=spec.name, arguments=arguments)
     return visible(phrases.may_i([deed(call, spec)], spec.cost_usd)).text.split("\n\nJust say")[0]
 

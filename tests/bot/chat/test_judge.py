@@ -35,12 +35,10 @@ Rows = list[dict[str, Any]]
 
 
 def lines(heard: str) -> Rows:
-    """The reports as the model is shown them."""
     return [json.loads(line) for line in heard.splitlines() if line.startswith('{"report"')]
 
 
 def read(row: dict[str, Any]) -> dict[str, Any]:
-    """As somebody judges who reads them."""
     title = row["title"]
     denies = re.search(r"\b(?:no|not|false|wrong|withdraw|rejects)\b", title, re.IGNORECASE)
     is_told = "collapsed" in title

@@ -33,7 +33,6 @@ async def aldis(store: Store, clock: SetClock) -> AsyncGenerator[Harness]:
 
 
 async def heard(aldis: Harness, person: Person) -> list[str]:
-    """What the person was told besides the first answer."""
     await aldis.quiet()
     return [reply.content.text for reply in aldis.transport.sent if reply.chat == person.chat][1:]
 

@@ -81,7 +81,6 @@ def test_the_files_of_a_turn_are_the_last_ones_each_once() -> None:
 
 
 def people(*names: str) -> tuple[NamedPerson, ...]:
-    """Each with their name as their id."""
     return tuple(NamedPerson(name=name, person=PersonId(f"id of {name}")) for name in names)
 
 
@@ -114,9 +113,7 @@ def test_a_name_is_exact_and_the_longest() -> None:
 
 
 def test_whom_a_name_means() -> None:
-    """A name of two people mentions neither, the same person twice is one; in code a name is code. What cannot
-    stand in the bracket is left out there, so the model cannot write it: the name that it is shown counts as well.
-    """
+    """A name of two people mentions neither, one in code is code; what cannot stand in brackets is left out there."""
     one, other = NamedPerson(name="Alex", person=PersonId("1")), NamedPerson(name="Alex", person=PersonId("2"))
     assert find_mentions(Styled(text="@Alex"), (one, other)) == ()
     assert len(find_mentions(Styled(text="@Alex"), (one, one))) == 1

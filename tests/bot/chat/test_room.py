@@ -97,9 +97,7 @@ def _with_lines(offers: tuple[ToolOffer, ...]) -> tuple[ToolOffer, ...]:
 
 
 def test_tools_that_do_not_fit_are_deferred_whatever_is_asked() -> None:
-    """None is lost, the first stay in full, and no question changes the beginning of a request: a server at home
-    would compute everything behind it again.
-    """
+    """The first stay in full, and no question changes the beginning of a request, which a server keeps computed."""
     room = ContextRoom()
     offers = _with_lines(_offers("chart", "convert", "news", "translate", "weather"))
     room.on_refusal("m", 10 * OFFER_TOKENS.of(offers[0]))  # so that nearly three fit in full

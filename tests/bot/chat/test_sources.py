@@ -42,8 +42,6 @@ class Pages:
 
 @dataclass
 class Search:
-    """A tool that finds pages."""
-
     found: tuple[str, ...] = (GOOD,)
     spec = ToolSpec(name="web_search", description="Searches.", arguments=Words, label="pages")
 
@@ -54,8 +52,6 @@ class Search:
 
 @dataclass
 class Notes:
-    """A tool that reads what people trust Aldis with."""
-
     spec = ToolSpec(name="recall", description="Reads notes.", arguments=Words, label="private")
 
     async def run(self, arguments: Words, context: ToolContext) -> Result:

@@ -27,13 +27,11 @@ def shown(aldis: Harness) -> list[tuple[str, int | None]]:
 
 
 async def gated(aldis: Harness, text: str = "slow one", **more: Any) -> int:
-    """A question whose answer waits for the gate `slow`."""
     aldis.model.gates.setdefault("slow", asyncio.Event())
     return await aldis.deliver(message(text, **more))
 
 
 async def slowly(aldis: Harness, text: str = "slow one", **more: Any) -> int:
-    """The same, and the model was asked."""
     asked = await gated(aldis, text, **more)
     await aldis.asked(1)
     return asked
@@ -45,8 +43,6 @@ async def states(aldis: Harness) -> list[str]:
 
 
 async def come_to(aldis: Harness, *wanted: str) -> None:
-    """Wait until the outbox is in these states."""
-
     async def has_come() -> bool:
         return await states(aldis) == list(wanted)
 
@@ -188,7 +184,6 @@ def test_the_tool_that_began_last_is_shown() -> None:
 
 
 def marks(aldis: Harness) -> list[tuple[int, bool]]:
-    """The marks that were put and taken off, by message."""
     assert {mark[3] for mark in aldis.transport.reactions} <= {EMOJI}
     return [(mark[2], mark[4]) for mark in aldis.transport.reactions]
 

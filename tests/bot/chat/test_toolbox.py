@@ -42,8 +42,6 @@ ALICE = PersonId("alice")
 
 @dataclass
 class Tide:
-    """A source whose tools come and go."""
-
     here: list[Tool]
 
     @property
@@ -58,7 +56,6 @@ class Tide:
 
 
 def turn_of(person: PersonId = ALICE) -> Turn:
-    """A turn that a person has just begun."""
     message = replace(incoming(), author=person)
     return Turn(
         id=TurnId(1),
@@ -247,10 +244,7 @@ PLAIN_WORDS: tuple[tuple[str, str, dict[str, object] | None], ...] = (
 
 
 async def test_what_is_meant() -> None:
-    """Under the tool's own names; what is unclear stays as it was written, and nothing given is overwritten. Plain
-    words in the place of an object (`<<tool: words>>`) are the one text that the tool needs; of a tool that needs more
-    they are no call.
-    """
+    """What is unclear stays as written. Plain words (`<<tool: words>>`) are the one text that the tool needs."""
     options = {name: entry.options() for name, entry in CATALOG.items()}
     async with Http("test") as http, Fetcher("test") as fetcher:
         box = toolbox(SetClock(NOON), *build(options, alone(http, fetcher, idle_features())))

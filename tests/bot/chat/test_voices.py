@@ -41,7 +41,6 @@ def attaching(turn: Turn, *attachments: Attachment) -> Turn:
 
 
 def hearing(desk: Desk, transport: FakeTransport, speech: Speech, *, speaks: bool = False) -> Agent:
-    """The agent of a desk with ears, and a voice where it `speaks`."""
     attachments = AttachmentReader(transport, sandbox(), speech=speech)
     return replace(desk.agent, attachments=attachments, speech=speech if speaks else None)
 

@@ -54,8 +54,6 @@ def calls(*named: tuple[str, Mapping[str, object]], stop: Stop | None = None) ->
 
 @dataclass
 class Scripted:
-    """A provider that gives the completions of a script, in order, and remembers what it was asked."""
-
     script: list[Completion | ProviderError]
     requests: list[Request] = field(default_factory=list[Request])
     name: str = "scripted"
@@ -131,7 +129,6 @@ def settings_with(usual: Settings | None = None, **groups: Mapping[str, Any]) ->
 
 
 def turn_settings(*, max_rounds: int = 5, max_calls_per_round: int = 8, max_history_tokens: int = 16_000) -> Settings:
-    """The bounds of a turn, each of them small."""
     return settings_with(
         history={"max_tokens": max_history_tokens},
         llm={"max_output_tokens": 1000, "timeout_seconds": DEADLINE_SECONDS},
@@ -140,7 +137,6 @@ def turn_settings(*, max_rounds: int = 5, max_calls_per_round: int = 8, max_hist
 
 
 def unlimited(store: Store, clock: SetClock) -> Budget:
-    """A budget that nothing uses up."""
     return Budget(store, clock, BudgetSettings(), timezone="UTC")
 
 
@@ -153,7 +149,6 @@ def agent_of(
     secrets: Secrets | None = None,
     room: ContextRoom | None = None,
 ) -> Agent:
-    """An agent with small bounds, no secrets and nothing learnt, unless told otherwise."""
     models = Models(
         provider=provider,
         system="Be kind.",
@@ -210,7 +205,6 @@ class Desk:
         return claim
 
     async def loaded(self, text: str = "hello", chat: str | None = None, person: str = "alice") -> Turn:
-        """A new message, claimed and loaded."""
         place = chat or f"direct:{person}"
         await self.arrive(place)
         message = replace(incoming(text, self.arrivals, place), author=PersonId(person))
@@ -230,7 +224,6 @@ class Desk:
         return outcome
 
     async def kept(self, text: str = "hello", chat: str | None = None, person: str = "alice") -> Outcome:
-        """A whole turn, kept."""
         turn = await self.loaded(text, chat, person)
         outcome = await self.answer(turn)
         await self.turns.keep(turn, outcome)
@@ -239,5 +232,4 @@ class Desk:
 
 
 def contents(request: Request) -> Sequence[str]:
-    """The answers of tools in a request, in order."""
     return [answer.content for message in request.messages if message.role == "tool" for answer in message.answers]

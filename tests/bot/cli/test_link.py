@@ -18,15 +18,12 @@ from tests.waiting import WAIT_SECONDS
 
 
 async def scanned(link: Linking) -> str | None:
-    """What the command line does with a bridge that answers."""
     shown: dict[str, Any] = {"on_code": look._show, "on_trouble": lambda error: sys.stderr.write(f"{error}\n")}
     return await show_codes(partial(nullcontext, link), pause_seconds=0, **shown)
 
 
 async def test_a_code_that_is_not_scanned_is_replaced(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each is said to be new, and how it is done is said once. After some it is enough, also of a bridge that does not
-    come back: each code is a request to Signal's server.
-    """
+    """Each is said to be new, how it is done only once; after some it is enough, for each asks Signal's server."""
     async with SignalCli(accounts=[], link_seconds=0.01) as server:
         link = SignalCliLinking(server.url)
         assert await scanned(link) is None

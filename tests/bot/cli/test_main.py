@@ -26,16 +26,13 @@ def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def left(*arguments: str) -> int | str | None:
-    """The status with which the command leaves."""
     with pytest.raises(SystemExit) as exit_:
         cli.main(arguments)
     return exit_.value.code
 
 
 def test_what_cannot_be_begun(capsys: pytest.CaptureFixture[str]) -> None:
-    """Status 2, a line on standard error with what was meant where it comes close to that, and nothing is begun. Once
-    asks nothing that it cannot hear the answer to: `/forget` would, and nothing would be deleted.
-    """
+    """Status 2 and a line with what may have been meant; once asks nothing that it cannot hear the answer to."""
     for arguments, refusal in (
         ((), "usage: "),
         (("chat", "hello"), "usage: "),
@@ -124,8 +121,6 @@ def test_where_no_aldis_runs_its_verbs_say_so(capsys: pytest.CaptureFixture[str]
 
 
 def failing(failure: Exception) -> Callable[[], int]:
-    """A verb that fails like this."""
-
     def fail() -> int:
         raise failure
 
@@ -147,8 +142,6 @@ def test_what_the_operator_has_to_mend_is_a_line(capsys: pytest.CaptureFixture[s
 
 @dataclass
 class Page(Server):
-    """Whatever stands at the port of the health page."""
-
     text: str = ""
     status: int = 200
 
@@ -165,9 +158,7 @@ async def health(port: int, monkeypatch: pytest.MonkeyPatch, host: str = "127.0.
 async def test_the_health_of_a_running_aldis(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The page's JSON on standard output, well or not, without the machine's proxy; where it does not answer one line
-    for what is wrong, one for what to do, status 1; switched off, status 2.
-    """
+    """The page's JSON without the machine's proxy; what is wrong and what to do, status 1; switched off, status 2."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     for state, http_status, exit_status in (({"ok": True}, 200, 0), ({"ok": False}, 503, 1), ({}, 200, 1)):
         async with Page(text=json.dumps(state), status=http_status) as page:

@@ -38,7 +38,6 @@ from tests.waiting import eventually
 
 
 async def ask(aldis: Harness, text: str, **more: object) -> str:
-    """What is answered to a command."""
     before = len(aldis.transport.sent)
     await aldis.deliver(message(text, **more))  # pyright: ignore[reportArgumentType]
     await aldis.answered(before + 1)
@@ -100,9 +99,7 @@ async def test_a_command_has_names_in_four_languages(store: Store, clock: SetClo
 
 
 async def test_a_slip_of_the_fingers_does_nothing(store: Store, clock: SetClock) -> None:
-    """It is answered with the names that it resembles, an admin's to admins alone; nothing is gone. Not everything that
-    begins with a slash is a command; in a group one that Aldis does not know is another bot's, unless it is addressed.
-    """
+    """It is answered with names that it resembles; in a group an unknown command is another bot's unless addressed."""
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
         await aldis.process(message("Remember the tulip."))
         for written, meant in (("/forgt", "/forget"), ("/undoo", "/undo"), ("/hlep x", "/help"), ("/trus", "/trust")):
@@ -248,7 +245,6 @@ def pairing_harness(store: Store, clock: SetClock) -> AbstractAsyncContextManage
 
 
 async def knock(aldis: Harness, *people: Person) -> list[Reply]:
-    """What the admin is asked about these strangers, who each write twice."""
     before = len(aldis.transport.sent)
     for person in people:
         for _ in range(2):

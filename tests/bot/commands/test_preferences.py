@@ -24,13 +24,10 @@ PIRATE = "You are a pirate and say arr."
 # Persona
 
 SYSTEM = prompt.system("Aldis", "Be kind.")
-"""What a model is told where nobody has set anything."""
 
 
 async def test_a_persona_stands_beside_the_rules_and_goes_with_its_message(store: Store, clock: SetClock) -> None:
-    """In this conversation and no other, after a restart, too; what the operator says comes first. When its message is
-    deleted, or its timer has run, nothing of it is on the disk.
-    """
+    """In this conversation alone, after a restart, too; deleted with its message, nothing of it is on the disk."""
     async with app_harness(store, clock) as aldis:
         assert await ask(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
         assert await ask(aldis, f"/persona {PIRATE}") == plain(phrases.PERSONA_SET.text)
@@ -105,9 +102,7 @@ async def test_a_tool_that_is_switched_off_is_not_offered_and_its_calls_are_not_
 
 
 async def test_a_tool_is_known_by_what_people_call_it(store: Store, clock: SetClock) -> None:
-    """In their language, by a part of it, or by the name that models know; those that belong together are one; of
-    several that may be meant none is guessed.
-    """
+    """In their language, by a part of it, or by the name that models know; of several none is guessed."""
     names = ("web_search", "web_fetch", "get_weather", "predict", "resolve_prediction", "post_search")
     async with app_harness(store, clock, tools=tuple(Echo(name=name) for name in names)) as aldis:
         on = ["Web search", "Web pages", "Weather", "Predictions", "post_search"]
@@ -138,9 +133,7 @@ async def test_a_tool_is_known_by_what_people_call_it(store: Store, clock: SetCl
 
 
 async def test_aldis_speaks_the_language_that_people_write_or_choose(store: Store, clock: SetClock) -> None:
-    """The last one that was sure, kept over a restart; a word that could be any changes nothing. A chosen one stays
-    until it is left to the messages again.
-    """
+    """The last one that was sure, over a restart; a chosen one stays until it is left to the messages again."""
     async with app_harness(store, clock) as aldis:
         assert "working on anything" in await ask(aldis, "/stop")
         await aldis.process(message("Wie wird das Wetter morgen in Berlin?"))
@@ -162,9 +155,7 @@ async def test_aldis_speaks_the_language_that_people_write_or_choose(store: Stor
 
 
 async def test_admins_say_when_aldis_speaks_up_in_a_group(store: Store, clock: SetClock) -> None:
-    """Nobody else; in a direct conversation there is nothing to say. In a pause only commands are answered, which is
-    said once; what came meanwhile stays unanswered, also after a restart.
-    """
+    """In a pause only commands are answered, which is said once; what came meanwhile stays unanswered."""
     bob: dict[str, Any] = {"group": GROUP, "author": BOB}
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
         await aldis.process(message("/always on", group=GROUP, author=ALICE))

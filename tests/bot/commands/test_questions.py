@@ -36,9 +36,7 @@ async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetC
 
 
 async def test_retry_answers_again_in_the_place_of_the_answer(store: Store, clock: SetClock) -> None:
-    """The newest question once more, with the same words; the old answer is edited, and is not in the history twice.
-    The words of the last question that failed are kept for that, until something else has been answered.
-    """
+    """The newest question, with the same words, and the old answer is edited; also the last one that failed."""
     async with app_harness(store, clock) as aldis:
         aldis.model.script += [says("Perhaps."), says("Surely.")]
         await aldis.process(message("Will it rain?"))
@@ -104,9 +102,7 @@ async def test_what_is_asked_again_is_as_trusted_as_it_was(store: Store, clock: 
 
 
 async def test_undo_takes_the_last_question_and_its_answer_out(store: Store, clock: SetClock) -> None:
-    """The answer is deleted in the chat, the person hears what it was; once more takes the one before. What is under
-    way stops without a word of its own.
-    """
+    """The person hears what it was; once more takes the one before. What is under way stops without a word."""
     async with app_harness(store, clock) as aldis:
         await aldis.process(message("I like tulips."))
         await aldis.process(message("I like roses."))
@@ -133,9 +129,7 @@ async def test_undo_takes_the_last_question_and_its_answer_out(store: Store, clo
 
 
 async def test_an_edit_gives_no_command(store: Store, clock: SetClock) -> None:
-    """Its author reads so. What was made of the former words goes all the same: their answer, what they planned, and
-    what is under way. In a group a command for another bot is no business of Aldis.
-    """
+    """Its author reads so; what was made of the former words goes. A command for another bot is none of Aldis's."""
     async with app_harness(store, clock) as aldis:
 
         async def edited(text: str, sent_at: int, group: str | None = None) -> list[str]:
@@ -179,9 +173,7 @@ async def test_edited_commands_are_no_more_than_messages(store: Store, clock: Se
 
 @pytest.mark.parametrize("is_question", [False, True])
 async def test_an_edit_to_yes_allows_nothing(store: Store, clock: SetClock, is_question: bool) -> None:
-    """It may be about something else that was asked before, or be the question itself, which is taken back by it: a yes
-    is a message, or a thumb on the question.
-    """
+    """It may be about something else, or be the question itself: a yes is a message, or a thumb on the question."""
     look, post = Echo(name="look"), Echo(name="post", effects="once")
     async with app_harness(store, clock, tools=(look, post)) as aldis:
         aldis.model.script = [calls(("look", {"word": "page"})), calls(("post", {"word": "x"}))]

@@ -43,7 +43,6 @@ async def examined(
     asks_models: bool = False,
     clock: Clock | None = None,
 ) -> tuple[Finding, ...]:
-    """What the doctor finds, with the product's own parts; the bridge is away unless `given` names one."""
     usual = {"SIGNAL__URL": "http://127.0.0.1:9", "STORE__PATH": str(folder / "aldis.db"), "WEB__PORT": "0"}
     wanted = load_settings({**usual, **given}, env_file=None)
     tool_deps = alone(Http("Aldis-test"), Fetcher("Aldis-test"), idle_features())
@@ -53,8 +52,6 @@ async def examined(
 
 @dataclass
 class Practice:
-    """A doctor with a bridge, a model and a place for a store."""
-
     signal: SignalCli
     model: AnthropicServer
     path: Path
@@ -77,16 +74,12 @@ async def practice(path: Path) -> AsyncGenerator[Practice]:
 
 
 def about(findings: tuple[Finding, ...], *words: str) -> Finding:
-    """The one finding in which all these words stand."""
     [found] = [finding for finding in findings if all(word in finding.what for word in words)]
     return found
 
 
 async def test_everything_is_well(practice: Practice) -> None:
-    """Nothing but the machine's own SQLite and the way over HTTP is worth a word; status 0; no store is made by it.
-
-    No key is printed, nothing is sent, and no model is asked.
-    """
+    """Status 0, and no store is made by it. No key is printed, nothing is sent, and no model is asked."""
     practice.given = {
         "ACCESS__GROUPS": GROUP,
         "ACCESS__ADMINS": BOB.number or "",
@@ -247,8 +240,6 @@ async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
 
 @dataclass
 class Page(Server):
-    """A health page."""
-
     answer: web.Response = field(default_factory=web.Response)
 
     def respond(self, seen: Seen, request: web.Request) -> web.Response:
@@ -336,10 +327,7 @@ TAKEN: tuple[dict[str, str], ...] = (
 
 
 def test_who_reaches_the_pages() -> None:
-    """Others without a second factor are refused at the start; this machine alone is well.
-
-    A container listens on every address, and compose publishes it to the machine alone.
-    """
+    """Others without a second factor are refused at the start; this machine alone, or a container's own, is well."""
     port = {"WEB__ADMIN_PORT": "8789"}
     for given, words in REFUSED:
         with pytest.raises(ConfigError, match=words):

@@ -23,9 +23,7 @@ KEY = "test-key"
 
 
 def wrong(findings: tuple[Finding, ...]) -> list[str]:
-    """What is wrong, each with what to do, but for the bridge, what only a missing bridge leaves open, and what stands
-    in the environment of the tests.
-    """
+    """What is wrong with what to do, but for the bridge, what it leaves open, and what the tests' machine lacks."""
     passed = ("bridge:", "access:", "ACCESS__", "SQLite", "network: HTTP", "settings: not read")
     return [
         f"{finding.what} -> {finding.advice}"

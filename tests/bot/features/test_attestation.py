@@ -27,7 +27,6 @@ WORD = "violet-2718-otter"
 
 @pytest.fixture
 def socket(tmp_path: Path) -> Path:
-    """Where a guest agent listens, or would."""
     return tmp_path / "dstack.sock"
 
 

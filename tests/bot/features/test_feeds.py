@@ -276,7 +276,6 @@ async def note(store: Store, feed: Feed, *, trouble: str, read: bool = False) ->
 
 
 async def read(room: Newsroom, path: str = "/feed", known: Feed | None = None, *, base: str | None = None) -> Reading:
-    """What comes of asking for a feed of the site that is new, or known like this."""
     nothing: dict[str, Any] = dict.fromkeys(("etag", "last_modified", "due_at", "read_at", "trouble"))
     url = (base or room.site.url) + path
     new = Feed(id=1, given=url, is_set=False, url=url, title="", **nothing)

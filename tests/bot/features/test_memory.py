@@ -30,7 +30,6 @@ async def learn(aldis: Harness, fact: str = FACT, **more: Any) -> None:
 
 
 def seen(aldis: Harness) -> str:
-    """Everything in the last request."""
     return repr(aldis.model.requests[-1].messages)
 
 

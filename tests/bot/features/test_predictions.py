@@ -29,7 +29,6 @@ WORDS = "canary-4711 sings"
 
 
 def haven(store: Store, clock: SetClock) -> AbstractAsyncContextManager[Harness]:
-    """Aldis, where people predict."""
     return app_harness(store, clock, tools=prediction_tools(store, clock))
 
 
@@ -42,7 +41,6 @@ def resolving(number: int = 1, outcome: str = "came_true") -> Any:
 
 
 async def answer(aldis: Harness, completion: Any, **more: Any) -> Mapping[str, Any]:
-    """What the tools answer to a model that asks for this when somebody writes."""
     aldis.model.script = [completion, says("Done.")]
     predicted = f"Aldis, I predict that {WORDS}, with 0.8 by 2026-12-31"
     asked = f"{predicted}; of my predictions 1, 2, 3 and {2**63} each came true, or is struck"
@@ -51,7 +49,6 @@ async def answer(aldis: Harness, completion: Any, **more: Any) -> Mapping[str, A
 
 
 async def found(aldis: Harness, **more: Any) -> list[Mapping[str, Any]]:
-    """What somebody has listed to them."""
     listed = await answer(aldis, calls(("list_predictions", {"status": "all"})), **more)
     return listed["untrusted_data"]["predictions"]
 

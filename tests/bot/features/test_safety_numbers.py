@@ -57,7 +57,6 @@ def identity(person: Person, number: int = 1, *, is_trusted: bool = True) -> Ide
 
 @asynccontextmanager
 async def locked(store: Store, clock: SetClock, **more: Any) -> AsyncGenerator[tuple[Harness, Locks]]:
-    """Aldis with Bob as an admin; everybody may write and has written."""
     transport = Locks(
         known_identities=[identity(person) for person in (ALICE, BOB, CAROL)],
         known_contacts=tuple(
@@ -73,7 +72,6 @@ async def locked(store: Store, clock: SetClock, **more: Any) -> AsyncGenerator[t
 
 
 async def greet(aldis: Harness, *people: Person) -> None:
-    """Let people write, and be answered."""
     for person in people:
         before = len(aldis.transport.sent)
         await aldis.deliver(message("hi", author=person))
@@ -93,7 +91,6 @@ async def held(aldis: Harness) -> int:
 
 
 async def hold(aldis: Harness, transport: Locks, person: Person, text: str = "and now?") -> None:
-    """Give the person a new key and let them ask."""
     transport.change(person)
     await aldis.deliver(message(text, author=person))
     await eventually_held(aldis, 1)

@@ -23,7 +23,6 @@ SMALL = HistorySettings(max_turns=4, max_tokens=10_000)
 
 
 async def talk(aldis: Harness, *words: str, **more: Any) -> list[int]:
-    """One question after the other, each answered; gives the times under which they are known."""
     sent: list[int] = []
     for text in words:
         before = len(aldis.transport.sent)
@@ -171,9 +170,7 @@ async def test_new_begins_afresh(store: Store, clock: SetClock) -> None:
 async def test_what_does_not_fit_a_small_model_is_summed_up_within_its_window(
     store: Store, clock: SetClock, words: str
 ) -> None:
-    """The window that is set is far larger: without a summary the model would forget what no request has room for. What
-    it is given to sum up fits as well, for some servers cut off the rest without a word.
-    """
+    """What it is given to sum up fits as well, for some servers cut off the rest without a word."""
     async with app_harness(store, clock, window=HistorySettings()) as aldis:
         refusal = ContextTooLong("too long", provider="scripted")
         refusal.window_tokens = 4096

@@ -171,9 +171,7 @@ def ranges(content: Styled) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("rows", [STYLES, BLOCKS, TABLES, LINKS, TEXT, SCRIPTS])
 def test_markdown_as_signal_shows_it(rows: list[Row]) -> None:
-    """Each marker becomes its style, on whole characters; blocks keep the author's lines; a narrow table is aligned,
-    any other a block for each row; an address is shown once, as written; what is no marker comes out as it went in.
-    """
+    """Each marker becomes its style, on whole characters; what is no marker comes out as it went in."""
     found = [(name, (content := styled(markdown)).text, ranges(content)) for name, markdown, _, _ in rows]
     assert found == [(name, text, expected) for name, _, text, expected in rows]
 

@@ -67,9 +67,7 @@ CHARACTERS = (  # accents, emoji, flags, variants, kana, jamo, Indic conjuncts, 
 
 
 def test_no_character_is_cut() -> None:
-    """It has borders at its two ends only, also beside others of its kind; nothing joins a line end, and a space joins
-    nothing before it.
-    """
+    """It has borders at its two ends only; nothing joins a line end, and a space joins nothing before it."""
     for character in CHARACTERS:
         text, whole = f"x{character}{character} y", len(character)
         found = [index for index, mark in enumerate(borders(text)) if mark]
@@ -79,9 +77,7 @@ def test_no_character_is_cut() -> None:
 
 
 def test_signs_that_are_not_looked_up_join_nothing() -> None:
-    """Each sign of the first 12,288 has the borders that the library gives it, beside itself, a letter and a bullet:
-    those that are taken for characters of their own are.
-    """
+    """Each of the first 12,288 has the borders that the library gives it, beside itself, a letter and a bullet."""
     signs = [chr(point) for point in range(0x3000) if chr(point) != "\r"]
     for text in (side for sign in signs for side in (sign + sign, f"a{sign}é", f"•{sign}→")):
         ends = set(accumulate(map(len, iter_graphemes(text)), initial=0))

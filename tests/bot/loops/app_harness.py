@@ -54,8 +54,6 @@ FIRST = int(NOON.timestamp() * 1000)
 
 @dataclass
 class HarnessTransport(FakeTransport):
-    """A fake transport whose envelopes are frames of signal-cli."""
-
     account: str = ALDIS.uuid
     known_groups: tuple[Group, ...] = (Group(id=GROUP, name="", members=frozenset(), is_complete=False),)
 
@@ -94,8 +92,6 @@ class FakeModel(Scripted):
 
 @dataclass
 class Harness:
-    """Everything that runs, and the means to wait for it."""
-
     store: Store
     clock: SetClock
     transport: HarnessTransport
@@ -109,7 +105,6 @@ class Harness:
     reminder_scheduler: ReminderScheduler
     """Not run: a story lets it look when it is time."""
     summaries: Summaries
-    """Likewise."""
     sender: Sender
     identities: SafetyNumbers
     checkups: Checkups
@@ -128,23 +123,19 @@ class Harness:
         return sent_at
 
     async def answered(self, count: int) -> list[Reply]:
-        """Wait until so many replies went out, each revision by itself."""
         await self.transport.until(lambda: len(self.transport.sent) >= count)
         return self.transport.sent
 
     async def held(self, word: str, frame: Frame | None = None) -> asyncio.Event:
-        """Let a question with this word arrive, and wait until the model holds it; gives the gate."""
         gate = self.model.gates[word] = asyncio.Event()
         await self.deliver(frame or message(word))
         await self.until(lambda: any(word in asked for asked in self.model.asked))
         return gate
 
     async def asked(self, count: int) -> None:
-        """Wait until the model was asked so often."""
         await self.until(lambda: len(self.model.asked) >= count)
 
     async def quiet(self) -> None:
-        """Wait until nothing is under way."""
         await self.quiet_but(0)
 
     async def quiet_but(self, count: int) -> None:
@@ -162,7 +153,6 @@ class Harness:
         return await self.store.read(lambda repos: repos.inbox.backlog().items + repos.outbox.backlog().items)
 
     async def count(self, statement: str) -> int:
-        """A number out of the database."""
         [(number,)] = await self.store.read(lambda repos: repos.inbox.rows(statement))
         return number
 

@@ -12,19 +12,16 @@ from tests.bot.loops.app_harness import Harness, app_harness
 
 @pytest.fixture
 def look() -> Echo:
-    """Brings words from outside."""
     return Echo(name="look")
 
 
 @pytest.fixture
 def post() -> Echo:
-    """Does something."""
     return Echo(name="post", effects="once")
 
 
 @pytest.fixture
 def plan() -> Echo:
-    """Does something else."""
     return Echo(name="plan", effects="once")
 
 

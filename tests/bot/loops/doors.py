@@ -54,13 +54,11 @@ class Door:
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[asyncio.Task[None]]:
-        """The loop, until the end of the block."""
         async with running(self.intake.run()) as task:
             yield task
         await self.intake.aclose()
 
     async def rows(self, columns: str) -> list[tuple[Any, ...]]:
-        """These columns of every row of the inbox."""
         query = f"SELECT {columns} FROM inbox ORDER BY id"
         return await self.store.read(lambda repos: repos.inbox.rows(query))
 

@@ -69,9 +69,7 @@ class FakeTransport:
     reactions: list[tuple[ChatId, PersonId, SentId, str, bool]] = field(
         default_factory=list[tuple[ChatId, PersonId, SentId, str, bool]]
     )
-    """Chat, author and time of the message, the emoji, and whether it was taken off."""
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    """What the bridge has, by the id of the attachment."""
     fetched: int = 0
     """How many of them were fetched, each time counted."""
     discarded: list[str] = field(default_factory=list[str])
@@ -82,7 +80,6 @@ class FakeTransport:
     known_release: Release | None = None
     challenge: str | None = None
     linked: bool | Exception = True
-    """What the bridge says of the account, or how asking it fails."""
     known_groups: tuple[Group, ...] = ()
     """The groups that it has left."""
     known_invitations: list[Group] = field(default_factory=list[Group])
@@ -96,14 +93,12 @@ class FakeTransport:
     missed: deque[PersonId] = field(default_factory=deque[PersonId])
     known_identities: list[Identity] = field(default_factory=list[Identity])
     trusted: list[PersonId] = field(default_factory=list[PersonId])
-    """Whose key was trusted."""
     captchas: list[str] = field(default_factory=list[str])
     refuses: Exception | None = None
     """How trusting and handing in a captcha fails."""
     takes_long_texts: bool = True
     """Whether what is longer than a message can hold goes out as its attachment; else it is refused like a file."""
     gate: asyncio.Event | None = None
-    """Holds sends back until it is set."""
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 

@@ -19,7 +19,6 @@ OFFER = "✅ (always, for post when you ask here)"
 
 
 def tools(**more: Any) -> tuple[Echo, Echo]:
-    """One that brings words from outside, and one that may be allowed for good."""
     given: dict[str, Any] = {"name": "post", "effects": "once", "cost_usd": Decimal(0)}
     post = Echo(**(given | more))
     return Echo(name="look"), post
@@ -27,12 +26,10 @@ def tools(**more: Any) -> tuple[Echo, Echo]:
 
 @pytest.fixture
 def post() -> Echo:
-    """One that costs nothing, so that it may be allowed for good."""
     return tools()[1]
 
 
 async def poisoned(aldis: Harness, *script: Any, **more: Any) -> str:
-    """A page is read, and wants something done; gives what the person hears."""
     aldis.model.script = [calls(("look", {"word": "page"})), *script, says("Very well.")]
     heard = await ask(aldis, "Aldis, read the page.", **more)
     await aldis.quiet_but(1 if heard.startswith("May I") else 0)

@@ -15,7 +15,6 @@ QUESTION = FIRST + 1
 
 
 def tools() -> tuple[Echo, Echo]:
-    """One that brings words from outside, and one that does something."""
     return Echo(name="look"), Echo(name="post", effects="once")
 
 
@@ -103,9 +102,7 @@ async def test_a_yes_to_something_else_is_no_yes(aldis: Harness, post: Echo) -> 
 
 @pytest.mark.parametrize("emoji", ["👍", "👎"])
 async def test_nobody_elses_word_counts(store: Store, clock: SetClock, emoji: str) -> None:
-    """In a group only who asked, or an admin, and to the question: phones choose the times of their messages, and so
-    another can be called as the question is.
-    """
+    """In a group only who asked, or an admin, and to the question: another message can be called as it is."""
     look, post = tools()
     async with app_harness(store, clock, tools=(look, post), admins=frozenset({CAROL.uuid})) as aldis:
         await asked_whether(aldis, group=GROUP)

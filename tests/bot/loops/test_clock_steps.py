@@ -27,7 +27,6 @@ STEPS = (-20 * MINUTE, -3 * DAY, HOUR, 3 * DAY)
 
 
 async def passes(aldis: Harness, seconds: float) -> None:
-    """Let time pass, with the loops looking now and then, as they do."""
     for _ in range(4):
         aldis.clock.move(seconds / 4)
         await aldis.maintenance.expire()
@@ -35,7 +34,6 @@ async def passes(aldis: Harness, seconds: float) -> None:
 
 
 async def set_clock(aldis: Harness, seconds: float) -> None:
-    """Set the clock, and let the loops see it."""
     aldis.clock.step(seconds)
     await aldis.maintenance.expire()
 
@@ -45,9 +43,7 @@ async def set_clock(aldis: Harness, seconds: float) -> None:
 
 @pytest.mark.parametrize("seconds", STEPS)
 async def test_what_was_refused_does_not_wait_for_the_old_time(store: Store, clock: SetClock, seconds: float) -> None:
-    """It goes out after its pause, whatever the clock shows by then. A step is followed once: where the process begins
-    anew meanwhile, the next one goes by the new time at once, and moves no deadline a second time.
-    """
+    """It goes out after its pause. A step is followed once, also where the process begins anew meanwhile."""
     async with app_harness(store, clock) as aldis:
         await aldis.maintenance.recover()
         aldis.transport.sends = [NotSent("busy"), NotSent("busy")]
@@ -73,9 +69,7 @@ async def test_what_was_refused_does_not_wait_for_the_old_time(store: Store, clo
 
 @pytest.mark.parametrize("seconds", STEPS)
 async def test_what_waits_for_an_answer_waits_as_long_as_ever(store: Store, clock: SetClock, seconds: float) -> None:
-    """A send in doubt for its proof: not shorter, or people see it twice; not longer, or they wait. A question for its
-    yes: after ten minutes no reply counts as a no.
-    """
+    """A send in doubt for its proof, or people see it twice; a question for its yes, which no reply makes a no."""
     tools = Echo(name="look"), Echo(name="post", effects="once")
     async with app_harness(store, clock, tools=tools) as aldis:
         aldis.transport.sends = [SendUnknown("silence")]

@@ -18,11 +18,9 @@ from tests.store.test_machine import limit_pages
 USED_UP = phrases.budget_used_up("person", "day", renews=True)
 
 CENT = "0.01"
-"""What a completion of the scripted model costs."""
 
 
 async def spent_by(aldis: Harness, person: str) -> str:
-    """What was spent for a person on this day."""
     now = periods(aldis.clock.now(), "UTC")
     [day, *_] = await aldis.store.read(lambda repos: repos.ledger.totals(person, None, now))
     return format(day.cost_usd.normalize(), "f")

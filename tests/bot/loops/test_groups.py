@@ -34,19 +34,16 @@ from tests.waiting import eventually_found
 
 
 def question(request: Request) -> str:
-    """What the model was asked."""
     return next(said.text for said in reversed(request.messages) if said.role == "user")
 
 
 async def talked(aldis: Harness, *texts: str, **more: Any) -> list[int]:
-    """Bob says this to the others, and it is noted."""
     said = [await aldis.deliver(message(text, author=BOB, group=GROUP, **more)) for text in texts]
     await aldis.quiet()
     return said
 
 
 async def asked(aldis: Harness, text: str = "Aldis, what do you think?", **more: Any) -> str:
-    """Alice asks; what the model was asked in the end."""
     await aldis.process(message(text, group=GROUP, **more))
     return question(aldis.model.requests[-1])
 

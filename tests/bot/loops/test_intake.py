@@ -84,9 +84,7 @@ async def test_nothing_is_made_of_a_burst_before_all_of_it_is_stored(store: Stor
 
 
 async def test_what_is_not_answered_is_counted_for_a_reason(store: Store, clock: SetClock) -> None:
-    """What may not come in leaves not a byte in the store, and a second delivery changes nothing. Read means that it
-    will be answered: group talk gets no receipt.
-    """
+    """It leaves not a byte in the store. Read means that it will be answered: group talk gets no receipt."""
     dropped = [
         envelope(author="mallory"),
         envelope(author=None),
@@ -112,9 +110,7 @@ async def test_what_is_not_answered_is_counted_for_a_reason(store: Store, clock:
 async def test_whatever_ends_a_stream_the_next_is_opened(
     store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A clean close, cuts, a full disk and a bug: Aldis listens again, and closed what it left. The log has one line
-    of an outage, however often the stream is opened in vain.
-    """
+    """A clean close, cuts, a full disk and a bug; the log has one line of an outage, however long it is."""
     refused: list[Exception] = [Disconnected("refused")] * 20
     ends = [[], *([end] for end in (StoreFull("full"), ValueError("a bug"), *refused))]
     door = Door(store, clock, FakeTransport(streams=[*ends, [envelope("hi", 5)]]))
@@ -137,7 +133,6 @@ async def test_a_bridge_that_will_never_work_ends_the_loop(store: Store, clock: 
 
 
 def commits_of(store: Store) -> list[int]:
-    """How many units of work each commit of the store holds, from now on."""
     counts: list[int] = []
     transaction = store.transaction
 
@@ -166,10 +161,7 @@ async def test_receipts_are_written_down_with_what_comes_with_them(store: Store,
 async def test_one_that_fails_takes_no_other_along(
     store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture, kind: Kind, written: list[int]
 ) -> None:
-    """A bug over one envelope of several: the others are confirmed, and nothing of it is logged.
-
-    A message is written down before it is read, so that the worker can say that it failed.
-    """
+    """The others are confirmed, nothing of it is logged; it is written down first, so that the worker can say so."""
 
     class Stumbling(FakeTransport):
         def event(self, envelope: Envelope) -> Event | None:

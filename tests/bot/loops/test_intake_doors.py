@@ -28,7 +28,6 @@ async def refusals(door: Door) -> list[str | None]:
 
 
 async def names_kept(door: Door) -> list[tuple[str | None, str | None]]:
-    """Author and number of every envelope in the inbox, conversation by conversation."""
     return [(each.author, each.number) for each in await door.kept()]
 
 
@@ -164,9 +163,7 @@ async def test_a_listed_number_belongs_to_who_came_with_it_first(
 
 
 async def test_the_account_is_the_person_whatever_its_number(store: Store, clock: SetClock) -> None:
-    """Who hides or changes a listed number stays who they are, and what is written down says so. In a group another
-    account with it is heard, too, but the number that makes an admin is taken off its envelope.
-    """
+    """Who hides or changes a listed number stays who they are; in a group another with it is heard, but no admin."""
     door = Door(store, clock, allowed=access(admins=(NUMBER,)))
     await door.take(called("alice", 1), called("alice", 2, number=None), called("alice", 3, number="+15550109999"))
     await door.take(called("mallory", 4, chat="group:G"))

@@ -108,7 +108,6 @@ def group(id_: str, *people: str, is_complete: bool = True) -> Group:
 
 
 async def sent_in_doubt(store: Store, clock: SetClock) -> None:
-    """It is not known what became of a send to the group G, and Alice confirms what may be that."""
     await store.transaction(lambda repos: doubted(repos, "group:G"))
     clock.move(1)
     await store.transaction(lambda repos: prove(repos, "direct:alice", clock.now()))

@@ -46,9 +46,7 @@ async def club(where: Path, *, command: str = sys.executable) -> AsyncGenerator[
 async def test_a_tool_of_a_server_is_asked_for_and_its_picture_is_sent(
     store: Store, clock: SetClock, tmp_path: Path
 ) -> None:
-    """It is listed and can be switched off; what is not marked as only reading waits for a thumb, and then happens
-    once; the words are data to the model, the picture goes to the person.
-    """
+    """It can be switched off; what is not marked as only reading waits for a thumb, and then happens once."""
     async with club(tmp_path / "pid") as source, app_harness(store, clock, tools=(Echo(),), sources=(source,)) as aldis:
         listed = await ask(aldis, "/tools")
         assert listed.splitlines() == [
@@ -83,9 +81,7 @@ async def test_a_tool_of_a_server_is_asked_for_and_its_picture_is_sent(
 async def test_a_server_that_is_down_is_named_and_its_tools_stay_switched_off(
     store: Store, clock: SetClock, tmp_path: Path
 ) -> None:
-    """`/tools` says which server does not answer; questions are answered all the same, and what was switched off when
-    it was there can be switched on again.
-    """
+    """Questions are answered all the same, and what was switched off when it was there can be switched on again."""
     async with club(tmp_path / "pid") as source, app_harness(store, clock, sources=(source,)) as aldis:
         await ask(aldis, "/tools off club_post")
     absent = club(tmp_path / "pid", command="/nonexistent/mcp")

@@ -13,14 +13,12 @@ from tests.servers.envelopes import BOB, GROUP, Frame, attachment, delete, messa
 
 
 def file(aldis: Harness, data: bytes, **more: Any) -> Frame:
-    """A file that the bridge has, as it stands in a frame."""
     frame = attachment(size_bytes=len(data)) | more
     aldis.transport.files[frame["id"]] = data
     return frame
 
 
 def asked(request: Request) -> UserMessage:
-    """The question of a request."""
     return next(said for said in reversed(request.messages) if isinstance(said, UserMessage))
 
 

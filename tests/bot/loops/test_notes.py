@@ -26,8 +26,6 @@ OWN = AccessList(persons=frozenset(), groups=frozenset(), note_to_self=True)
 
 @dataclass
 class Desk(FakeTransport):
-    """A fake transport whose envelopes are frames of signal-cli."""
-
     reader: FrameReader = field(default_factory=lambda: FrameReader(OWN_ACCOUNT, "Aldis", takes_notes=True))
 
     def event(self, envelope: Envelope) -> Event | None:
@@ -36,26 +34,21 @@ class Desk(FakeTransport):
 
 @dataclass
 class Owner(Door):
-    """The owner of the account, with an intake between their phone and a store."""
-
     transport: Desk = field(default_factory=Desk)  # pyright: ignore[reportIncompatibleVariableOverride]
     allowed: AccessList = OWN
     pairing: Pairing | None = field(default_factory=Pairing)
 
     async def bring(self, *frames: Frame) -> None:
-        """Takes what these frames hold, one after the other."""
         for frame in frames:
             envelope = self.transport.reader.envelope(json.dumps(frame))
             assert envelope is not None
             await self.take(envelope)
 
     async def words(self) -> list[str]:
-        """The words of everything in the inbox."""
         items = [self.transport.event(one) for one in await self.kept()]
         return [getattr(getattr(item, "message", item), "text", type(item).__name__) for item in items]
 
     async def sending(self, text: str) -> OutboxItem:
-        """The sender has begun to send an answer to the owner."""
         conversation = await self.store.conversation(ALDIS.chat, now=self.clock.now())
         reply = dump_value(Reply(chat=ChatId(ALDIS.chat), content=Styled(text=text)))
 
@@ -117,9 +110,7 @@ async def test_a_stranger_leaves_no_file(store: Store, clock: SetClock) -> None:
 
 
 async def test_an_answer_that_comes_back_is_no_question(store: Store, clock: SetClock) -> None:
-    """Known by its time, also after a restart; before that, and in doubt after a crash, by its words, which proves
-    that it went out.
-    """
+    """Known by its time, also after a restart; in doubt after a crash by its words, which proves that it went out."""
     item = await Owner(store, clock).sending("In April.")
     await store.transaction(lambda repos: repos.outbox.mark_sent(item.id, 1234, now=clock.now()))
     again, at = Owner(store, clock), int(clock.now().timestamp() * 1000)

@@ -25,7 +25,6 @@ def wanted(tool: str, word: str) -> Any:
 
 
 async def asked(aldis: Harness, tool: str = "post", word: str = "at 18:00", **more: Any) -> int:
-    """A page wants something done; gives what Signal calls the question."""
     aldis.model.script = [calls(("look", {"word": "page"})), wanted(tool, word), says("Done.")]
     assert (await ask(aldis, "Aldis, read the page.", **more)).startswith(f"May I use {tool}?")
     aldis.model.script = []
@@ -33,7 +32,6 @@ async def asked(aldis: Harness, tool: str = "post", word: str = "at 18:00", **mo
 
 
 async def agree(aldis: Harness, question: int, *, still_open: int = 0, **more: Any) -> None:
-    """Put a thumb on a question; so many are open afterwards."""
     await aldis.deliver(reaction("👍", question, **more))
     await aldis.quiet_but(still_open)
 
@@ -66,9 +64,7 @@ async def test_unrelated_talk_leaves_it_open(aldis: Harness, post: Echo, group: 
 
 @pytest.mark.parametrize("group", [None, GROUP])
 async def test_it_can_be_amended(aldis: Harness, post: Echo, group: str | None) -> None:
-    """The person quotes it and wants it otherwise: it is asked once more, the old question is over, and nothing is done
-    without a yes to the new one.
-    """
+    """The person quotes it and wants it otherwise: it is asked once more, and nothing is done without a yes to that."""
     first = await asked(aldis, group=group)
     aldis.model.script = [wanted("post", "at 19:00"), says("Done.")]
     quote = quote_of(ALDIS, first, "May I use post?")
@@ -147,9 +143,7 @@ async def test_of_two_open_questions_a_word_alone_means_none(
 async def test_no_yes_to_something_else_is_one_to_what_a_page_wants(
     aldis: Harness, post: Echo, clock: SetClock, group: str | None, said: str, words: str
 ) -> None:
-    """A model that obeys the page says something behind the question, whatever it is: the word to that shows what is
-    open once more, and only the next one counts. No model is asked what it may mean.
-    """
+    """The word to what a model said behind the question shows what is open once more; only the next one counts."""
     await asked(aldis, group=group)
     clock.move(2)
     aldis.model.script = [says(said)]
@@ -169,7 +163,6 @@ async def test_no_yes_to_something_else_is_one_to_what_a_page_wants(
 
 
 def asking() -> Echo:
-    """A tool that asks before each call, because its author wants it."""
     return Echo(name="post", effects="once", flags={"approval": "always"})
 
 

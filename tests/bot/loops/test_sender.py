@@ -51,7 +51,6 @@ def phrase(name: str, language: Language) -> str:
 
 
 async def say(store: Store, *texts: str, chat: str = "direct:alice", **more: Any) -> None:
-    """Put these into the outbox; `more` are fields of the replies."""
     conversation = await store.conversation(chat, now=NOON)
 
     def put(repos: Repositories) -> None:
@@ -69,8 +68,6 @@ async def states(store: Store) -> list[str]:
 
 
 async def come_to(store: Store, *wanted: str) -> None:
-    """Wait until the outbox is in these states."""
-
     async def has_come() -> bool:
         return await states(store) == list(wanted)
 
@@ -78,7 +75,6 @@ async def come_to(store: Store, *wanted: str) -> None:
 
 
 def due(store: Store, clock: SetClock, seconds: float) -> None:
-    """Time passes, and the sender looks."""
     clock.move(seconds)
     store.wakeups["outbox"].set()
 
@@ -167,9 +163,7 @@ async def test_a_send_in_doubt_waits_while_its_proof_cannot_come(store: Store, c
 
 
 async def test_a_send_that_stays_unknown_is_given_up(store: Store, clock: SetClock) -> None:
-    """Nor after a bug, which may have let it go out: after some repetitions, and a last wait for a receipt, it is dead
-    and the next part goes out, with a notice.
-    """
+    """After some repetitions, and a last wait for a receipt, it is dead and the next part goes out, with a notice."""
     transport = FakeTransport(sends=[ValueError("a bug"), *[SendUnknown("silence")] * MAX_RESENDS])
     await say(store, "one", "two")
     async with running(sender_of(transport, store, clock).run()):
@@ -250,9 +244,7 @@ FILES_NOT_SENT = phrases.FILES_NOT_SENT.text
 
 
 async def test_the_words_do_not_wait_for_a_file_that_is_refused(store: Store, clock: SetClock) -> None:
-    """They go out at once, without it; then a sentence says so, and what stands behind follows. A file alone leaves
-    the sentence.
-    """
+    """They go out at once; then a sentence says so, and what stands behind follows. A file alone leaves it."""
     too_large = NotUploaded("too large", is_final=True)
     transport = FakeTransport(sends=[too_large, lambda: SentId(7), lambda: SentId(8), too_large])
     await say(store, "here it is", files=(PICTURE,))

@@ -68,8 +68,6 @@ class Looking:
 
 @dataclass
 class Scene:
-    """A conversation with every tool, and all that may have happened outside of it."""
-
     port: Harness
     search: Looking
     draw: Echo
@@ -90,7 +88,6 @@ class Scene:
             await ask(self.port, command, group=self.group)
 
     async def effects(self) -> list[object]:
-        """Everything that happened."""
         kept = [
             await self.port.count(f"SELECT count(*) FROM {table}") for table in ("facts", "reminders", "predictions")
         ]
@@ -191,9 +188,7 @@ def some_of_everything() -> list[Any]:
 async def test_nothing_happens_without_a_yes(
     store: Store, clock: SetClock, source: str, effect: str, place: str, turns: int
 ) -> None:
-    """However long ago it was read, and by whom it is asked next; the question says because of what. In a new
-    conversation what was read is in no request any more.
-    """
+    """However long ago it was read, and by whom it is asked next; a new conversation holds nothing of what was read."""
     story, cause = SOURCES[source]
     async with scene(store, clock, group=None if place == "direct" else GROUP) as there:
         await story(there)
@@ -244,9 +239,7 @@ async def test_what_is_private_is_not_searched_for_without_a_yes(
 async def test_no_stranger_has_a_group_shown_what_is_private(
     store: Store, clock: SetClock, source: str, tool: str
 ) -> None:
-    """All of its members would see it. Directly nobody is asked, nor where the person's own words name it, nor after
-    what such a tool has told the group.
-    """
+    """Directly nobody is asked, nor where the person's own words name it, nor after what such a tool told the group."""
     story, cause = SOURCES[source]
     look = calls((tool, {"query": SECRET}))
     for group in (GROUP, None):
@@ -318,7 +311,6 @@ LEGITIMATE: dict[str, tuple[str, Any]] = {
         calls(("web_search", {"query": "who built the Eddystone lighthouse"})),
     ),
 }
-"""What is said, and what the model makes of it; each value stands in the message."""
 
 
 @pytest.mark.parametrize(("source", "wish"), list(zip(SOURCES, itertools.cycle(LEGITIMATE), strict=False)))
@@ -336,7 +328,6 @@ async def test_what_the_persons_own_message_names_asks_no_one(
 
 
 async def agree(there: Scene) -> None:
-    """Agree to what was asked just now."""
     there.port.model.script = [says("Done.")]
     sent = len(there.port.transport.sent)
     await there.port.deliver(reaction("👍", FIRST + sent))
@@ -345,9 +336,7 @@ async def agree(there: Scene) -> None:
 
 
 async def test_a_fact_keeps_where_it_comes_from(store: Store, clock: SetClock) -> None:
-    """Also after a yes and in a new conversation: it asks there, and `/memory` shows it. One that the person told does
-    neither, though it was told right after a page.
-    """
+    """After a yes and in a new conversation it asks, and `/memory` shows it; one that the person told does neither."""
     async with scene(store, clock) as there:
         await page(there)
         await there.say("remember that I am a vegetarian", LEGITIMATE["remember"][1])
@@ -473,7 +462,6 @@ async def test_a_persona_is_the_words_of_whoever_gave_it(store: Store, clock: Se
 
 
 async def fired(there: Scene, *script: Any) -> str:
-    """Let what is planned come; gives what the person hears."""
     there.port.model.script = [*script, says("Good morning.")]
     before = len(there.port.transport.sent)
     there.port.clock.move(3600)

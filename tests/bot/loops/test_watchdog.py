@@ -47,7 +47,6 @@ class Watch:
         self.watchdog = Watchdog(self.transport, seconds=lambda: self.now)
 
     async def look(self, *, after: float = 60) -> Problems:
-        """Let so many seconds pass, in which the stream gives signs of life, and look."""
         self.now += after
         self.transport.stream.heard_at = self.now
         await self.watchdog.look()
@@ -129,8 +128,6 @@ RIGHT = ok("search", "Tavily answers", notice=NOTICE)
 
 @dataclass
 class Outside:
-    """What is found; how often it was asked for."""
-
     asked: int = 0
     found: Sequence[Finding] = (RIGHT,)
     looked: list[Finding] = field(default_factory=list[Finding])

@@ -28,7 +28,6 @@ async def said(aldis: Harness, count: int) -> list[str]:
 
 
 async def left_waiting(store: Store, clock: SetClock, *texts: str) -> None:
-    """These came, and the process died before it took them up."""
     async with app_harness(store, clock) as aldis:
         pass
     for text in texts:
@@ -107,9 +106,7 @@ async def test_people_see_that_aldis_is_writing(aldis: Harness) -> None:
 async def test_one_that_fails_while_it_is_read_takes_no_other_along(
     store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A bug over one of several messages, and a damaged row: the others are answered, nothing is tried for ever, and
-    no word of it is logged.
-    """
+    """A bug, and a damaged row: the others are answered, nothing is tried for ever, and no word of it is logged."""
 
     class Stumbling(HarnessTransport):
         def event(self, envelope: Envelope) -> Any:

@@ -23,7 +23,6 @@ def limits(**limit_usd: str) -> BudgetSettings:
 
 
 def everything(usd: str) -> dict[tuple[Scope, Span], Decimal]:
-    """So much in every scope and span."""
     return {(scope, span): Decimal(usd) for scope in SCOPES for span in SPANS}
 
 

@@ -107,9 +107,7 @@ def test_signs_of_style_hide_no_address() -> None:
 @pytest.mark.parametrize("behind", ["|4711", "^4711", "\\\\4711", "`4711", '"4711"', "||4711", "|||", '"47"11', '"'])
 @pytest.mark.parametrize("address", ["https://lamps.example/signals?a=1", "https://lamps.example/", "flags.example/"])
 def test_what_phones_read_as_part_of_a_given_address_carries_nothing_out(address: str, behind: str) -> None:
-    """Signal's app for desktops ends an address at white space and angle brackets alone. Source: linkify-it 5,
-    `src_path` in lib/re.mjs (read 2026-11-23).
-    """
+    """Signal's app for desktops goes by linkify-it 5, `src_path` in lib/re.mjs (read 2026-11-23)."""
     given = f"{GIVEN} {address}"
     answer = f'See {address}{behind} and {address}, “{address}” or "{address}".'
     seen = visible(defang(answer, GivenAddresses(given))).text

@@ -17,9 +17,7 @@ BENS_WORDS = Source(kind="person", name="Ben")
 
 
 def test_a_person_is_asked_because_of_what_is_in_the_request() -> None:
-    """Doing something asks where another person may have given the order; showing something to strangers where anything
-    private is known. Looking asks never.
-    """
+    """Doing asks where another may have ordered it, showing where anything private is known; looking asks never."""
     rows: tuple[tuple[Effects, bool, tuple[Writer, ...], tuple[Source, ...], tuple[Source, ...]], ...] = (
         ("none", False, (ALICE,), (), ()),
         ("none", True, (ALICE,), (), ()),

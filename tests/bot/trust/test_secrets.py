@@ -19,9 +19,7 @@ SECRETS = Secrets([KEY, "Bearer canary-token-0815", "postgresql://reader:p%40ssw
 
 
 def test_a_secret_is_cut_out() -> None:
-    """However it is spelled, wherever it stands. What all keys of a vendor begin with is no secret, and a key that
-    could be a word must not tear holes into every answer.
-    """
+    """However spelled. What all keys of a vendor begin with is none, nor a word that would tear holes into answers."""
     for text in (
         KEY,
         KEY.upper(),

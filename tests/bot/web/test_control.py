@@ -24,8 +24,6 @@ from tests.waiting import eventually
 
 
 def listening(store: Store, clock: SetClock, path: Path) -> AbstractAsyncContextManager[None]:
-    """Answer beside the store."""
-
     async def state() -> Mapping[str, Any]:
         return {"ok": True}
 

@@ -34,7 +34,6 @@ def page_of(store: Store, clock: SetClock, counts: Counts, transport: FakeTransp
 
 @asynccontextmanager
 async def asking(shown: HealthPage | Callable[[], HealthPage | str]) -> AsyncGenerator[aiohttp.ClientSession]:
-    """The page, served, and a client that asks it."""
     port = free_port()
     served = (lambda: shown) if isinstance(shown, HealthPage) else shown
     async with serve(served, LOOPBACK, port), aiohttp.ClientSession(f"http://{LOOPBACK}:{port}") as http:

@@ -39,12 +39,10 @@ OPEN = AccessList(persons=frozenset({"*"}), groups=frozenset({GROUP}))
 
 
 def remind(**given: Any) -> Any:
-    """A completion in which the model plans something."""
     return calls(("remind", {"action": "set", **given}))
 
 
 async def come(aldis: Harness) -> None:
-    """Let what is due come, and wait until it has been said."""
     await aldis.reminder_scheduler.attend_all()
     await aldis.quiet()
 
@@ -454,7 +452,6 @@ async def test_a_reminder_that_waits_to_be_sent_goes_with_its_message(
 
 
 async def said_at(aldis: Harness) -> int:
-    """The name of the last message in Signal, once it has one."""
     await aldis.quiet()
     return await aldis.count("SELECT sent_at FROM outbox ORDER BY id DESC LIMIT 1")
 

@@ -103,10 +103,7 @@ def test_the_next_time_is_always_later(every: str, interval: int, after: datetim
 
 
 def test_an_hour_without_its_half_is_the_next_one_from_seven_to_ten() -> None:
-    """On its day, or the next one; what is done early is early; where either may be meant, the person is asked.
-
-    An hour without a day is the next one; a repetition without its half comes at one hour of each day.
-    """
+    """On its day, or the next one; where either half may be meant, the person is asked."""
     evening, noon, dawn = (datetime(2027, 3, 22, hour, 57, tzinfo=UTC) for hour in (21, 11, 5))
     today, tomorrow = "2027-03-22", "2027-03-23"
     for now, text, local, names_day, due in (

@@ -48,12 +48,10 @@ class Visitor:
         return await self._ask("POST", path, {"Origin": self.origin, **(headers or {})}, given)
 
     async def do(self, path: str, button: str, **form: str) -> "Answer":
-        """Push a button of a page, and see the page that comes of it."""
         answer = await self.post(path, {"do": button, **form})
         return await self.get(answer.headers["Location"]) if answer.status == 303 else answer
 
     async def enter(self) -> "Answer":
-        """Open a new link and push its button."""
         path = self.site.new_link().removeprefix(self.place.address)
         answer = await self.post(path)
         for shown in ("/", "/code"):
@@ -95,7 +93,6 @@ async def visited(
     sessions: Sessions | None = None,
     settings: Settings | None = None,
 ) -> AsyncGenerator[Visitor]:
-    """The pages of an Aldis that waits, and a visitor who is not signed in."""
     given = settings or settings_of(folder)
     place = PagesAddress(host=LOOPBACK, port=free_port(), url=url)
     file = SettingsFile(given.store.path.with_name("settings.env"), environ={}, env_file=None)
@@ -112,7 +109,6 @@ async def visited(
 
 @pytest.fixture
 async def visitor(tmp_path: Path) -> AsyncGenerator[Visitor]:
-    """A visitor who is signed in, of an Aldis that waits; its settings are below `tmp_path`."""
     async with visited(tmp_path) as visitor:
         await visitor.enter()
         yield visitor

@@ -63,9 +63,7 @@ def is_hardened(headers: Mapping[str, str]) -> bool:
 
 
 async def test_names_and_sites_of_strangers(tmp_path: Path) -> None:
-    """DNS rebinding: a stranger's name may lead here, but it opens nothing, not even for who is signed in; nor does
-    what another site fetches. Who is not signed in sees only how one signs in; a page that asks by itself, the same.
-    """
+    """A stranger's name, or another site's fetch, opens nothing, not even for who is signed in (DNS rebinding)."""
     async with visited(tmp_path) as visitor:
         for path in GETS:
             for headers in ({}, {LIVE: "yes"}, {"Cookie": f"aldis-session={'x' * 43}"}):

@@ -244,8 +244,6 @@ async def test_keys_are_never_shown(visitor: Visitor) -> None:
 
 
 class NoModels(Server):
-    """A server that has been started and given no model."""
-
     def respond(self, seen: Seen, request: web.Request) -> web.Response:
         return web.json_response({"object": "list", "data": []})
 
