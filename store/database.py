@@ -205,9 +205,7 @@ class Database:
     async def transaction(
         self, work: Callable[[sqlite3.Connection], T], *, kept: Callable[[T], None] = lambda _: None
     ) -> T:
-        """Runs `work` on the store's thread, all or nothing; returns its result once it is on the disk.
-        Whenever it is done, `kept` is called with its result on the event loop, also if the caller is cancelled.
-        """
+        """Runs `work`, all or nothing, to the disk. `kept` gets the result, even if the caller is cancelled."""
         self._refuse_if_closed()
         loop = asyncio.get_running_loop()
         unit = _Unit(work=work, done=loop.create_future())

@@ -149,9 +149,7 @@ class Feeds(Repository):
     def search(
         self, query: str, *, since: datetime, now: datetime, limit: int
     ) -> tuple[tuple[FoundArticle, ...], bool]:
-        """Returns the articles from `since` on that contain all words of the query, or else some of them, the best and
-        newest first, and whether they contain all. Nothing in the query acts as search syntax.
-        """
+        """Returns the best and newest articles since then with all words, or else some, and whether with all."""
         words = _words(query)
         for joint in (" ", " OR ") if words else ():
             found = self._find(

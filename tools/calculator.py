@@ -293,7 +293,6 @@ CONSTANTS: Mapping[str, Decimal] = {
     "tau": Decimal("6.2831853071795864769252867665590057684"),
     "phi": Decimal("1.6180339887498948482045868343656381177"),
 }
-"""The constants by name."""
 
 _FLOATING = (
     *("cbrt", "exp", "log", "log2", "log10", "degrees", "radians", "sin", "cos", "tan", "asin", "acos", "atan"),

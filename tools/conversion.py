@@ -160,7 +160,6 @@ class Convert:
         self._http = http
         self._rates_url = f"{rates_url}/v2/rates"
         self._kept: tuple[datetime, Mapping[str, _Rate]] | None = None
-        """All rates, and when they were fetched."""
         self._asking, self._measuring = asyncio.Lock(), asyncio.Lock()
 
     spec = ToolSpec(

@@ -49,8 +49,6 @@ _Texts = Annotated[tuple[str, ...] | Json[tuple[str, ...]] | None, _BlankIsNone]
 
 
 class _Traded(BaseModel):
-    """A market of an event."""
-
     question: str = ""
     groupItemTitle: str | None = None  # noqa: N815 - Polymarket's own name; so below
     outcomes: _Texts = None
@@ -59,7 +57,6 @@ class _Traded(BaseModel):
 
     @property
     def priced(self) -> Sequence[tuple[str, float | None]]:
-        """Each outcome with its price."""
         names, prices = self.outcomes or (), self.outcomePrices or ()
         return [
             (_line(name), float(price) if price else None) for name, price in zip_longest(names, prices[: len(names)])

@@ -263,9 +263,7 @@ def is_command(text: str) -> bool:
 
 
 def _note_in(source: Json, own: Account) -> Json:
-    """Returns the envelope as if the account had sent the note as an ordinary message; empty if it is none.
-    Linked to a person's own phone, Aldis sees a copy of all that the person sends. Source: `JsonSyncDataMessage`.
-    """
+    """Returns a note to self as if the account had sent it as an ordinary message; empty if it is none."""
     sent = object_in(object_in(source, "syncMessage"), "sentMessage")
     author, edit = person_in(source, "sourceUuid"), object_in(sent, "editMessage")
     if author is None or own.id not in {None, author}:
@@ -433,22 +431,21 @@ def _quote_in(data: Json, own: Account, own_name: str) -> Quote | None:
 
 def _extras_in(data: Json) -> tuple[str, ...]:
     """A line for each contact and poll of a data message, of text that people chose, and so kept short."""
-    lines = [_contact(as_object(item)) for item in items_in(data, "contacts")[:_MAX_ITEMS]]
+    lines: list[str] = []
+    for contact in map(as_object, items_in(data, "contacts")[:_MAX_ITEMS]):
+        name = object_in(contact, "name")
+        full = " ".join(filter(None, (_short(name, "given"), _short(name, "family")))) or _short(name, "nickname")
+        items = [(what, as_object(item)) for what in ("phone", "email") for item in items_in(contact, what)]
+        ways = (f"{what} {value}" for what, item in items if (value := _short(item, "value")))
+        known = "; ".join(list(filter(None, (full, _short(contact, "organization"), *ways)))[:_MAX_ITEMS])
+        if known:
+            lines.append(line_of(f"a contact: {known}", max_chars=300))
     if poll := object_in(data, "pollCreate"):
         texts = ({"text": item} for item in items_in(poll, "options")[:_MAX_ITEMS])
         options = (f"{number}. {_short(text, 'text')}" for number, text in enumerate(texts, 1))
         choice = "several answers allowed" if poll.get("allowMultiple") is True else "one answer"
         lines.append(f"a poll ({choice}): {_short(poll, 'question')} — {', '.join(options)}")
-    return tuple(filter(None, lines))
-
-
-def _contact(contact: Json) -> str:
-    name = object_in(contact, "name")
-    full = " ".join(filter(None, (_short(name, "given"), _short(name, "family")))) or _short(name, "nickname")
-    items = [(what, as_object(item)) for what in ("phone", "email") for item in items_in(contact, what)]
-    ways = (f"{what} {value}" for what, item in items if (value := _short(item, "value")))
-    known = "; ".join(list(filter(None, (full, _short(contact, "organization"), *ways)))[:_MAX_ITEMS])
-    return line_of(f"a contact: {known}", max_chars=300) if known else ""
+    return tuple(lines)
 
 
 def _short(parent: Json, field: str) -> str:

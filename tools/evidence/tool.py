@@ -161,11 +161,8 @@ class _Check:
         self, arguments: VerifyNewsArguments, options: VerifyNewsOptions, search: SearchService, now: datetime
     ) -> None:
         self.wordings = tuple(map(clean_query, (arguments.claim, *arguments.other_words)))
-        """The claim as given, then in other words."""
         self.lacking: list[str] = []
-        """Why the data are incomplete."""
         self.judgements: Mapping[Hit, Judgement] = {}
-        """What the pages that were read say about the claim."""
         self._language = arguments.language
         self._options, self._search, self._now = options, search, now
         self._rounds = 0
@@ -194,7 +191,6 @@ class _Check:
 
     @property
     def found(self) -> list[SearchResult]:
-        """The results of the searches, in the order of planning."""
         answers = map(self._answers.get, self._tried)
         return [answer for answer in answers if isinstance(answer, SearchResult)]
 
@@ -216,7 +212,6 @@ class _Check:
         return sources(tuple(by_address.values()), self._options, self.judgements)
 
     def answer(self) -> Mapping[str, Any]:
-        """Returns what the model reads."""
         found = self.sources()
         evidence = Evidence(found)
         was_limited = {isinstance(failure, RateLimited) for failure in self._failures}

@@ -304,7 +304,6 @@ class _Bounded(httpx2.AsyncByteStream):
             yield chunk
 
     async def aclose(self) -> None:
-        """Closes it."""
         await self._inner.aclose()
 
 

@@ -193,14 +193,12 @@ class _SearchAnswer(_Rows):
     organic_results: tuple[SearchRow, ...] = ()
     news_results: tuple[SearchRow, ...] = ()
     answer: str | None = None
-    """The service's own answer to the words."""
     error: object = None
     """In a success of SerpApi: nothing was found, or the search failed."""
     unresponsive_engines: Sequence[object] = ()
 
     @property
     def rows(self) -> Sequence[SearchRow]:
-        """The pages, in any order."""
         pages = self.query.pages if isinstance(self.query, _Rows) else ()
         of_web = self.web.results if self.web else ()
         return of_web or self.organic_results or self.news_results or pages or self.results

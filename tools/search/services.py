@@ -37,7 +37,6 @@ MAX_KEPT = 128
 """The most cached answers; the oldest goes first."""
 
 WIKIPEDIA = "Wikipedia"
-"""The name of the encyclopaedia among the services."""
 _BRAVE_FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 _BRAVE_LANGUAGES = {
     code: code
@@ -160,7 +159,6 @@ SERVICES: Mapping[Provider, SearchForm] = {
         max_snippet_chars=300,
     ),
 }
-"""The known services."""
 
 
 class SearchService:
@@ -189,9 +187,7 @@ class SearchService:
         return any(service.takes(query) for service in self._services)
 
     async def search(self, query: Query, now: datetime) -> SearchResult:
-        """Returns the hits of the first service that answers: each address once, only wanted sites, perhaps none.
-        A query of the last ten minutes costs nothing. Raises the kind of the last failure, with the words of all.
-        """
+        """Returns the hits of the first service that answers; free in ten minutes. Raises as the last."""
         recent = [(asked, kept) for asked, kept in self._recent.items() if kept[0] > now - KEPT_FOR]
         self._recent = dict(recent[-MAX_KEPT:])
         if query in self._recent:

@@ -38,9 +38,7 @@ _MIN_CHARS = 200
 _TIMEOUT_SECONDS = 15.0
 """The time limit for fetching a page and its site's robots.txt, redirects included."""
 _OPEN_SECONDS = 25.0
-"""The time for opening the page or PDF."""
 MAX_BYTES = 15_000_000
-"""The largest page or PDF to fetch."""
 _MAX_MOVES = 2
 _HARDLY_ANY_CHARS = 300
 """A page with a password field, or one that sends browsers on, and no more text than this shows nothing by itself."""

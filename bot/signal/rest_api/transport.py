@@ -92,7 +92,6 @@ class _Refusal(RefusedCall):
 
     @property
     def challenge(self) -> str | None:
-        """The token of the captcha to be solved; None if none is wanted."""
         return token_in(items_in(self.body, "challenge_tokens"))
 
 

@@ -154,7 +154,6 @@ class _Conversation:
         self._params: dict[str, object] = {"account": account}
         self._frames: list[str] = []
         self.frame_at = time.monotonic()
-        """When the last frame came."""
         self._answers: dict[object, Json] = {}
         self._reading: asyncio.Task[list[str]] | None = None
         """Never cancelled while the connection lasts, because what it has read would be lost."""

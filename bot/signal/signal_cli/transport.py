@@ -207,9 +207,7 @@ class SignalCli(SignalBridge):
         return Release(bridge="signal_cli", version=version)
 
     async def join(self, group: str) -> None:
-        """Accepts an invitation, by changing a group without a change; see `Groups.join`.
-        Source: signal-cli 0.13.14 and 0.14.6, `GroupHelper.updateGroupV2`, read.
-        """
+        """Accepts an invitation by changing nothing (`GroupHelper.updateGroupV2`, 0.14.6); see `Groups.join`."""
         await self._do("updateGroup", {"groupId": group})
 
     async def trust(self, person: PersonId) -> None:
