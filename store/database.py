@@ -205,7 +205,7 @@ class Database:
     async def transaction(
         self, work: Callable[[sqlite3.Connection], T], *, kept: Callable[[T], None] = lambda _: None
     ) -> T:
-        """Runs `work`, all or nothing, to the disk. `kept` gets the result, even if the caller is cancelled."""
+        """Runs `work`, all or nothing, until it is on the disk; then `kept` is called, even after a cancellation."""
         self._refuse_if_closed()
         loop = asyncio.get_running_loop()
         unit = _Unit(work=work, done=loop.create_future())

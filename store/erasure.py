@@ -85,7 +85,9 @@ class Forgetting(Repository):
         self.notify("outbox")
 
     def undo(self, origin: str | None, turn: TurnId | None, *, now: datetime) -> list[TurnId]:
-        """Deletes what this message and its turn recorded, planned and settled; returns the planned turns that ran."""
+        """Deletes what this message and the turn that answers it have recorded and planned, and reopens what the turn
+        settled, as the message is taken back or asked again; returns the turns of planned questions that were running.
+        """
         planned: set[str] = {*self.column("SELECT origin FROM reminders WHERE turn_id = ?", (turn,))}
         planned |= set() if origin is None else {origin}
         running = [one for each in planned for one in self._undo_planned(each, now)]

@@ -149,7 +149,7 @@ class Feeds(Repository):
     def search(
         self, query: str, *, since: datetime, now: datetime, limit: int
     ) -> tuple[tuple[FoundArticle, ...], bool]:
-        """Returns the best and newest articles since then with all words, or else some, and whether with all."""
+        """Returns the best and newest articles from `since` on with all words, or else some, and whether with all."""
         words = _words(query)
         for joint in (" ", " OR ") if words else ():
             found = self._find(

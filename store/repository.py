@@ -125,7 +125,9 @@ class Repository:
         key: str = "origin",
         discards: bool = False,
     ) -> tuple[R, ...]:
-        """Like `records`, with columns `sealed` by the row's `key`. Damaged rows are left out, or deleted (`discards`)."""
+        """Like `records`, with columns that are sealed for the table, their name and the row's `key`; a null leaves its
+        field at the default. Damaged rows are left out, and deleted if `discards` is set.
+        """
         query = f"SELECT conversation_id, {key}, {columns} FROM {table} WHERE {condition}"  # noqa: S608  (literals only)
         cursor, readers = self.execute(query, values), _readers(kind)
         names = [name for name, *_ in cursor.description][2:]

@@ -140,33 +140,32 @@ def _answer(page: _Page, language: str, wanted: str | None, others: Sequence[str
     text = clean_text(page.extract)
     headings = list(islice(_HEADING.finditer(text), _MAX_SECTIONS))
     names = [shorten(heading[2], _MAX_TITLE_CHARS) for heading in headings]
-    words = text[: headings[0].start() if headings else len(text)].strip() or "(none)"
-    introduction = {"introduction": shorten(words, _MAX_TEXT_CHARS), "sections": names}
-    data: dict[str, Any] = {
-        "title": shorten(clean_text(page.title), _MAX_TITLE_CHARS),
-        "language": language,
-        "url": clean_text(page.fullurl),
-        **(_section(text, headings, names, wanted) if wanted else introduction),
-        "other_matches": [shorten(clean_text(other), _MAX_TITLE_CHARS) for other in others],
-        "licence": LICENCE,
-    }
-    return Result(data={name: item for name, item in data.items() if item})
-
-
-def _section(text: str, headings: Sequence[re.Match[str]], names: Sequence[str], wanted: str) -> Mapping[str, Any]:
-    """Returns the section of that name, or the first with it in its heading, with its subsections."""
-    folded, name = [_fold(heading) for heading in names], _fold(wanted)
-    near = [at for at, heading in enumerate(folded) if name in heading]
-    if near:
+    if wanted:
+        # The section of that name, or the first with it in its heading, with its subsections.
+        folded, name = [_fold(heading) for heading in names], _fold(wanted)
+        near = [at for at, heading in enumerate(folded) if name in heading]
+        if not near:
+            error, quoted = f"The article has no section {clean_text(wanted)!r}", "; ".join(names)
+            more = "; its sections are quoted below." if quoted else ", nor any other."
+            # Any reader can write a heading: they are data like the article.
+            raise NotFound(error + more, quoted=quoted)
         at = folded.index(name) if name in folded else near[0]
         level = len(headings[at][1])
         end = next((later.start() for later in headings[at + 1 :] if len(later[1]) <= level), len(text))
         words = text[headings[at].end() : end].strip() or "(none)"
-        return {"section": names[at], "text": shorten(words, _MAX_TEXT_CHARS)}
-    error = f"The article has no section {clean_text(wanted)!r}"
-    # Any reader can write a heading: they are data like the article.
-    quoted = "; ".join(names)
-    raise NotFound(f"{error}; its sections are quoted below." if quoted else f"{error}, nor any other.", quoted=quoted)
+        part = {"section": names[at], "text": shorten(words, _MAX_TEXT_CHARS)}
+    else:
+        words = text[: headings[0].start() if headings else len(text)].strip() or "(none)"
+        part = {"introduction": shorten(words, _MAX_TEXT_CHARS), "sections": names}
+    data: dict[str, Any] = {
+        "title": shorten(clean_text(page.title), _MAX_TITLE_CHARS),
+        "language": language,
+        "url": clean_text(page.fullurl),
+        **part,
+        "other_matches": [shorten(clean_text(other), _MAX_TITLE_CHARS) for other in others],
+        "licence": LICENCE,
+    }
+    return Result(data={name: item for name, item in data.items() if item})
 
 
 def _fold(heading: str) -> str:

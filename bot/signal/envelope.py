@@ -376,7 +376,6 @@ class _Mention:
 
 
 def _mentions_in(parent: Json, own: Account, own_name: str) -> list[_Mention]:
-    """The mentions in a message or a quote, the account's own by `own_name`."""
     found: list[_Mention] = []
     for item in map(as_object, items_in(parent, "mentions")):
         person, number, start = person_in(item, "uuid"), text_in(item, "number"), whole_in(item, "start")

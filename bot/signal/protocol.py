@@ -178,7 +178,9 @@ class Transport(Protocol):
     async def react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
-        """Puts an emoji on a message or off it; only logs a refusal; returns an id if known. Raises `SendUnknown`."""
+        """Puts an emoji on a message, or removes it; a refusal is only logged. Returns the id of the reaction, which
+        phones confirm like a message, if the bridge reports it. Raises `SendUnknown` if it may still go out.
+        """
         ...
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:

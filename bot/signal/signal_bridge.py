@@ -157,7 +157,6 @@ class SignalBridge(ABC):
     async def _list(self, what: Listed) -> object: ...
 
     def _on_missed(self, missed: Collection[tuple[str, PersonId | None]]) -> None:
-        """Notes whom a send to a group has missed, each with the type of the result."""
         if missed:
             _log.warning("a message did not reach %d members of a group", len(missed))
         self.missed.extend(person for kind, person in missed if kind == UNTRUSTED and person is not None)

@@ -254,7 +254,7 @@ class McpServer:
             _log.warning("the MCP server %s: tools that cannot be offered: %s", self.options.name, text)
 
     async def _open(self, stack: AsyncExitStack) -> Client:
-        """Opens a connection, which ends with the stack. Any error may come out of it."""
+        """Opens a connection, which ends with the stack."""
         if self.options.url is None:
             nowhere = stack.enter_context(Path(os.devnull).open("w"))  # noqa: ASYNC230, SIM115 - opens at once
             inherited = {name: value for name in ("LANG", "TZ") if (value := os.environ.get(name)) is not None}

@@ -141,7 +141,6 @@ class SearchForm:
         )
 
     def _refusal(self, answer: JsonAnswer) -> ToolError | None:
-        """Returns the error that the status or the code of an answer means; None for results."""
         code = error_code(answer)
         if _USED_UP.intersection({code, answer.status}):
             return RateLimited(f"{self.name} wants fewer requests, or its plan is used up.")

@@ -187,7 +187,7 @@ class SearchService:
         return any(service.takes(query) for service in self._services)
 
     async def search(self, query: Query, now: datetime) -> SearchResult:
-        """Returns the hits of the first service that answers; free in ten minutes. Raises as the last."""
+        """Returns the hits of the first service that answers, or kept ones for free. Raises as the last that failed."""
         recent = [(asked, kept) for asked, kept in self._recent.items() if kept[0] > now - KEPT_FOR]
         self._recent = dict(recent[-MAX_KEPT:])
         if query in self._recent:

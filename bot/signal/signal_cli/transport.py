@@ -142,7 +142,6 @@ class SignalCli(SignalBridge):
         return await self._send("remoteDelete", {**self._addressed_to(removal.chat), "targetTimestamp": removal.target})
 
     async def _send(self, method: str, params: Mapping[str, object]) -> SentId:
-        """Makes a call that sends something; returns the id of what was sent."""
         try:
             result = as_object(await self._call(method, params, timeout_seconds=self._send_seconds))
         except RpcError as error:
@@ -273,7 +272,6 @@ def _failure(results: list[Json]) -> TransportError:
 
 
 def _challenge_in(results: list[Json]) -> str | None:
-    """The token of the captcha in the answer to a send; None if Signal wants none."""
     return token_in([one.get("token") for one in results])
 
 
