@@ -117,12 +117,21 @@ class Attempts(Repository):
 
     def settle(self, item: OutboxId, state: str, at_ms: int, name: int | None = None) -> bool:
         """Settles an open item as `sent` under this name, or as `dead`; returns whether it was open."""
-        settled = self.execute(
+        turns = self.column(
             "UPDATE outbox SET state = ?, sent_at = ?, settled_at = ?, reply = NULL "
-            "WHERE id = ? AND state IN ('waiting', 'sending', 'unknown')",
+            "WHERE id = ? AND state IN ('waiting', 'sending', 'unknown') RETURNING turn_id",
             (state, name, at_ms, item),
         )
-        return settled.rowcount > 0
+        self.forget_questions(turns)
+        return bool(turns)
+
+    def forget_questions(self, turns: Iterable[int]) -> None:
+        """Deletes the words of the messages that these turns have answered, unless an answer is still to be sent."""
+        self.execute_many(
+            "UPDATE inbox SET envelope = NULL WHERE turn_id = ?1 AND state = 'done' AND envelope IS NOT NULL AND NOT "
+            "EXISTS (SELECT 1 FROM outbox WHERE turn_id = ?1 AND state IN ('waiting', 'sending', 'unknown'))",
+            [(turn,) for turn in turns],
+        )
 
     def prove_all(self, confirmations: Iterable[Confirmation], *, now: datetime) -> int:
         """Takes confirmations and keeps those that are not clear yet; returns how many items they prove."""

@@ -261,12 +261,35 @@ class Inbox(Repository):
         )
         self.notify("inbox")
 
-    def done(self, turn: TurnId, *, dead: bool = False) -> None:
-        """Settles the turn's messages, as `dead` if it failed too often: deletes their words, not their names."""
+    def ask_again(self, turn: TurnId, *, besides: InboxId, replaces: TurnId | None, now: datetime) -> bool:
+        """Lets the messages of a turn whose answer is not out wait again, but `besides`; returns whether any do."""
+        self.execute("UPDATE inbox SET envelope = NULL WHERE id = ?", (besides,))
+        again = "turn_id = ? AND envelope IS NOT NULL AND (state = 'done' OR revises IS NOT NULL)"
+        [(conversation, expires_at, count)] = self.rows(
+            f"SELECT conversation_id, min(expires_at), count(*) FROM inbox WHERE {again}",  # noqa: S608  (a literal)
+            (turn,),
+        )
+        if count:
+            new = self._turns.begin(conversation, now=now, expires_at=moment_if(expires_at), replaces=replaces)
+            self.execute(
+                "UPDATE inbox SET state = 'waiting', claimed_until = NULL, attempts = 0, turn_id = ? "  # noqa: S608
+                f"WHERE {again}",
+                (new, turn),
+            )
+            self.notify("inbox")
+        return count > 0
+
+    def done(self, turn: TurnId, *, dead: bool = False, keeps_words: bool = False) -> None:
+        """Settles the turn's messages: deletes their words and keeps their names, to recognize redeliveries.
+
+        `dead`: the turn failed too often. `keeps_words`: until the answer in the outbox is out (`Attempts.settle`), so
+        that they can be asked again.
+        """
         self.execute(
-            "UPDATE inbox SET state = ?, claimed_until = NULL, envelope = NULL "
-            "WHERE turn_id = ? AND state IN ('waiting', 'claimed')",
-            ("dead" if dead else "done", turn),
+            "UPDATE inbox SET state = ?3, claimed_until = NULL, envelope = CASE WHEN ?2 AND EXISTS (SELECT 1 FROM "
+            "outbox WHERE turn_id = ?1 AND state IN ('waiting', 'sending', 'unknown')) THEN envelope END "
+            "WHERE turn_id = ?1 AND state IN ('waiting', 'claimed')",
+            (turn, keeps_words, "dead" if dead else "done"),
         )
 
     def hand_back(self, turn: TurnId, *, counts: bool, put_off_until: datetime | None = None) -> None:

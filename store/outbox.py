@@ -149,12 +149,13 @@ class Outbox(Repository):
                 "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?3)",
                 (millis(now + unheard), _MAX_UNHEARD_MS, self.realm),
             )
-        self.execute(
+        given_up = self.column(
             "UPDATE outbox SET reply = NULL, state = 'dead', settled_at = max(?1, attempted_at + ?2) "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' "
-            "AND (position < 0 OR reply IS NULL) AND due_at <= ?1",
+            "AND (position < 0 OR reply IS NULL) AND due_at <= ?1 RETURNING turn_id",
             (at, LATE_MS),
         )
+        self._attempts.forget_questions(given_up)
         rows = self.rows(
             "SELECT this.id, this.conversation_id, this.turn_id, this.position, this.reply, this.attempts, "  # noqa: S608  (our own query)
             "this.state, this.replaces, (SELECT count(*) FROM attempts WHERE outbox_id = this.id), former.sent_at, "
@@ -218,11 +219,12 @@ class Outbox(Repository):
                 (edited.revision + 1, edited.original_at, item),
             )
         # Also if a receipt has proved it before, as the bridge knows its name better.
-        self.execute(
+        turns = self.column(
             "UPDATE outbox SET state = 'sent', sent_at = ?, settled_at = ?, reply = NULL "
-            "WHERE id = ? AND state <> 'dead'",
+            "WHERE id = ? AND state <> 'dead' RETURNING turn_id",
             (sent_at, millis(now), item),
         )
+        self._attempts.forget_questions(turns)
         self._attempts.reconcile(now=now)
         return has_to_go
 

@@ -4,7 +4,7 @@
             |-running--> stopped                |-running------> stopped, and asked again in its new words
             '-answered-> its turn goes          |-just answered> asked again; the answer is edited
             the others of its turn whose        |-older, nothing is answered there now (`/pause`), or its
-            answer is not out: a word           | author edits too much: the history has its new words, the answer stays
+            answer is not out: asked again      | author edits too much: the history has its new words, the answer stays
                                                 '-to a command: what was made of it goes as if it were deleted, and its
                                                   author reads that no edit gives one
     expired --> its turn goes; an answer that is not sent yet is replaced by a notice that it has disappeared
@@ -172,11 +172,13 @@ class Revisions:
             return planned
         sent = outgoing.shown_answer(repos, known.turn)
         is_open = repos.outbox.is_answer_open(known.turn)
+        replaces = repos.turns.replaces(known.turn) if known.turn_state == "running" else known.turn
+        has_others = repos.inbox.ask_again(known.turn, besides=known.item, replaces=replaces, now=change.now)
         stops = self._ended(change)
         self._erase(change, known.turn)
-        if stops or is_open:
+        if (stops or is_open) and not has_others:
             self._put_word(change, known.turn)
-        if self._deletes_answers:
+        if self._deletes_answers and not has_others:
             outgoing.add_removals(repos, change.conversation, known.turn, change.chat, sent, change.now)
         return (*planned, *stops)
 

@@ -19,7 +19,7 @@ from bot.chat.context import PastTurns, StoredTurn, read_turn, rows_of
 from bot.chat.journal import Journal, Outcome, Pause, Turn, origin_of
 from bot.chat.outgoing import with_enclosures
 from bot.chat.prompt import PastTurn
-from bot.chat.steps import Decided, Paused, dump_step, journaled_steps
+from bot.chat.steps import Decided, Paused, dump_step, has_acted, journaled_steps
 from bot.clock import Clock
 from bot.events import ChatId, File, Incoming, Reply
 from bot.i18n.catalogues import Sentence, say
@@ -129,8 +129,10 @@ class Turns:
                     repos, turn.conversation, now, lambda settings: replace(settings, heard=turn.heard)
                 )
             outgoing.put(repos, turn, replies, now)
+            # Of several messages one may be taken back before the answer is out: the others can be asked again.
+            is_shared = len(turn.incoming) > 1 and not has_acted(repos, turn.conversation, turn.id)
             repos.journal.close(turn.id, end, now=now)
-            repos.inbox.done(turn.id)
+            repos.inbox.done(turn.id, keeps_words=is_shared)
             return True
 
         # Out of the cache until it is known to be stored: after a failure or a cancellation that is unclear.

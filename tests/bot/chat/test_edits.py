@@ -4,18 +4,15 @@ import asyncio
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from bot.chat import phrases as turn_phrases
 from bot.clock import SetClock
-from bot.errors import NotSent, SendUnknown, TransportError
+from bot.errors import NotSent, SendUnknown
 from bot.events import SentId
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
 from bot.models.base import Request
-from store import Store
+from store import Store, open_store
 from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.invariants import is_sendable
@@ -107,35 +104,56 @@ async def test_what_was_asked_with_a_deleted_message_is_asked_again_without_it(s
         assert "second" not in words(aldis.model.requests[-1])
 
 
-@pytest.mark.parametrize(
-    ("change", "failure"),
-    [
-        (delete, NotSent("down", retry_after_seconds=120)),
-        (partial(edit, "/help"), NotSent("down", retry_after_seconds=120)),
-        (delete, SendUnknown("no answer")),
-    ],
-    ids=["deleted", "becomes a command", "the send is in doubt"],
+OTHERS = (
+    ("the first is deleted", 0, delete, NotSent("down", retry_after_seconds=120)),
+    ("the last is deleted", 2, delete, NotSent("down", retry_after_seconds=120)),
+    ("one becomes a command", 1, partial(edit, "/help"), NotSent("down", retry_after_seconds=120)),
+    ("one becomes another command", 1, partial(edit, "/new"), NotSent("down", retry_after_seconds=120)),
+    ("the send is in doubt", 1, delete, SendUnknown("no answer")),
+    ("the bridge wants a pause", 1, delete, NotSent("rate limit", retry_after_seconds=3600)),
 )
-async def test_the_others_hear_that_their_answer_went_with_a_message(
-    store: Store, clock: SetClock, change: Any, failure: TransportError
-) -> None:
-    """The one answer to two messages is not out when one of them is taken back: a word, once, for the other."""
-    async with app_harness(store, clock) as aldis:
+
+
+async def test_what_takes_one_message_back_leaves_the_others_their_answer(tmp_path: Path, clock: SetClock) -> None:
+    """While the one answer to three messages waits to be sent; they are asked again without it, and answered once."""
+    for story, place, change, failure in OTHERS:
+        path = tmp_path / f"{story}.db"
+        async with open_store(path, realm="signal") as store, app_harness(store, clock) as aldis:
+            gate = aldis.model.gates["slow"] = asyncio.Event()
+            await aldis.deliver(message("slow"))
+            await aldis.asked(1)
+            words_of = ["tulip", "rose", "iris"]
+            names = [await aldis.deliver(message(word)) for word in words_of]
+            aldis.transport.sends = [lambda: SentId(FIRST), failure]
+            gate.set()
+            await aldis.asked(2)
+            await aldis.until(lambda aldis=aldis: not aldis.transport.sends)
+            await aldis.quiet_but(1)
+            await aldis.deliver(change(names[place]))
+            del words_of[place]
+            await aldis.until(lambda aldis=aldis: "re: " in aldis.transport.sent[-1].content.text)
+            await aldis.quiet()
+            answers = [reply for reply in aldis.transport.sent if names[place - 1] in reply.answers and reply.ok]
+            assert [word for word in ("tulip", "rose", "iris") if word in aldis.model.asked[2]] == words_of, story
+            assert set(answers[-1].answers) == {*names} - {names[place]}, story
+            assert await aldis.count("SELECT count(*) FROM inbox WHERE envelope IS NOT NULL") == 0, story
+
+
+async def test_the_others_hear_of_an_answer_in_doubt_that_cannot_be_made_again(store: Store, clock: SetClock) -> None:
+    """What was done for it must not be done twice, and it may not have gone out: a word says that it is gone."""
+    async with app_harness(store, clock, tools=(Echo(effects="once"),)) as aldis:
         gate = aldis.model.gates["slow"] = asyncio.Event()
         await aldis.deliver(message("slow"))
         await aldis.asked(1)
         tulip, rose = await aldis.deliver(message("tulip")), await aldis.deliver(message("rose"))
-        aldis.transport.sends = [lambda: SentId(FIRST), failure]
+        aldis.model.script += [says("re: slow"), calls(("echo", {"word": "tulip"})), says("Both are fine.")]
+        aldis.transport.sends = [lambda: SentId(FIRST), SendUnknown("no answer")]
         gate.set()
         await aldis.until(lambda: not aldis.transport.sends)
         await aldis.quiet_but(1)
-        await aldis.deliver(change(rose))
-        await aldis.until(lambda: (tulip,) in [sent.answers for sent in aldis.transport.sent])
-        await aldis.quiet()
-        [word] = [sent for sent in aldis.transport.sent if sent.answers == (tulip,)]
-        assert word.content.text == say(turn_phrases.ANSWER_TAKEN_BACK)
-        assert len(aldis.model.asked) == 2
-        assert await aldis.count("SELECT count(*) FROM inbox WHERE envelope IS NOT NULL") == 0
+        await aldis.deliver(delete(rose))
+        await aldis.until(lambda: aldis.transport.sent[-1].answers == (tulip,))
+        assert aldis.transport.sent[-1].content.text == say(turn_phrases.ANSWER_TAKEN_BACK)
 
 
 async def test_nobody_deletes_what_another_wrote(store: Store, clock: SetClock) -> None:
