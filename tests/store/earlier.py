@@ -1,7 +1,4 @@
-"""Stores as earlier Aldis made them: empty, with the tables of a schema from 1 to 40.
-
-Each is made of today's tables by taking away what came later, and putting back what was there then.
-"""
+"""Stores as earlier Aldis made them, empty: today's tables without what came later, with what was there then."""
 
 import re
 import sqlite3

@@ -223,10 +223,7 @@ class TestOpening:
 
     @pytest.mark.parametrize("place", ["data", "data/aldis.db", "data/aldis.db-lock", "data/aldis.db-keys"])
     async def test_a_place_that_cannot_be_used_is_named(self, path: Path, place: str) -> None:
-        """A file where a folder must be, or a folder where a file must be: one error that names it.
-
-        The tests may run as root, to whom no mode forbids anything.
-        """
+        """A file where a folder must be, or a folder where a file must be: one error that names it."""
         wrong = path.parent.parent / place
         if place == "data":
             wrong.write_text("a file")

@@ -17,11 +17,7 @@ CALLED: Shape = (*PLAIN, ("tool", "call-1"), ("tool", "call-2"), ("assistant", N
 
 
 def say(
-    repos: Repositories,
-    conversation: ConversationId,
-    words: str,
-    shape: Shape = PLAIN,
-    end: TurnEnd = "kept",
+    repos: Repositories, conversation: ConversationId, words: str, shape: Shape = PLAIN, end: TurnEnd = "kept"
 ) -> None:
     turn = repos.turns.begin(conversation, now=NOON)
     messages = [

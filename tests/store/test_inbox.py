@@ -125,18 +125,14 @@ def test_a_damaged_message_stops_no_other(repos: Repositories) -> None:
 
 
 def test_a_death_is_no_try_and_is_counted_apart(repos: Repositories) -> None:
-    """A turn that ends every process comes to its end, too."""
+    """A turn that ends every process comes to its end, too; so does a command, for which a death is a try."""
     arrive(repos, "direct:a", 1)
     claimed(repos)
     for deaths in (1, 2, 3):
         repos.inbox.recover()
         again = claimed(repos)
         assert (again.attempt, again.deaths) == (1, deaths)
-
-
-def test_a_death_is_a_try_for_the_urgent_item_that_was_carried_out(repos: Repositories) -> None:
-    """A command that kills every process is given up like any other that fails."""
-    arrive(repos, "direct:a", 1, urgent=True)
+    arrive(repos, "direct:a", 2, urgent=True)
     for attempts in (1, 2, 3):
         assert [item.attempts for item in repos.inbox.urgent_items()] == [attempts]
         repos.inbox.recover()

@@ -1,7 +1,4 @@
-"""The outbox: order kept in a conversation, one send under way in it, and an unknown send is proved or sent again.
-
-Beside it statuses (a lost one does no harm, one in doubt may still arrive) and held conversations.
-"""
+"""The outbox: order in a conversation, unknown sends, which are proved or sent again, statuses and holds."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -110,11 +107,7 @@ def test_a_receipt_that_can_mean_a_reaction_proves_nothing(
 
 
 def test_a_receipt_cannot_mean_what_was_sent_after_it_had_come(repos: Repositories) -> None:
-    """The clock of the bridge may be behind ours, so a name may be older than its send; a receipt never is.
-
-    Alice's names an answer to her or one to her first group. When the bridge has answered for the group it is hers,
-    whatever was sent to her second group meanwhile.
-    """
+    """A name may be older than its send, a receipt never: Alice's is for her first group, whatever the second got."""
     say(repos, "direct:alice", b"answer")
     say(repos, "group:one", b"answer")
     [_, ones] = begin(repos)

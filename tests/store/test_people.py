@@ -1,7 +1,4 @@
-"""The people: let in and put out again, numbers that stay with their account, and a file that names no one.
-
-What the file says without the key lets no one in: the attacker is bare SQLite on the file, while Aldis is stopped.
-"""
+"""The people: let in, put out, with numbers, in a file that names no one and lets no one in without the key."""
 
 import shutil
 from collections.abc import Callable
@@ -74,7 +71,7 @@ def test_a_number_stays_with_the_account_that_came_with_it_first(people: People)
 
 
 def test_a_new_key_is_known_until_it_is_trusted(people: People) -> None:
-    """The same one keeps its time, a second one is news; trusted, it comes back as known, but not as reported."""
+    """The same one keeps its time, a second one is news; trusted, it is forgotten in time, else it stays."""
     people.suspect(MALLORY, "key-2", account=ACCOUNT, now=NOON)
     people.suspect(MALLORY, "key-2", account=ACCOUNT, now=LATER)
     label = people.label(MALLORY, account=ACCOUNT)
@@ -83,10 +80,6 @@ def test_a_new_key_is_known_until_it_is_trusted(people: People) -> None:
     assert people.new_identities() == {label: LATER}
     people.trust(label)
     assert people.new_identities() == {}
-
-
-def test_a_key_that_was_trusted_is_forgotten_in_time(people: People) -> None:
-    """One that is not trusted stays."""
     for person in (MALLORY, TRUDY):
         people.suspect(person, "key-1", account=ACCOUNT, now=NOON)
     people.trust(people.label(TRUDY, account=ACCOUNT))

@@ -1,7 +1,4 @@
-"""The store put together: units over all repositories, who is woken for what is kept, and costs that do not grow.
-
-Beside it the conversations: one for an address and a realm, found again, each with a key of its own.
-"""
+"""The store put together: units over all repositories, wakeups, costs that do not grow, and conversations."""
 
 import asyncio
 from collections.abc import Callable

@@ -84,17 +84,13 @@ async def test_a_text_is_read_as_far_as_there_is_room() -> None:
 
 
 async def test_what_cannot_be_read_is_said() -> None:
-    """The model can tell the person what was the matter instead of guessing."""
+    """The model can tell the person what was the matter: a file that is damaged, too large, gone or one too many."""
     for data, words in (
         (noise(50, 50)[:700], "a picture, which cannot be opened: it is damaged"),
         (b"%PDF-1.7 and nothing else", "a PDF, which cannot be opened: it is damaged"),
         (box(b"ftyp", b"heic" + bytes(4)), "a picture in the format HEIC, which cannot be read here"),
     ):
         assert await line(data) == words
-
-
-async def test_size_and_number_are_bounded() -> None:
-    """By what is declared before anything is fetched, and by what comes."""
     data = bytes(MAX_BYTES + 1)
     assert "not opened: it is larger than 20 MB" in await line(data, size_bytes=MAX_BYTES + 1)
     assert "is no longer available" in await line(data, size_bytes=10)

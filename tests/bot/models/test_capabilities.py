@@ -124,10 +124,11 @@ def test_what_a_completion_costs() -> None:
 
 
 def test_an_unknown_model_has_no_price() -> None:
-    """A price is never guessed from a name that is merely alike."""
+    """A price is never guessed from a name that is merely alike, nor a cost where a server tells no usage."""
     for model in ("claude-haiku-5-5-mini", "claude-haiku-5", "gpt-7-sol", "x/claude-haiku-5-5", "qwen4:8b", ""):
         assert published_prices().of(model) is None
         assert _cost(published_prices(), model, Usage(input_tokens=1)) is None
+    assert _cost(published_prices(), "claude-haiku-5-5", Usage()) is None
 
 
 def test_every_model_of_the_sdks_that_has_a_published_price_has_one_here() -> None:
@@ -140,11 +141,6 @@ def test_every_model_of_the_sdks_that_has_a_published_price_has_one_here() -> No
 def _names(literal: object) -> Iterator[str]:
     for argument in get_args(literal):
         yield from [argument] if isinstance(argument, str) else _names(argument)
-
-
-def test_a_prompt_that_nobody_counted() -> None:
-    """A server that tells no usage has not given its answer away: what it cost is not known."""
-    assert _cost(published_prices(), "claude-haiku-5-5", Usage()) is None
 
 
 def test_the_operator_knows_more_prices() -> None:

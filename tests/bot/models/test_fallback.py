@@ -181,15 +181,8 @@ async def test_the_back_off_is_jittered() -> None:
         assert machine.pauses == [pause]
 
 
-async def test_the_shortest_pause_asked_for_is_honoured() -> None:
-    """`retry-after` replaces the back-off; the shortest of the round counts, and that provider is asked then."""
-    machine, fallback, _ = chain([(Overloaded, 9)], [(Overloaded, 4)])
-    completion = await fallback.complete(REQUEST)
-    assert (completion.provider, machine.pauses) == ("b", [4])
-
-
 async def test_an_absurd_pause_is_not_waited_for() -> None:
-    """One that wants an hour is given up for this request, and so is one that fails and wants more than a moment."""
+    """Not an hour, nor more than a moment after a failure; else the shortest of the round replaces the back-off."""
     machine, fallback, (a, _b) = chain([(Overloaded, 3600)], [Unavailable])
     assert (await fallback.complete(REQUEST)).provider == "b"
     assert (a.asked, machine.pauses) == (1, [0.5])
@@ -198,6 +191,9 @@ async def test_an_absurd_pause_is_not_waited_for() -> None:
         with pytest.raises(step[0]):
             await fallback.complete(REQUEST)
         assert lone.asked == 1
+    machine, fallback, _ = chain([(Overloaded, 9)], [(Overloaded, 4)])
+    completion = await fallback.complete(REQUEST)
+    assert (completion.provider, machine.pauses) == ("b", [4])
 
 
 async def test_failures_for_good_are_not_repeated() -> None:
@@ -225,11 +221,16 @@ async def test_too_long_a_context_is_raised_at_once() -> None:
 
 
 async def test_the_time_that_is_left_is_handed_down() -> None:
-    """Each gets half of what is left as long as another comes after it, the last one all of it."""
+    """Half of what is left as long as another comes, the last one all; when it is over, no try and no pause begins."""
     _, fallback, (a, b, c) = chain([Overloaded], [Overloaded], [])
     a.seconds = 20
     await fallback.complete(REQUEST)
     assert (a.offered_seconds, b.offered_seconds, c.offered_seconds) == ([30], [20], [40])
+    machine, fallback, (a, b) = chain([Unavailable], [])
+    a.seconds = 60
+    with pytest.raises(Unavailable):
+        await fallback.complete(REQUEST)
+    assert (b.asked, machine.pauses) == (0, [])
 
 
 async def test_a_silent_model_leaves_the_others_their_time() -> None:
@@ -240,15 +241,6 @@ async def test_a_silent_model_leaves_the_others_their_time() -> None:
     assert (completion.provider, a.asked, b.asked) == ("b", 1, 2)
     assert (a.offered_seconds, b.offered_seconds) == ([30], [60, 60])
     assert (a.total_seconds, b.total_seconds) == ([300], [570, 569.5])
-
-
-async def test_nothing_begins_after_the_deadline() -> None:
-    """When the time is over nobody else is asked and no pause is begun: the last error is raised."""
-    machine, fallback, (a, b) = chain([Unavailable], [])
-    a.seconds = 60
-    with pytest.raises(Unavailable):
-        await fallback.complete(REQUEST)
-    assert (b.asked, machine.pauses) == (0, [])
 
 
 async def test_cancelling_stops_the_try_and_blames_nobody() -> None:

@@ -117,13 +117,9 @@ def test_the_end_is_kept_as_long_as_people_pause() -> None:
 
 
 def test_a_question_the_one_before_and_the_rounds_of_tools_are_marked() -> None:
-    """The question before is where the next turn finds its beginning again."""
+    """The next turn begins at the question before, without the thoughts: these are for the next round alone."""
     messages = [*_talk(10), *_round()]
     assert plan(_request(*messages)).marks == {0: "1h", 2: "1h", 4: "1h"}
-
-
-def test_rounds_with_thoughts_are_kept_for_minutes() -> None:
-    """The next turn is asked without the thoughts, so only the next round can find what follows them."""
     thought = Opaque(vendor="anthropic", data={"type": "thinking"})
     assert plan(_request(*_talk(10), *_round(thought))).marks == {0: "1h", 2: "1h", 4: "5m"}
 
@@ -137,12 +133,8 @@ def test_nothing_is_kept_that_is_not_read_again() -> None:
 
 
 def test_half_an_hour_is_outlived_by_a_longer_pause() -> None:
-    """OpenAI's caches live half an hour or half a day."""
+    """OpenAI's caches live half an hour; old turns have no times, phones may be wrong, and nothing fails."""
     assert [outlives_half_an_hour(_talk(pause)) for pause in (5, 28, 45)] == [False, False, True]
     assert not outlives_half_an_hour(_talk())
-
-
-def test_messages_without_times_and_clocks_that_go_back_are_no_rhythm() -> None:
-    """Old turns have no times, and phones may be wrong: nothing fails, and nothing is negative."""
     assert {*plan(_request(UserMessage(text="a"), *_talk()[1:], UserMessage(text="b"))).marks.values()} == {"1h"}
     assert {*plan(_request(*_talk(-100, 0.1))).marks.values()} == {"5m"}

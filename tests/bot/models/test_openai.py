@@ -106,12 +106,6 @@ async def test_a_call_goes_back_as_json_without_null(local: Vendor) -> None:
     assert [asked["function"]["arguments"] for asked in spoken["tool_calls"]] == ["{}", "{}"]
 
 
-async def test_a_server_that_says_stop_beside_calls() -> None:
-    """The calls count, not the reason."""
-    server = OpenAIServer(local=True, says_stop=True).scripted(call("current_time", {}))
-    assert (await _asked(server, model="llama-4")).stop is Stop.TOOLS
-
-
 SAID = (
         (429, error_body("You exceeded your quota.", code="insufficient_quota"), BadKey),
         (400, error_body("No.", code="billing_hard_limit_reached"), BadKey),
@@ -139,7 +133,7 @@ async def test_what_the_service_says_decides(chat: Vendor, responses: Vendor) ->
 
 
 async def test_the_body_of_a_response(responses: Vendor) -> None:
-    """Nothing is stored at OpenAI, reasoning comes sealed, and tools are flat and not strict."""
+    """Nothing is stored, reasoning comes sealed, tools are flat; what is asked once is kept in no cache."""
     await responses.provider.complete(replace(QUESTION, max_output_tokens=1))
     sent = responses.sent
     assert (sent["store"], sent["include"]) == (False, ["reasoning.encrypted_content"])
@@ -155,10 +149,6 @@ async def test_the_body_of_a_response(responses: Vendor) -> None:
         ("current_time", False),
     ]
     assert sent["prompt_cache_key"] == "aldis"
-
-
-async def test_what_is_asked_once_is_kept_in_no_cache(responses: Vendor) -> None:
-    """Writes cost more, and nobody would read them."""
     await responses.provider.complete(replace(QUESTION, is_one_off=True))
     sent = responses.sent
     assert (sent["instructions"], sent["prompt_cache_options"]["mode"]) == ("You are Aldis.", "explicit")
@@ -192,7 +182,7 @@ async def test_a_server_that_knows_no_marks_is_asked_without(responses: Vendor) 
 
 
 async def test_reasoning_stays_beside_its_call(responses: Vendor) -> None:
-    """Reasoning, words and calls go back as items in the order in which they came, each reasoning item sealed."""
+    """Reasoning, words and calls go back in their order, sealed; reasoning whose successor was cut off does not."""
     responses.server.scripted(think("hm") + say("I look.") + think() + call("current_time", {}))
     first = await responses.provider.complete(QUESTION)
     assert first.message is not None
@@ -200,17 +190,13 @@ async def test_reasoning_stays_beside_its_call(responses: Vendor) -> None:
     await responses.provider.complete(followed_by(QUESTION, *answered(first.message)))
     kinds = [item.get("type", item.get("role")) for item in responses.sent["input"]]
     assert kinds == ["user", "reasoning", "assistant", "reasoning", "function_call", "function_call_output"]
-
-
-async def test_reasoning_that_led_to_nothing_is_dropped(responses: Vendor) -> None:
-    """A reasoning item whose successor was cut off must not go back."""
     responses.server.scripted(say("Well.") + think() + cut_off())
     completion = await responses.provider.complete(QUESTION)
     assert completion.message == AssistantMessage(parts=(Text(text="Well."),))
 
 
 async def test_reasons_that_are_not_openais(chat: Vendor) -> None:
-    """Compatible services have some of their own; half of an answer that broke off within is none."""
+    """Compatible services have some of their own; a broken answer is none, and calls count more than a reason."""
     message = {"role": "assistant", "content": "It is"}
     for reason, stop in (
         ("model_length", Stop.LENGTH),
@@ -224,6 +210,8 @@ async def test_reasons_that_are_not_openais(chat: Vendor) -> None:
         chat.server.script.append(answer_json({"choices": [{"message": message, "finish_reason": reason}]}))
         with nullcontext() if stop else pytest.raises(Unavailable):
             assert (await chat.provider.complete(QUESTION)).stop is stop, reason
+    server = OpenAIServer(local=True, says_stop=True).scripted(call("current_time", {}))
+    assert (await _asked(server, model="llama-4")).stop is Stop.TOOLS
 
 
 LLAMA = "Failed to parse input at pos 395: <|tool_call_start|>[get_weather(place='Oslo')] does not support tools"

@@ -163,7 +163,7 @@ async def test_calls_and_results_go_back_as_words(model: OpenAI, server: OpenAIS
 
 
 async def test_tools_that_may_not_be_called_are_not(model: OpenAI, server: OpenAIServer) -> None:
-    """The model is told so last of all, and a call that it writes all the same is left out."""
+    """The model is told so last of all, and a call of its is left out; without tools nothing is taken for a call."""
     server.scripted(say(f"Cold, I think. {OSLO}"), say(OSLO))
     last = replace(QUESTION, may_call_tools=False)
     completion = await model.complete(last)
@@ -171,10 +171,6 @@ async def test_tools_that_may_not_be_called_are_not(model: OpenAI, server: OpenA
                                       "is there.)")  # fmt: skip
     assert (texts(completion), calls(completion), completion.stop) == (["Cold, I think."], (), Stop.END)
     assert (await model.complete(last)).message is None
-
-
-async def test_without_tools_words_are_words(model: OpenAI, server: OpenAIServer) -> None:
-    """Nothing is described and nothing is taken for a call."""
     server.scripted(say(OSLO))
     completion = await model.complete(replace(QUESTION, tools=(), may_call_tools=False))
     assert texts(completion) == [OSLO]
@@ -308,7 +304,7 @@ async def test_code_and_data_stay_text() -> None:
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_thoughts_and_the_signs_of_a_turn_are_cut_off(vendor: Vendor) -> None:
-    """On every wire."""
+    """On every wire; where all that was written was thought, there is nothing to say."""
     for said, kept in (
         ("The answer is 4.<|im_end|>", "The answer is 4."),  # ggml-org/llama.cpp#6924
         ("The answer is 4.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nThanks", "The answer is 4."),
@@ -323,11 +319,6 @@ async def test_thoughts_and_the_signs_of_a_turn_are_cut_off(vendor: Vendor) -> N
     ):
         vendor.server.scripted(say(said))
         assert texts(await vendor.provider.complete(QUESTION)) == [kept]
-
-
-@pytest.mark.asyncio(loop_scope="module")
-async def test_thoughts_that_were_cut_off_are_no_answer(vendor: Vendor) -> None:
-    """All that was written was thought: there is nothing to say."""
     vendor.server.scripted(cut_off("<think>Let me see, first I have to"))
     completion = await vendor.provider.complete(QUESTION)
     assert (completion.message, completion.stop) == (None, Stop.LENGTH)

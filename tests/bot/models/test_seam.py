@@ -54,7 +54,7 @@ async def test_no_redirect_is_followed(vendor: Vendor) -> None:
 
 
 async def test_a_plain_answer(vendor: Vendor) -> None:
-    """Words come back as text, with what they cost in tokens and who said them."""
+    """Words come back as text, with their cost and who said them; a request may be as bare as a question."""
     vendor.server.scripted(say("It is cold.").using(Tokens(fresh=70, cache_read=20, cache_write=10, output=5)))
     completion = await vendor.provider.complete(QUESTION)
     assert completion.message == AssistantMessage(parts=(Text(text="It is cold."),))
@@ -64,10 +64,6 @@ async def test_a_plain_answer(vendor: Vendor) -> None:
     assert (completion.provider, completion.model) == (vendor.provider.name, vendor.sent["model"])
     assert completion.latency_seconds >= 0
     assert (completion.cost_usd is not None) == (vendor.kind in {"anthropic", "chat", "responses"})
-
-
-async def test_without_system_prompt_and_tools(vendor: Vendor) -> None:
-    """A request may be as bare as a question."""
     completion = await vendor.provider.complete(replace(QUESTION, system=" ", tools=(), conversation=""))
     assert completion.stop is Stop.END
 
@@ -115,7 +111,7 @@ async def test_the_next_turn_goes_without_thinking(vendor: Vendor) -> None:
 
 
 async def test_tools_can_be_switched_off_for_the_last_round(vendor: Vendor) -> None:
-    """The tools stay described, and the model is told not to call them."""
+    """They stay described, and the model is told not to call them; without any, conversations that used them go on."""
     heard = []
     vendor.server.scripted(call("get_weather", {"place": "Oslo"}))
     vendor.server.reply = lambda said: heard.append(said) or say("My best answer.")
@@ -126,10 +122,6 @@ async def test_tools_can_be_switched_off_for_the_last_round(vendor: Vendor) -> N
     assert heard[0].tools == ("get_weather", "current_time")
     assert not heard[0].may_call
     assert heard[0].answers == ('{"ok": true}',)
-
-
-async def test_a_history_with_calls_outlives_its_tools(vendor: Vendor) -> None:
-    """After the operator has switched the tools off, conversations that used them go on."""
     vendor.server.scripted(call("get_weather", {"place": "Oslo"}) + call("get_weather", {"place": "Rome"}))
     first = await vendor.provider.complete(QUESTION)
     without = replace(followed_by(QUESTION, *answered(first.message)), tools=(), may_call_tools=False)

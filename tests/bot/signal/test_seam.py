@@ -329,8 +329,6 @@ async def test_a_send_that_fails_is_reported_as_what_it_is(bridge: Bridge) -> No
 UPLOAD = "(AttachmentInvalidException) (UnexpectedErrorException)"
 WEATHER = "(PushNetworkException) (UnexpectedErrorException)"
 CAST = "class java.lang.Integer cannot be cast to class java.lang.Long (ClassCastException)"
-
-NOT_MEMBER = f"User is not a member in group: [429] rate limit (CastException) ({GROUP})"
 # The words, and what they mean in a direct chat and in a group.
 WORDS: tuple[tuple[int, str, type[Exception], type[Exception]], ...] = (
     (-32603, f"Failed to send message: data:x;base64,QQ==: [413] too large {UPLOAD}", NotUploaded, NotUploaded),
@@ -340,7 +338,7 @@ WORDS: tuple[tuple[int, str, type[Exception], type[Exception]], ...] = (
     (-32603, "Failed to send message: [413] Rate Limited (RateLimitException)", NotUploaded, SendUnknown),
     (-32603, CAST, Undeliverable, Undeliverable),
     (-32603, "null (NullPointerException)", SendUnknown, SendUnknown),
-    (-1, NOT_MEMBER, Undeliverable, Undeliverable),
+    (-1, f"User is not a member in group: [429] rate limit (CastException) ({GROUP})", Undeliverable, Undeliverable),
     (-1, f"User is not allowed to send message to group: Garden ({GROUP})", Undeliverable, Undeliverable),
     (-1, "The user +15554290413 is not registered.", Undeliverable, Undeliverable),
 )
@@ -446,10 +444,7 @@ async def test_a_bridge_that_does_not_answer_is_to_be_asked_again(bridge: Bridge
 
 
 async def test_what_the_bridge_has_of_the_account(bridge: Bridge) -> None:
-    """Which bridge it is, with its version. Its groups by the id of the envelopes, with the uuids of all members; a
-    group that was left is none. The people it knows with number, uuid and the name they chose, the account itself left
-    out; who has no uuid cannot be named. Whether the account is linked is asked anew each time.
-    """
+    """Its release, groups that were not left, people who can be named, and, each time anew, whether it is linked."""
     transport, other = bridge.transport(), "T3RoZXI="
     kind = "signal_cli" if bridge.build is SignalCli else "rest_api"
     assert await transport.release() == Release(bridge=kind, version=bridge.server.version)  # type: ignore[attr-defined]

@@ -35,14 +35,7 @@ from bot.events import (
     StyleRange,
 )
 from bot.invocation import VARIABLE
-from bot.signal.protocol import (
-    ModelAnswered,
-    ModelFailed,
-    Progress,
-    ToolEnded,
-    ToolStarted,
-    Transport,
-)
+from bot.signal.protocol import ModelAnswered, ModelFailed, Progress, ToolEnded, ToolStarted, Transport
 from bot.terminal.transport import Terminal, paint, progress_line
 from tests.waiting import WAIT_SECONDS
 

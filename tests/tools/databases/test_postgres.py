@@ -1,8 +1,4 @@
-"""A real PostgreSQL server: every kind of column, every refusal, and nothing of its own words.
-
-Where Debian's package `postgresql` is not installed these tests are skipped, and say so. Few and in one module: the
-server is started once.
-"""
+"""A real PostgreSQL server, started once; without Debian's package `postgresql` the tests are skipped."""
 
 import asyncio
 import logging

@@ -1,7 +1,4 @@
-"""The guard against attacks: nothing but the public web is ever connected to, however it is spelled, named or led to.
-
-Every attack runs against a server that really listens in the forbidden place and counts who comes.
-"""
+"""The guard against attacks: each runs against a server that listens in the forbidden place and counts."""
 
 import ipaddress
 import socket

@@ -1,7 +1,4 @@
-"""Pages as they are found: their encodings, the markup that carries meaning, where they send browsers, their headers.
-
-Each row is a page of a real kind; the name says which, and where people reported another program that misread it.
-"""
+"""Pages of real kinds as they are found; a row names where another program was reported to misread one."""
 
 import asyncio
 import gzip
