@@ -238,9 +238,15 @@ def _add(left: Value, right: Value) -> Value:
     return Percentage(+left + right.share) if isinstance(left, Percentage) else left + left * right.share
 
 
+def _divide(left: Decimal, right: Decimal) -> Decimal:
+    if not right:  # decimals call 0/0 and 7 mod 0 something else
+        raise ZeroDivisionError
+    return left / right
+
+
 def _modulo(left: Decimal, right: Decimal) -> Decimal:
     """Returns the remainder, with the sign of the divisor."""
-    remainder = left % right
+    remainder = left % right if right else _divide(left, right)
     return remainder + right if remainder and (remainder < 0) != (right < 0) else remainder
 
 
@@ -334,7 +340,7 @@ _BINARY: Mapping[type[ast.AST], Callable[[Any, Value], Value]] = {
     ast.Add: _add,
     ast.Sub: lambda left, right: _add(left, -right),
     ast.Mult: lambda left, right: +left * +right,
-    ast.Div: lambda left, right: +left / +right,
+    ast.Div: lambda left, right: _divide(+left, +right),
     # Rounded towards minus infinity, as in mathematics; decimals would round towards zero.
     ast.FloorDiv: lambda left, right: (+left - _modulo(+left, +right)) // +right,
     ast.Mod: lambda left, right: _modulo(+left, +right),

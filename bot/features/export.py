@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from bot import messages
 from bot.access import chat_settings
@@ -143,12 +144,13 @@ def _beside(
     stands = last is not None and _stands(last.expires_at, now)
     asked = messages.load_question(repos.turns.unanswered_question(home, last.turn) if last and stands else None)
     settings = chat_settings.dump_settings(chat_settings.settings_of(repos, home, now))
+    zone = ZoneInfo(repos.reminders.zone(ChatId.direct(person)) or "UTC")
     return {
         "settings": json.loads(settings.partition(b":")[2]),
         "unanswered": None if asked is None else asked.text,
         "facts": [one.fact.decode() for one in repos.facts.all(home, now=now) if one.fact is not None],
         "reminders": [
-            {"at": one.due_at.isoformat(), "text": json.loads(one.words)["text"]}
+            {"at": one.due_at.astimezone(zone).isoformat(), "text": json.loads(one.words)["text"]}
             for one in repos.reminders.of_person(person, home)
             if one.words is not None and _stands(one.expires_at, now)
         ],

@@ -72,6 +72,8 @@ async def test_an_expression_comes_to_its_result(context: ToolContext) -> None:
         assert (await ask(expression))["result"] == result, expression
     for expression, sentence in (
         ("1/0", "Division by zero."),
+        ("0/0", "Division by zero."),
+        ("7 mod 0", "Division by zero."),
         ("5%%", "cannot be read"),
         ("1,234 * 2", "1234.5"),
         ("2(3+4)", "multiplication sign"),

@@ -49,7 +49,7 @@ async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock:
         await ask(aldis, "/export")
         kept = json.loads(aldis.transport.sent[-1].files[1].data)
         assert kept["settings"]["persona"]["text"] == "Be a pirate."
-        assert kept["reminders"] == [{"at": "2026-11-22T00:00:00+00:00", "text": "water the tulips"}]
+        assert kept["reminders"] == [{"at": "2026-11-22T09:00:00+09:00", "text": "water the tulips"}]
         [predicted] = kept["predictions"]
         assert (predicted["statement"], predicted["verdict"]) == ("it rains", None)
         assert kept["unanswered"].endswith("Will it rain?")
