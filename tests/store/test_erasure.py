@@ -144,10 +144,14 @@ class TestAConversation:
         assert await waiting(store) == [b"after", b"also after", b"of b"]
 
     async def test_redeliveries_and_late_receipts_are_still_known(self, store: Store) -> None:
-        """The names of messages hold no words: they stay, so that nothing is answered or proved a second time."""
+        """Names of messages stay, so that nothing is answered or proved twice; so do costs."""
         await talked(store, "direct:a", 1, b"one")
+        spent = await store.read(ledger_sum)
         await asked(store, "direct:a", 2)
         await forgotten(store, "direct:a", await ordered(store, "direct:a", 3))
+        conversation = await store.conversation("direct:a", now=NOON)
+        assert await store.read(lambda repos: ledger_sum(repos, conversation)) == spent
+        assert await rows(store, "SELECT turn_id FROM ledger") == [(None,)]
 
         def again(repos: Repositories) -> None:
             for sent_at in (1, 2, 3):
@@ -179,15 +183,6 @@ class TestAConversation:
             return [begun.reply for begun in repos.outbox.begin(now=LATER, limit=8)]
 
         assert await store.transaction(end) == [b"forgotten"]
-
-    async def test_what_was_spent_stays_without_what_it_was_spent_on(self, store: Store) -> None:
-        """Forgetting renews no budget: the rows of the ledger belong to the conversation as it goes on."""
-        await talked(store, "direct:a", 1, b"one")
-        spent = await store.read(ledger_sum)
-        await forgotten(store, "direct:a", await ordered(store, "direct:a", 2))
-        conversation = await store.conversation("direct:a", now=NOON)
-        assert await store.read(lambda repos: ledger_sum(repos, conversation)) == spent
-        assert await rows(store, "SELECT turn_id FROM ledger") == [(None,)]
 
     async def test_if_the_answer_fails_nothing_is_forgotten(self, store: Store) -> None:
         """All of it is one transaction: the exception comes through, and everything is as it was."""

@@ -86,17 +86,13 @@ class TestJournal:
             assert await store.transaction(go_on) == tuple(b"%d" % number for number in range(13))
 
     def test_a_turn_that_was_not_claimed_has_none(self, repos: Repositories) -> None:
-        """Steps of a turn that was taken back, forgotten, or never begun are not written."""
+        """None of a turn that ended or never began is written, and none opens in another's place."""
         conversation = place(repos, "direct:a")
         turn = repos.turns.begin(conversation, now=NOON)
         repos.journal.add(conversation, TurnId(turn + 1), 0, b"step")
         repos.journal.close(turn, "ignored", now=NOON)
         repos.journal.add(conversation, turn, 0, b"step")
         assert repos.journal.value("SELECT count(*) FROM journal") == 0
-
-    def test_steps_that_were_moved_are_found_out(self, repos: Repositories) -> None:
-        """A step of another turn or position does not open: no tool answer can be put in another's place."""
-        conversation = place(repos, "direct:a")
         turn, other = (repos.turns.begin(conversation, now=NOON) for _ in range(2))
         repos.journal.add(conversation, turn, 0, b"step")
         for where, position in ((turn, 1), (other, 0)):

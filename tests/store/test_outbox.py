@@ -169,23 +169,18 @@ def test_receipts_that_prove_nothing_are_bounded(repos: Repositories) -> None:
     assert receipts(repos) == 0  # it is known now that the stranger received nothing
 
 
-def test_a_repetition_under_way_may_still_get_a_name_when_the_first_is_proved(repos: Repositories) -> None:
-    """Its receipt, which comes later, is not taken for that of the next answer, which is in doubt."""
-    doubted(repos, "direct:a")
-    begin(repos, NOON + GRACE)
-    assert prove(repos, "direct:a", at(1), now=at(91)) == 1
-    doubted(repos, "direct:a", at(92))
-    assert prove(repos, "direct:a", at(91.5), now=at(93)) == 0
-
-
-def test_a_repetition_in_doubt_may_still_go_out_when_the_first_is_proved(repos: Repositories) -> None:
-    """By a slow bridge: its receipt is not taken for that of the next answer."""
+@pytest.mark.parametrize(("is_in_doubt", "next_at", "name"), [(False, 92, 91.5), (True, 101, 102)])
+def test_a_repetition_under_way_may_still_get_a_name_when_the_first_is_proved(
+    repos: Repositories, is_in_doubt: bool, next_at: float, name: float
+) -> None:
+    """Also by a slow bridge: its receipt, which comes later, is not taken for that of the next answer in doubt."""
     doubted(repos, "direct:a")
     [again] = begin(repos, NOON + GRACE)
-    doubt(repos, again, NOON + 2 * GRACE)
-    assert prove(repos, "direct:a", at(1), now=at(100)) == 1
-    doubted(repos, "direct:a", at(101))
-    assert prove(repos, "direct:a", at(102), now=at(103)) == 0
+    if is_in_doubt:
+        doubt(repos, again, NOON + 2 * GRACE)
+    assert prove(repos, "direct:a", at(1), now=at(91)) == 1
+    doubted(repos, "direct:a", at(next_at))
+    assert prove(repos, "direct:a", at(name), now=at(103)) == 0
 
 
 def test_a_name_that_any_of_several_attempts_can_have_is_that_of_the_last(repos: Repositories) -> None:

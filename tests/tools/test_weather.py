@@ -108,11 +108,7 @@ async def test_a_place_that_may_be_several_is_asked_back(ask: Asked, open_meteo:
 
 async def test_what_makes_no_sense_is_refused(ask: Asked, open_meteo: OpenMeteo) -> None:
     """Before anything is asked, also a day beyond the forecast; a place that is not there is said."""
-    wrong: tuple[dict[str, Any], ...] = (
-        {},
-        {"place": "Utopia", "days": 0},
-        {"place": "Utopia", "hours": "noon"},
-    )
+    wrong: tuple[dict[str, Any], ...] = ({}, {"place": "Utopia", "days": 0}, {"place": "Utopia", "hours": "noon"})
     for arguments in wrong:
         with pytest.raises(ValidationError):
             await ask(**arguments)

@@ -106,11 +106,7 @@ FEEDS: list[tuple[str, str | bytes, list[Shown]]] = [
         rss_of(titled("First", link=HOME + "1", guid="N/A"), titled("Second", link=HOME + "2", guid="N/A")),
         [("First", HOME + "1", ""), ("Second", HOME + "2", "")],
     ),
-    (
-        "no links (feedbin/support#507)",
-        rss_of(titled("1", guid="x y"), titled("2", guid="x y")),
-        plainly("1", "2"),
-    ),
+    ("no links (feedbin/support#507)", rss_of(titled("1", guid="x y"), titled("2", guid="x y")), plainly("1", "2")),
     (
         "one link (Ranchero-Software/NetNewsWire#4540)",
         rss_of(titled("Red shirt", link=HOME), titled("Blue shirt", link=HOME), titled("Own", link=HOME + "1")),
@@ -159,15 +155,11 @@ DATES = {
 
 
 def test_feeds_as_they_are_found() -> None:
-    """What programs write that know half of the rules; the encoding of the server counts where the feed says none."""
+    """By programs that know half of the rules; dates are whole or none, and the server's encoding may count."""
     for kind, feed, wanted in FEEDS:
         assert shown(feed) == wanted, kind
         assert len({each["key"] for each in entries(feed)}) == len(wanted), kind
     assert entries(rss_of(titled("Grün")).encode("latin-1"), "iso-8859-1")[0]["title"] == "Grün"
-
-
-def test_dates_are_read_whole_or_not_at_all() -> None:
-    """With their zones and fractions; what is not known is no midnight and no UTC."""
     found = {date: shown(rss_of(titled("a", pubDate=date)))[0][2] for date in DATES}
     assert found == DATES
 

@@ -117,15 +117,11 @@ def test_the_end_is_kept_as_long_as_people_pause() -> None:
 
 
 def test_a_question_the_one_before_and_the_rounds_of_tools_are_marked() -> None:
-    """The next turn begins at the question before, without the thoughts: these are for the next round alone."""
+    """The next turn begins at the question before, without thoughts; what is not read again is not kept."""
     messages = [*_talk(10), *_round()]
     assert plan(_request(*messages)).marks == {0: "1h", 2: "1h", 4: "1h"}
     thought = Opaque(vendor="anthropic", data={"type": "thinking"})
     assert plan(_request(*_talk(10), *_round(thought))).marks == {0: "1h", 2: "1h", 4: "5m"}
-
-
-def test_nothing_is_kept_that_is_not_read_again() -> None:
-    """Neither of what is asked once, nor of a last round without calls, which no cache knows."""
     request = _request(*_talk(10), *_round())
     assert plan(replace(request, is_one_off=True)) == NOTHING
     last = plan(replace(request, may_call_tools=False))

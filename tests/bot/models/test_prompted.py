@@ -69,11 +69,18 @@ async def test_a_server_that_refuses_tools_is_asked_in_words(caplog: pytest.LogC
 
 
 async def test_an_operator_may_want_native_calls_alone(server: OpenAIServer) -> None:
-    """Then the refusal is an error, which says what is the matter."""
+    """As they always are in responses: then the refusal is an error, and is not asked about twice."""
     async with aclosing(_model(server, "native")) as provider:
         with pytest.raises(Rejected, match="tool"):
             await provider.complete(QUESTION)
         assert len(server.requests) == 1
+    async with OpenAIServer(local=True) as other, aclosing(_model(other, "prompt", "responses")) as provider:
+        other.scripted(call("get_weather", {"place": "Oslo"}))
+        assert calls(await provider.complete(QUESTION))
+        other.faults.append(lambda _: other.refusal(Mistake(**NO_TOOLS["ollama"])))
+        with pytest.raises(Rejected):
+            await provider.complete(QUESTION)
+        assert ["tools" in seen.json() for seen in other.requests] == [True, True]
 
 
 async def test_what_a_refusal_of_tools_says() -> None:
@@ -94,17 +101,6 @@ async def test_what_a_refusal_of_tools_says() -> None:
                 with nullcontext() if is_about_tools and request.tools else pytest.raises(Rejected):
                     await provider.complete(request)
                 assert ("tools" in server.requests[-1].json()) == (bool(request.tools) and not is_about_tools)
-
-
-async def test_in_responses_tools_are_always_native() -> None:
-    """Whoever speaks that API calls tools; a refusal is not asked about twice."""
-    async with OpenAIServer(local=True) as server, aclosing(_model(server, "prompt", "responses")) as provider:
-        server.scripted(call("get_weather", {"place": "Oslo"}))
-        assert calls(await provider.complete(QUESTION))
-        server.faults.append(lambda _: server.refusal(Mistake(**NO_TOOLS["ollama"])))
-        with pytest.raises(Rejected):
-            await provider.complete(QUESTION)
-        assert ["tools" in seen.json() for seen in server.requests] == [True, True]
 
 
 async def test_the_tools_are_described_in_the_system_prompt(model: OpenAI, server: OpenAIServer) -> None:
@@ -379,7 +375,7 @@ async def test_an_answer_made_to_be_slow_is_read_quickly() -> None:
 
 
 async def test_a_server_that_wants_the_other_api_is_asked_there() -> None:
-    """Once it has said so: from then on at once."""
+    """From then on at once; one that knows no effort, or whose model does not think, is asked without."""
     async with OpenAIServer() as server:
         model = OpenAI(api_key=server.key, model="gpt-6-sol", base_url=server.base_url, api="chat")
         async with aclosing(model):
@@ -388,10 +384,6 @@ async def test_a_server_that_wants_the_other_api_is_asked_there() -> None:
                 assert texts(completion) == ["You said: What is the weather in Oslo?"]
         paths = [seen.path for seen in server.requests]
         assert paths == ["/v1/chat/completions", "/v1/responses", "/v1/responses"]
-
-
-async def test_a_server_that_knows_no_effort_is_not_told_any() -> None:
-    """From then on; nor is one whose model does not think."""
     effort = "reasoning_effort"
     for server in (OpenAIServer(local=True, refuses=frozenset({effort})), OpenAIServer(local=True, thinks=False)):
         async with server:

@@ -108,10 +108,7 @@ BECOMES: dict[str, tuple[Kind, Event | None]] = {
         Kind.EDIT,
         Edited(target=SentId(1790000005000), message=said("when do I sow broad beans?", attachments=(PICTURE,))),
     ),
-    "exception_untrusted_identity": (
-        Kind.UNDECRYPTABLE,
-        Undecryptable(reason="UntrustedIdentityException"),
-    ),
+    "exception_untrusted_identity": (Kind.UNDECRYPTABLE, Undecryptable(reason="UntrustedIdentityException")),
     "expiration_update_dm": (Kind.TIMER, None),
     "group_text": (Kind.MESSAGE, said("who waters on Sunday?", chat=IN_GROUP)),
     "link_preview": (Kind.MESSAGE, said("see https://garden.example/beans please")),

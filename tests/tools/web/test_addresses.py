@@ -81,7 +81,7 @@ DENIED = [
 
 
 async def test_a_form_that_readers_dispute_goes_nowhere(trap: Line) -> None:
-    """Other schemes, passwords, backslashes, line ends and half addresses are refused, in words without the address."""
+    """Schemes, passwords, signs, half addresses and ports are refused before a look-up, without the address."""
     names = Names({"site.example": [[PUBLIC]]})
     async with Fetcher(USER_AGENT, reach=FetchReach(ports=frozenset({trap.port})), resolve=names) as fetcher:
         for form in DISPUTED + DENIED:
@@ -89,10 +89,6 @@ async def test_a_form_that_readers_dispute_goes_nowhere(trap: Line) -> None:
                 await fetch(fetcher, form.replace("{port}", str(trap.port)))
             assert "site.example" not in str(caught.value)
     assert (trap.accepted, names.asked["site.example"]) == (0, 0)
-
-
-async def test_no_port_but_those_of_the_web_is_connected_to(trap: Line) -> None:
-    """Even of a host that is admitted; it is not even looked up."""
     names = Names({"site.example": [[HERE]]})
     async with Fetcher(USER_AGENT, reach=only_here(80, 443), resolve=names) as fetcher:
         for scheme, port in (("http", trap.port), ("https", 22), ("http", 8080)):
