@@ -9,25 +9,18 @@ import pytest
 from bot.invocation import VARIABLE, command_line, spell_commands
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = "import sys\nfrom bot.invocation import command_line\nprint(command_line(*sys.argv[1:]))\n"
 
 
 def shown(*command: str | Path, found_in: Path | str, folder: Path = ROOT) -> str:
-    """What a program says that is started so in a folder, with one other folder in which the shell finds programs."""
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env={"PATH": str(found_in), "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    env = {"PATH": str(found_in), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 
 def program(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(PROGRAM, encoding="utf-8")
+    code = "import sys\nfrom bot.invocation import command_line\nprint(command_line(*sys.argv[1:]))\n"
+    path.write_text(code, encoding="utf-8")
     path.chmod(0o755)
     return path
 

@@ -28,7 +28,6 @@ def settings_of(server: OpenAIServer, *, model: str | None = "home-8b", **more: 
 
 
 async def learned(settings: Settings, lessons: ModelLessons, *, answered: bool = False) -> Capabilities:
-    """What is known of the first model after the questions at the start, and after its first answer."""
     async with Http("aldis-test") as http:
         probe = CapabilityProbe(settings, http, lessons)
         probe.start()

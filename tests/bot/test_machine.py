@@ -11,8 +11,6 @@ from pathlib import Path
 
 from bot import app
 
-ROOT = Path(__file__).parents[2]
-
 
 async def test_a_process_may_open_as_many_files_as_the_machine_allows() -> None:
     """Its shell gave it few; a thousand conversations that wait need one connection each."""
@@ -48,7 +46,7 @@ def test_the_machine_s_own_time_zones_are_not_read(tmp_path: Path) -> None:
     asked_at = datetime.now(UTC)
     answered = subprocess.run(
         [sys.executable, "-m", "bot", "chat", "--once", "What time is it in Vancouver?"],
-        env={"PYTHONTZPATH": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        env={"PYTHONTZPATH": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])},
         cwd=tmp_path,
         capture_output=True,
         text=True,

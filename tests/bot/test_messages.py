@@ -73,13 +73,9 @@ def test_pictures_and_documents_survive_the_stored_form() -> None:
     assert load_messages(dump_messages(asked)) == asked
 
 
-class _Note:
-    """Something that is made of a message."""
-
-
 def test_what_is_made_of_a_message_is_made_once_and_goes_with_it() -> None:
     """The place of a message in memory is soon another's, which must not get what was made of the first."""
-    cache = IdentityCache(lambda _: _Note())
+    cache = IdentityCache(lambda _: set[str]())
     question, other = UserMessage(text="lamps"), UserMessage(text="ships")
     left = weakref.ref(cache.of(question))
     assert cache.of(question) is left()

@@ -10,8 +10,9 @@ import pytest
 
 from bot import app
 from bot.events import ChatId, Envelope
-from bot.settings import Settings, load_settings
+from bot.settings import load_settings
 from store import open_store
+from tests.bot.chat.turn_helpers import settings_with
 from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.servers.base import hang
 from tests.servers.openai import OpenAIServer
@@ -28,19 +29,6 @@ class HungTransport(FakeTransport):
         await asyncio.Event().wait()
 
 
-def settings_of(model: OpenAIServer, path: Path, seconds: float) -> Settings:
-    """With so many seconds to end in, which may be more than the settings allow."""
-    environ = {
-        "ACCESS__GREETING": "false",
-        "ACCESS__ALLOWED": "*",
-        "OPENAI_BASE_URL": model.base_url,
-        "LLM__OPENAI__MODEL": "llama",
-        "STORE__PATH": str(path),
-    }
-    settings = load_settings(environ, None)
-    return settings.model_copy(update={"worker": settings.worker.model_copy(update={"shutdown_seconds": seconds})})
-
-
 @pytest.mark.parametrize(("bridge", "seconds", "hurries"), [(FakeTransport, 86_400, True), (HungTransport, 0, False)])
 async def test_whatever_hangs_holds_no_end_up(
     path: Path, bridge: type[FakeTransport], seconds: float, hurries: bool
@@ -49,7 +37,10 @@ async def test_whatever_hangs_holds_no_end_up(
     transport = bridge([[envelope()]])
     stop, hurry = asyncio.Event(), asyncio.Event()
     async with OpenAIServer(local=True, faults=[hang]) as model, asyncio.timeout(WAIT_SECONDS):
-        settings = settings_of(model, path, seconds)
+        environ = {"ACCESS__GREETING": "false", "ACCESS__ALLOWED": "*", "STORE__PATH": str(path)}
+        environ |= {"OPENAI_BASE_URL": model.base_url, "LLM__OPENAI__MODEL": "llama"}
+        # It may be more than the settings allow.
+        settings = settings_with(load_settings(environ, None), worker={"shutdown_seconds": seconds})
         async with app.build_service(settings, transport, realm="signal") as aldis:
             running = asyncio.create_task(aldis.chat(stop, hurry))
             await eventually(lambda: bool(model.requests))

@@ -8,8 +8,6 @@ from bot.settings.groups import WorkerSettings
 from bot.shutdown import MAX_SECONDS, Shutdown
 from tests.waiting import WAIT_SECONDS
 
-DOCKER_SECONDS = 10.0
-
 
 async def test_a_second_time_hurries_it_up() -> None:
     """The first asks, the second and all others hurry."""
@@ -55,4 +53,4 @@ def test_an_end_takes_less_than_docker_waits() -> None:
     """Whatever the setting says: what it can be leaves some seconds to close, and all of it is bounded."""
     [most] = [bound.le for bound in WorkerSettings.model_fields["shutdown_seconds"].metadata if isinstance(bound, Le)]
     assert isinstance(most, int | float)
-    assert most + 3 <= MAX_SECONDS < DOCKER_SECONDS
+    assert most + 3 <= MAX_SECONDS < 10.0

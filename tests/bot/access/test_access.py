@@ -15,7 +15,6 @@ DIRECT = "direct"
 
 
 def envelope(author: PersonId | None, number: str | None, place: str = DIRECT, *, from_self: bool = False) -> Envelope:
-    """A message in the author's direct chat, or in the group of that id."""
     chat = f"direct:{author}" if place == DIRECT else f"group:{place}"
     return Envelope(
         account="+15550000000",

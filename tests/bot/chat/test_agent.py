@@ -29,6 +29,7 @@ from tests.bot.chat.turn_helpers import (
     settings_with,
     turn_settings,
 )
+from tests.bot.money.test_budgets import limits
 from tests.invariants import is_sendable
 from tests.ledger_sums import ledger_sum, paid_rows
 from tests.waiting import DEADLINE_SECONDS, let_pass
@@ -273,17 +274,14 @@ async def test_a_context_too_long_is_cut_until_it_fits(store: Store, clock: SetC
     there = desk(store, clock, *(says(f"answer {number}") for number in range(8)))
     for number in range(8):
         await there.kept(f"question {number}")
-    there.provider.script = [*_too_long(3), says("Shorter.")]
+    too_long = ContextTooLong("long", provider="p")
+    there.provider.script = [*[too_long] * 3, says("Shorter.")]
     assert (await there.kept()).text == "Shorter."
     assert [len(request.messages) for request in there.provider.requests[-4:]] == [17, 9, 5, 1]
     assert is_sendable(there.provider.requests[-1].messages)
-    there.provider.script = [*_too_long(9)]
+    there.provider.script = [too_long] * 9
     assert (await there.kept()).text == phrases.TOO_LONG.text
     assert "/new" in phrases.TOO_LONG.text
-
-
-def _too_long(times: int) -> list[ContextTooLong]:
-    return [ContextTooLong("long", provider="p") for _ in range(times)]
 
 
 async def test_without_tools_none_are_offered_and_old_calls_are_left_out(store: Store, clock: SetClock) -> None:
@@ -357,23 +355,16 @@ async def test_a_tool_that_only_computes_shares_a_commit_with_its_completion(sto
 
 # Money: no call beyond a budget, every call counted once, and people hear of a limit in time, once
 
-USED_UP = phrases.budget_used_up("person", "day", renews=True)
 
-GROUP = "group:G"
 CENT = "0.01"
 A_DAY_SECONDS = 24 * 3600
-
-
-def limits(**limit_usd: str) -> BudgetSettings:
-    """The limits by the first part of their names: `person_day="1.50"`."""
-    return BudgetSettings.model_validate({f"{name}_usd": usd for name, usd in limit_usd.items()})
 
 
 @pytest.mark.parametrize("limit", ["person_day", "person_month", "group_day", "all_month"])
 async def test_with_nothing_to_spend_no_model_is_asked(store: Store, clock: SetClock, limit: str) -> None:
     """0 means 0: not one call, a sentence instead, nothing of it in the history."""
     there = desk(store, clock, says("Hi."), within=limits(**{limit: "0"}))
-    outcome = await there.kept(chat=GROUP)
+    outcome = await there.kept(chat="group:G")
     assert (outcome.text, outcome.ok, outcome.messages) == (phrases.BUDGET_NONE.text, False, ())
     assert there.provider.requests == []
 
@@ -398,7 +389,8 @@ async def test_every_call_of_a_turn_is_checked(store: Store, clock: SetClock) ->
         store, clock, calls(("echo", {"word": "a"})), says("A."), tools=(tool,), within=limits(person_day="0.012")
     )
     outcome = await there.kept()
-    assert (outcome.text, tool.ran, len(there.provider.requests)) == (USED_UP, ["a"], 1)
+    assert outcome.text == phrases.budget_used_up("person", "day", renews=True)
+    assert (tool.ran, len(there.provider.requests)) == (["a"], 1)
     spent = await store.read(ledger_sum)
     assert spent == (2, Decimal("0.012"), 0)
 

@@ -60,8 +60,6 @@ def found(*urls: str, snippet: str = "x") -> dict[str, Any]:
 
 @dataclass
 class Told:
-    """A turn so far: what was said before it, and what its searches have found."""
-
     pages: CitedPages
     read: tuple[Message, ...]
 
@@ -192,11 +190,6 @@ def look(words: str) -> Any:
     return calls(("web_search", {"query": words}))
 
 
-def last_answer(desk: Desk) -> str:
-    """As the model was told it."""
-    return [message.text for message in desk.provider.requests[-1].messages if message.role == "assistant"][-1]
-
-
 async def test_people_see_places_and_the_model_its_own_numbers(store: Store, clock: SetClock) -> None:
     """Also after a restart, when all of it comes from the store."""
     script = [
@@ -208,7 +201,8 @@ async def test_people_see_places_and_the_model_its_own_numbers(store: Store, clo
     assert (await desk.kept("What of lamps?")).text == f"Lamps flash [1], says a page.\n\n[1] {GOOD}"
     desk.turns = desk.started_anew()
     assert (await desk.kept("Sure?")).text == f"Sure [1].\n\n[1] {GOOD}"
-    assert last_answer(desk) == "Lamps flash [102], says a page."
+    [*_, answer] = [one.text for one in desk.provider.requests[-1].messages if one.role == "assistant"]
+    assert answer == "Lamps flash [102], says a page."
     desk.provider.script = [look("bells"), says("Bells [103], lamps [102].")]
     assert (await desk.kept("And bells?")).text == f"Bells [1], lamps [2].\n\n[1] {BELLS}\n[2] {GOOD}"
 

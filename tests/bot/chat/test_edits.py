@@ -28,7 +28,6 @@ def on_disk(path: Path) -> bytes:
 
 
 async def open_words(aldis: Harness) -> int:
-    """How many sealed values of words are left, of all tables."""
     return await aldis.count(
         "SELECT (SELECT count(*) FROM history) + (SELECT count(*) FROM journal) + "
         "(SELECT count(*) FROM inbox WHERE envelope IS NOT NULL) + "

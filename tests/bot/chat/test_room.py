@@ -26,8 +26,6 @@ from tests.servers.openai import OpenAIServer
 from tests.servers.script import call, say
 from tests.surroundings import standalone_deps
 
-WINDOW_TOKENS = 3000
-
 
 @pytest.fixture(params=NAMES)
 async def wire(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Provider, AnthropicServer | OpenAIServer]]:
@@ -45,7 +43,7 @@ async def test_a_small_window_is_no_dead_end(
 ) -> None:
     """Long talk, many tools, a call with a long answer: every message is answered, and what was learnt stays."""
     provider, server = wire
-    server.window_tokens = WINDOW_TOKENS
+    server.window_tokens = 3000
     there = Desk(store, clock, cast("Scripted", provider), _tools())
     refused = 0
     for number in range(6):
@@ -91,15 +89,12 @@ def test_tools_that_do_not_fit_are_left_out() -> None:
     assert room.offers(offers, SIZES[0], "another", called=()) == offers
 
 
-def _with_lines(offers: tuple[ToolOffer, ...]) -> tuple[ToolOffer, ...]:
-    more = ToolOffer(name=more_tools.NAME, description="Calls one of these:", parameters={})
-    return (*(replace(offer, line=f"{offer.name}(word): does it") for offer in offers), more)
-
-
 def test_tools_that_do_not_fit_are_deferred_whatever_is_asked() -> None:
     """The first stay in full, and no question changes the beginning of a request, which a server keeps computed."""
     room = ContextRoom()
-    offers = _with_lines(_offers("chart", "convert", "news", "translate", "weather"))
+    more = ToolOffer(name=more_tools.NAME, description="Calls one of these:", parameters={})
+    names = ("chart", "convert", "news", "translate", "weather")
+    offers = (*(replace(offer, line=f"{offer.name}(word): does it") for offer in _offers(*names)), more)
     room.on_refusal("m", 10 * OFFER_TOKENS.of(offers[0]))  # so that nearly three fit in full
     few = room.offers(offers, SIZES[0], "m", called=())
     assert [offer.name for offer in few] == [offer.name for offer in offers]

@@ -66,12 +66,9 @@ def search() -> Any:
     return calls(("web_search", {"query": "lamps"}))
 
 
-NINE_ROUNDS = turn_settings(max_rounds=9)
-
-
 def desk(store: Store, clock: SetClock, pages: Pages, *script: Any, search: Search | None = None) -> Desk:
     tools = (pages, search or Search(), Notes())
-    return Desk(store, clock, Scripted([*script, says("Done.")]), tools=tools, settings=NINE_ROUNDS)
+    return Desk(store, clock, Scripted([*script, says("Done.")]), tools=tools, settings=turn_settings(max_rounds=9))
 
 
 def outcomes(desk: Desk) -> list[str]:

@@ -22,7 +22,6 @@ THINKING = turn_phrases.STATUS_THINKING.text
 
 
 def shown(aldis: Harness) -> list[tuple[str, int | None]]:
-    """Everything that went out, each with the revision that it edits."""
     return [(reply.content.text, reply.edits) for reply in aldis.transport.sent]
 
 
@@ -68,11 +67,7 @@ async def test_a_status_becomes_the_answer(store: Store, clock: SetClock) -> Non
 async def test_a_status_says_which_tool_runs(store: Store, clock: SetClock) -> None:
     """Each is an edit of the one before, and so is the answer; in a group each quotes the question."""
     gate = asyncio.Event()
-
-    async def search(_: str) -> None:
-        await gate.wait()
-
-    tools = (Echo(name="web_search", work=search),)
+    tools = (Echo(name="web_search", work=lambda _: gate.wait()),)
     async with app_harness(store, clock, live="status", tools=tools) as aldis:
         aldis.model.script += [calls(("web_search", {"word": "tulips"})), says("Found **them**.")]
         asked = await slowly(aldis, "Aldis, slow tulips", group=GROUP)

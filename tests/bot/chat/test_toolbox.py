@@ -219,39 +219,36 @@ async def test_a_misspelt_tool_of_a_server_has_all_of_its_tools_ask(clock: SetCl
 
 # Names that models and people have for tools and arguments: what is meant is what runs
 
-MEANT: tuple[tuple[str, dict[str, object], str, dict[str, object]], ...] = (
-    ("get_weather", {"location": "Oslo"}, "get_weather", {"place": "Oslo"}),
-    ("weather", {"city": "Oslo", "days": 2}, "get_weather", {"place": "Oslo", "days": 2}),
-    ("get_weather", {"place": "Oslo", "location": "Rome"}, "get_weather", {"place": "Oslo", "location": "Rome"}),
-    ("web_search", {"query": "lamps", "limit": 3}, "web_search", {"query": "lamps", "count": 3}),
-    ("web_search", {"query": "lamps", "timeout_ms": 500}, "web_search", {"query": "lamps"}),
-    ("market_get", {"market_id": "m:1"}, "market_get", {"market": "m:1"}),
-    ("calculator", {"a": 2, "b": 3, "operation": "add"}, "calculate", {"expression": "(2) + (3)"}),
-    ("calculator", {"a": "1+1", "b": -3, "operation": "*"}, "calculate", {"expression": "(1+1) * (-3)"}),
-    ("calculate", {"a": 2, "b": 3, "operation": "exec"}, "calculate", {"a": 2, "b": 3, "operation": "exec"}),
-    ("functions.get_weather", {"place": "Oslo"}, "get_weather", {"place": "Oslo"}),
-    ("default_api:weather", {"place": "Oslo"}, "get_weather", {"place": "Oslo"}),
-    ("calculate<|channel|>commentary", {"expression": "1+1"}, "calculate", {"expression": "1+1"}),
-    ("nothing_like_it", {"location": "Oslo"}, "nothing_like_it", {"location": "Oslo"}),
-)
-PLAIN_WORDS: tuple[tuple[str, str, dict[str, object] | None], ...] = (
-    ("get_weather", "Oslo", {"place": "Oslo"}),
-    ("web_search", '"lamps of ships"', {"query": "lamps of ships"}),
-    ("calculate", "17*23", {"expression": "17*23"}),
-    ("get_weather", '{"place": ', None),
-    ("reminders", "buy a lamp", None),
-)
-
 
 async def test_what_is_meant() -> None:
     """What is unclear stays as written. Plain words (`<<tool: words>>`) are the one text that the tool needs."""
     options = {name: entry.options() for name, entry in CATALOG.items()}
     async with Http("test") as http, Fetcher("test") as fetcher:
         box = toolbox(SetClock(NOON), *build(options, alone(http, fetcher, idle_features())))
-    for name, given, meant, arguments in MEANT:
+    for name, given, meant, arguments in (
+        ("get_weather", {"location": "Oslo"}, "get_weather", {"place": "Oslo"}),
+        ("weather", {"city": "Oslo", "days": 2}, "get_weather", {"place": "Oslo", "days": 2}),
+        ("get_weather", {"place": "Oslo", "location": "Rome"}, "get_weather", {"place": "Oslo", "location": "Rome"}),
+        ("web_search", {"query": "lamps", "limit": 3}, "web_search", {"query": "lamps", "count": 3}),
+        ("web_search", {"query": "lamps", "timeout_ms": 500}, "web_search", {"query": "lamps"}),
+        ("market_get", {"market_id": "m:1"}, "market_get", {"market": "m:1"}),
+        ("calculator", {"a": 2, "b": 3, "operation": "add"}, "calculate", {"expression": "(2) + (3)"}),
+        ("calculator", {"a": "1+1", "b": -3, "operation": "*"}, "calculate", {"expression": "(1+1) * (-3)"}),
+        ("calculate", {"a": 2, "b": 3, "operation": "exec"}, "calculate", {"a": 2, "b": 3, "operation": "exec"}),
+        ("functions.get_weather", {"place": "Oslo"}, "get_weather", {"place": "Oslo"}),
+        ("default_api:weather", {"place": "Oslo"}, "get_weather", {"place": "Oslo"}),
+        ("calculate<|channel|>commentary", {"expression": "1+1"}, "calculate", {"expression": "1+1"}),
+        ("nothing_like_it", {"location": "Oslo"}, "nothing_like_it", {"location": "Oslo"}),
+    ):
         understood = box.understood(ToolCall(id=CallId("c"), name=name, arguments=given))
         assert (understood.name, dict(understood.arguments)) == (meant, arguments)
-    for name, words, arguments in PLAIN_WORDS:
+    for name, words, arguments in (
+        ("get_weather", "Oslo", {"place": "Oslo"}),
+        ("web_search", '"lamps of ships"', {"query": "lamps of ships"}),
+        ("calculate", "17*23", {"expression": "17*23"}),
+        ("get_weather", '{"place": ', None),
+        ("reminders", "buy a lamp", None),
+    ):
         call = ToolCall(id=CallId("c"), name=name, arguments={}, malformed=words)
         understood = box.understood(call)
         assert understood == (call if arguments is None else replace(call, arguments=arguments, malformed=None))

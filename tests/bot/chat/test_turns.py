@@ -15,7 +15,6 @@ from tests.conftest import NOON
 
 
 async def replies(store: Store) -> list[Reply]:
-    """All replies that wait, in order, as the sender would take them."""
     found: list[Reply] = []
     while items := await store.transaction(lambda repos: repos.outbox.begin(now=NOON.replace(year=2030), limit=9)):
         for item in items:

@@ -21,7 +21,6 @@ from tests.servers.base import Seen, Server
 
 @pytest.fixture(autouse=True)
 def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No `.env` of whoever runs the tests is read."""
     monkeypatch.chdir(tmp_path)
 
 

@@ -254,7 +254,6 @@ async def knock(aldis: Harness, *people: Person) -> list[Reply]:
 
 
 async def react(aldis: Harness, emoji: str, asked: Reply) -> str:
-    """What the admin reads after putting this on the question."""
     at, count = FIRST + aldis.transport.sent.index(asked) + 1, len(aldis.transport.sent)
     await aldis.process(reaction(emoji, at, author=BOB, of=ALDIS))
     return next(reply.content.text for reply in aldis.transport.sent[count:] if reply.chat == BOB.chat)

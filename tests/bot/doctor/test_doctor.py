@@ -27,7 +27,7 @@ from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen, Server
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, message
 from tests.servers.script import say
-from tests.servers.signal_cli import SignalCli, Way
+from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
 from tools import Fetcher, alone
 from tools.http import Http
@@ -152,8 +152,7 @@ async def test_a_store_that_opens_or_not(practice: Practice) -> None:
 async def test_no_bridge(practice: Practice) -> None:
     """What needs it is not looked up, and the rest is looked at all the same; it is asked for no message before."""
     await practice.signal.deliver(message("wait for Aldis"))
-    ways: tuple[Way, ...] = ("unix", "tcp")
-    for way in ways:
+    for way in ("unix", "tcp"):
         practice.signal.way = way
         assert about(await practice.examine(), "bridge: it is signal-cli").level == "ok"
     assert (practice.signal.streams_opened, practice.signal.lost, practice.signal.waiting) == (0, [], 1)
@@ -307,32 +306,25 @@ async def test_a_check_that_takes_too_long_is_a_finding() -> None:
 
 SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
 PUBLIC = {"WEB__ADMIN_URL": "https://aldis.example.org"}
-REFUSED: tuple[tuple[dict[str, str], str], ...] = (
-    (PUBLIC, "WEB__ADMIN_URL publishes the pages"),
-    *(
-        ({"WEB__ADMIN_HOST": host}, "WEB__ADMIN_HOST publishes the pages")
-        for host in ("192.168.1.5", "fd00::5", "aldis.lan")
-    ),
-    ({"WEB__ADMIN_TOTP": "not!base32"}, "base32"),
-    ({"WEB__ADMIN_TOTP": SECRET[:16]}, "must be longer"),
-)
-TAKEN: tuple[dict[str, str], ...] = (
-    {},
-    {"WEB__ADMIN_HOST": "::1"},
-    {"WEB__ADMIN_HOST": "localhost"},
-    {"WEB__ADMIN_URL": "http://localhost:8789"},
-    {**PUBLIC, "WEB__ADMIN_TOTP": SECRET},
-    {**PUBLIC, "WEB__ADMIN_PORT": "0"},
-)
 
 
 def test_who_reaches_the_pages() -> None:
     """Others without a second factor are refused at the start; this machine alone, or a container's own, is well."""
     port = {"WEB__ADMIN_PORT": "8789"}
-    for given, words in REFUSED:
+    for given, words in (
+        (PUBLIC, "WEB__ADMIN_URL publishes the pages"),
+        *(({"WEB__ADMIN_HOST": host}, "WEB__ADMIN_HOST publishes") for host in ("192.168.1.5", "fd00::5", "aldis.lan")),
+        ({"WEB__ADMIN_TOTP": "not!base32"}, "base32"),
+        ({"WEB__ADMIN_TOTP": SECRET[:16]}, "must be longer"),
+    ):
         with pytest.raises(ConfigError, match=words):
             app.check_settings(load_settings({**port, **given}, None))
-    for given in TAKEN:
+    for given in (
+        *({}, {"WEB__ADMIN_HOST": "::1"}, {"WEB__ADMIN_HOST": "localhost"}),
+        {"WEB__ADMIN_URL": "http://localhost:8789"},
+        {**PUBLIC, "WEB__ADMIN_TOTP": SECRET},
+        {**PUBLIC, "WEB__ADMIN_PORT": "0"},
+    ):
         app.check_settings(load_settings({**port, **given}, None))
     for host in ("0.0.0.0", "::", "::0", "0:0:0:0:0:0:0:0"):
         everywhere = load_settings({"WEB__ADMIN_HOST": host}, None)

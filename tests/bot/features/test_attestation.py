@@ -3,13 +3,11 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from bot.clock import SetClock
-from bot.commands.base import CommandContext, CommandGroup
 from bot.errors import Disconnected
 from bot.features import attestation
 from bot.features.attestation import AttestationCommands, report_data
@@ -31,7 +29,6 @@ def socket(tmp_path: Path) -> Path:
 
 
 def checked(data: bytes, folder: Path, word: str = WORD) -> tuple[int, str]:
-    """What the script of the docs says of this file, run as a reader runs it."""
     (folder / "given.json").write_bytes(data)
     command = [sys.executable, "-I", str(CHECK), "given.json", word]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -75,13 +72,9 @@ async def test_an_agent_that_gives_no_quote(socket: Path) -> None:
                 await attestation.evidence(socket, WORD)
 
 
-def _commands(socket: Path) -> Callable[[CommandContext], list[CommandGroup]]:
-    return lambda desk: [AttestationCommands(desk, socket)]
-
-
 async def test_in_the_chat(store: Store, clock: SetClock, socket: Path) -> None:
     """Outside a TEE one line, inside the file with two; without a word it says how, and failing it says so."""
-    async with app_harness(store, clock, commands=_commands(socket)) as aldis:
+    async with app_harness(store, clock, commands=lambda desk: [AttestationCommands(desk, socket)]) as aldis:
         for said in ("/verify", f"/verify {WORD}"):
             text = await ask(aldis, said)
             assert text == say(attestation.NOTHING_PROVED, source=build()["source"]).replace("`", "")

@@ -1,7 +1,4 @@
-"""The news: feeds are read in the background, kept, searched by the model, and listed and changed by a command.
-
-The site is a real server whose address stands for the public web; each feed is opened in a process of its own.
-"""
+"""The news: feeds are read in the background, kept, searched by the model, and listed and changed by a command."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -50,8 +47,6 @@ OLD = Item(title="The lamp of old", link="/old", at=NOON - timedelta(days=90))
 
 @dataclass
 class Newsroom:
-    """A site with one feed, and the loop that reads it."""
-
     site: FeedSite
     fetcher: Fetcher
     clock: SetClock
@@ -249,10 +244,10 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
         assert await ask(aldis, "/feeds") == "• 1: a.example: not read yet"
         await store.transaction(lambda repos: repos.feeds.settle_set(["https://b.example/"], now=NOON))
         [a, b] = await feeds_of(store)
-        await note(store, a, trouble="unreachable")
-        await note(store, b, trouble="status 404")
+        await store.transaction(lambda repos: repos.feeds.note(replace(a, trouble="unreachable", read_at=None)))
+        await store.transaction(lambda repos: repos.feeds.note(replace(b, trouble="status 404", read_at=None)))
         assert "2: b.example: not read yet. It can't be reached." in await ask(aldis, "/feeds")
-        await note(store, b, trouble="no_feed", read=True)
+        await store.transaction(lambda repos: repos.feeds.note(replace(b, trouble="no_feed", read_at=NOON)))
         assert await ask(aldis, "/feeds", group=GROUP, author=BOB) == (
             "• 1: a.example: not read yet. It can't be reached.\n"
             "• 2: b.example: read on Sat, 21 Nov 2026, 12:00 (articles kept: 0). That isn't a feed I can read."
@@ -265,11 +260,6 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
         assert "a.example" in await ask(aldis, "/feeds remove 1")
         await ask(aldis, "/language de")
         assert "Feed" in await ask(aldis, "/feeds")
-
-
-async def note(store: Store, feed: Feed, *, trouble: str, read: bool = False) -> None:
-    changed = replace(feed, trouble=trouble, read_at=NOON if read else None)
-    await store.transaction(lambda repos: repos.feeds.note(changed))
 
 
 # Reading one

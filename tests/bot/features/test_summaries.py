@@ -15,6 +15,7 @@ from store import Store
 from tests.bot.chat.test_edits import on_disk
 from tests.bot.chat.turn_helpers import says
 from tests.bot.commands.test_commands import ask
+from tests.bot.features.test_memory import seen
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.invariants import is_sendable
 from tests.servers.envelopes import delete, edit, message
@@ -33,16 +34,11 @@ async def talk(aldis: Harness, *words: str, **more: Any) -> list[int]:
 
 
 async def sum_up(aldis: Harness, text: str = "They spoke of apples.") -> str:
-    """Let the loop look; gives what the model was shown if it was asked, else nothing."""
     asked = len(aldis.model.asked)
     aldis.model.script = [says(text)]
     await aldis.summaries.attend_all()
     aldis.model.script = []
     return aldis.model.asked[-1] if len(aldis.model.asked) > asked else ""
-
-
-def seen(aldis: Harness) -> str:
-    return repr(aldis.model.requests[-1].messages)
 
 
 FIVE = ("one apple", "two pears", "three figs", "four plums", "five limes")

@@ -59,16 +59,13 @@ def test_styled_counts_in_utf16() -> None:
     )
 
 
-CHARACTERS = (  # accents, emoji, flags, variants, kana, jamo, Indic conjuncts, Thai, Arabic, Hebrew
-    *("a", "e\u0301", "a\u0308\u0304", "🎉", "❤\ufe0f", "1\ufe0f\u20e3", "👍🏽", "👨‍👩‍👧‍👦", "👩🏽‍🚀", "🇩🇪"),
-    *("🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "葛\U000e0100", "ｶ\uff9e", "か\u3099"),
-    *("\u1112\u1161\u11ab", "가\u11ab", "क्षि", "क्\u093cष", "\u0d4eക", "กำ", "\u0600١", "שׁ"),
-)
-
-
 def test_no_character_is_cut() -> None:
     """It has borders at its two ends only; nothing joins a line end, and a space joins nothing before it."""
-    for character in CHARACTERS:
+    for character in (  # accents, emoji, flags, variants, kana, jamo, Indic conjuncts, Thai, Arabic, Hebrew
+        *("a", "e\u0301", "a\u0308\u0304", "🎉", "❤\ufe0f", "1\ufe0f\u20e3", "👍🏽", "👨‍👩‍👧‍👦", "👩🏽‍🚀", "🇩🇪"),
+        *("🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "葛\U000e0100", "ｶ\uff9e", "か\u3099"),
+        *("\u1112\u1161\u11ab", "가\u11ab", "क्षि", "क्\u093cष", "\u0d4eക", "กำ", "\u0600١", "שׁ"),
+    ):
         text, whole = f"x{character}{character} y", len(character)
         found = [index for index, mark in enumerate(borders(text)) if mark]
         assert found == [0, 1, 1 + whole, 1 + 2 * whole, *range(2 + 2 * whole, len(text) + 1)], ascii(character)

@@ -31,7 +31,6 @@ def size_bytes(part: Styled) -> int:
 
 
 def seen(part: Styled) -> list[tuple[str, frozenset[Style]]]:
-    """Every visible character with its styles; a quote's bar is repeated at cuts and left out."""
     units = utf16_offsets(part.text)
     styles: list[set[Style]] = [set() for _ in part.text]
     for each in part.styles:

@@ -139,8 +139,6 @@ class Harness:
         await self.quiet_but(0)
 
     async def quiet_but(self, count: int) -> None:
-        """Wait until only so much is under way, because it is held, say."""
-
         async def is_quiet() -> bool:
             return await self._under_way() == count
 

@@ -66,7 +66,6 @@ class Door:
         return len(await self.rows("id"))
 
     async def kept(self) -> list[Envelope]:
-        """The envelopes in the inbox, conversation by conversation; afterwards they are claimed."""
         found, busy = list[Envelope](), list[ConversationId]()
         while claim := await self.store.transaction(
             lambda repos: repos.inbox.claim(now=NOON, until=NOON, busy=busy, limit=1000)

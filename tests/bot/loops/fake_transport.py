@@ -8,19 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from bot.errors import CallRefused, Disconnected, NotUploaded, Unfetchable
-from bot.events import (
-    Attachment,
-    ChatId,
-    Envelope,
-    Event,
-    Incoming,
-    Kind,
-    PersonId,
-    Receipt,
-    Removal,
-    Reply,
-    SentId,
-)
+from bot.events import Attachment, ChatId, Envelope, Event, Incoming, Kind, PersonId, Receipt, Removal, Reply, SentId
 from bot.formatting.split import is_long
 from bot.signal.protocol import Contact, Group, Identity, Progress, Release, StreamState
 from tests.waiting import WAIT_SECONDS

@@ -19,7 +19,6 @@ def tools() -> tuple[Echo, Echo]:
 
 
 async def asked_whether(aldis: Harness, *, group: str | None = None) -> None:
-    """A page talks the model into posting something: Aldis asks first."""
     aldis.model.script += [
         calls(("look", {"word": "page"})),
         calls(("post", {"word": "the family's secrets"}), ("look", {"word": "more"})),

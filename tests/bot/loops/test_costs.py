@@ -15,10 +15,6 @@ from tests.bot.loops.app_harness import Harness, app_harness
 from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, Frame, delete, edit, message
 from tests.store.test_machine import limit_pages
 
-USED_UP = phrases.budget_used_up("person", "day", renews=True)
-
-CENT = "0.01"
-
 
 async def spent_by(aldis: Harness, person: str) -> str:
     now = periods(aldis.clock.now(), "UTC")
@@ -94,7 +90,7 @@ async def test_what_a_full_disk_does_not_take_is_kept_once_there_is_room(
         await limit_pages(store, 100_000)
         await aldis.quiet()
         assert [len(aldis.model.asked), aldis.transport.sent[0].content.text[:7]] == [len(script), "A page."]
-        assert await spent_by(aldis, ALICE.uuid) == (CENT if kind == "the answer" else "0.024")
+        assert await spent_by(aldis, ALICE.uuid) == ("0.01" if kind == "the answer" else "0.024")
         assert [len(tool.ran) for tool in (look, glance)] == [len(script) - 1] * 2
 
 
@@ -111,4 +107,4 @@ async def test_nobody_pays_for_what_somebody_else_asks(store: Store, clock: SetC
         spent = [await spent_by(aldis, person) for person in (ALICE.uuid, BOB.uuid)]
         assert (aldis.transport.sent[2].content.text, spent) == ("re: Aldis, and mine?", ["0.01", "0.02"])
         await aldis.process(message("Aldis, more?", author=BOB, group=GROUP))
-        assert aldis.transport.sent[-1].content.text == USED_UP
+        assert aldis.transport.sent[-1].content.text == phrases.budget_used_up("person", "day", renews=True)

@@ -10,7 +10,6 @@ from bot.access.access import AccessList
 from bot.chat import phrases
 from bot.clock import SetClock
 from bot.commands import phrases as command_phrases
-from bot.events import MentionRange, PersonId
 from bot.models.base import Request
 from store import ConversationId, Store
 from tests.bot.chat.turn_helpers import Echo, calls, says
@@ -92,11 +91,7 @@ async def test_forgetting_reaches_what_was_overheard(store: Store, clock: SetClo
 async def test_what_was_overheard_is_nowhere_in_the_store(store: Store, clock: SetClock, path: Path) -> None:
     """Not while the turn runs, with its journal open, nor afterwards, nor for the next start."""
     gate = asyncio.Event()
-
-    async def wait(_: str) -> None:
-        await gate.wait()
-
-    async with app_harness(store, clock, context_messages=9, tools=(Echo(work=wait),)) as aldis:
+    async with app_harness(store, clock, context_messages=9, tools=(Echo(work=lambda _: gate.wait()),)) as aldis:
         await talked(aldis, "The roses are dying.")
         aldis.model.script += [calls(("echo", {"word": "a"})), says("I see.")]
         await aldis.deliver(message("Aldis, what do you think?", group=GROUP))
@@ -130,17 +125,10 @@ async def test_people_in_the_exchange_are_mentioned_natively(store: Store, clock
         text = f"Aldis, does {MENTION_SIGN} know?"
         await asked(aldis, text, mentions=[mention_of(CAROL, text.index(MENTION_SIGN))])
         [reply] = aldis.transport.sent
-        assert named(reply.content.text, reply.mentions) == [
-            ("@Alice", ALICE.uuid),
-            ("@Carol", CAROL.uuid),
-            ("@Bob", BOB.uuid),
-            ("@Carol", CAROL.uuid),
-        ]
-
-
-def named(text: str, mentions: tuple[MentionRange, ...]) -> list[tuple[str, PersonId]]:
-    units = text.encode("utf-16-le")
-    return [(units[2 * one.start : 2 * (one.start + one.length)].decode("utf-16-le"), one.person) for one in mentions]
+        units, named = reply.content.text.encode("utf-16-le"), (ALICE, CAROL, BOB, CAROL)
+        words = [units[2 * one.start : 2 * (one.start + one.length)].decode("utf-16-le") for one in reply.mentions]
+        assert words == [f"@{person.name}" for person in named]
+        assert [one.person for one in reply.mentions] == [person.uuid for person in named]
 
 
 # What is no message
@@ -198,7 +186,6 @@ async def test_a_bare_mention_is_about_what_was_said_last(aldis: Harness) -> Non
 
 
 async def heard_by(aldis: Harness, text: str, author: Person) -> list[str]:
-    """What is said to this in the group."""
     before = len(aldis.transport.sent)
     await aldis.process(message(text, author=author, group=GROUP))
     return [reply.content.text for reply in aldis.transport.sent[before:]]

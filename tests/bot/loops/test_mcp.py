@@ -26,7 +26,6 @@ from tools.mcp.servers import McpServers, ServerTimeouts
 
 
 def bulleted(phrase: str) -> str:
-    """A line of a list as it stands in Signal."""
     return phrase.replace("- ", "• ", 1)
 
 

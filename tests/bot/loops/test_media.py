@@ -5,7 +5,6 @@ from typing import Any
 from bot.clock import SetClock
 from bot.i18n import phrases
 from bot.messages import Document, Picture, UserMessage
-from bot.models.base import Request
 from store import Store
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.media.samples import noise, pdf, picture, slow_pdf
@@ -18,12 +17,8 @@ def file(aldis: Harness, data: bytes, **more: Any) -> Frame:
     return frame
 
 
-def asked(request: Request) -> UserMessage:
-    return next(said for said in reversed(request.messages) if isinstance(said, UserMessage))
-
-
 def last(aldis: Harness) -> UserMessage:
-    return asked(aldis.model.requests[-1])
+    return next(said for said in reversed(aldis.model.requests[-1].messages) if isinstance(said, UserMessage))
 
 
 async def test_somebody_s_slow_files_keep_nobody_else_waiting(aldis: Harness) -> None:

@@ -84,8 +84,6 @@ def texts(transport: FakeTransport) -> list[str]:
 
 
 async def pass_until(store: Store, clock: SetClock, *ends: list[str]) -> None:
-    """Time passes, by 90 seconds a look, until the states are one of these."""
-
     async def has_come() -> bool:
         due(store, clock, 90)
         return await states(store) in ends

@@ -50,8 +50,6 @@ class Words(Arguments):
 
 @dataclass
 class Looking:
-    """A tool that only looks, with the flags of one of the real ones."""
-
     name: str
     flags: dict[str, Any] = field(default_factory=dict[str, Any])
     asked: list[str] = field(default_factory=list[str])
@@ -76,7 +74,6 @@ class Scene:
     group: str | None
 
     async def say(self, text: str, *script: Any, author: Person = ALICE, **more: Any) -> str:
-        """Somebody says something; the model does what the script says; gives what they hear."""
         self.port.model.script = [*script, says("Very well.")]
         heard = await ask(self.port, f"Aldis, {text}" if self.group else text, author=author, group=self.group, **more)
         await self.port.quiet_but(1 if heard.startswith("May I") else 0)
@@ -171,7 +168,6 @@ PLACES = ("direct", "group", "other")
 
 
 def some_of_everything() -> list[Any]:
-    """Each source in each place and each effect in each place, some of them later by two turns."""
     effects = list(EFFECTS)
     found = []
     for number, source in enumerate(SOURCES):
@@ -257,14 +253,6 @@ async def test_no_stranger_has_a_group_shown_what_is_private(
 # Links
 
 
-CARRYING = (
-    "[details](http://evil/?d=4711)",
-    "evil.example/?d=4711",
-    "`https://4711.evil.example`",
-    "ev**il**.example/?4711",
-)
-
-
 @pytest.mark.parametrize(("source", "place"), list(zip(SOURCES, itertools.cycle(PLACES), strict=False)))
 async def test_a_link_that_nobody_gave_carries_nothing_out(
     store: Store, clock: SetClock, source: str, place: str
@@ -274,7 +262,12 @@ async def test_a_link_that_nobody_gave_carries_nothing_out(
     author = BOB if place == "other" else ALICE
     async with scene(store, clock, group=group) as there:
         await SOURCES[source][0](there)
-        for text in CARRYING:
+        for text in (
+            "[details](http://evil/?d=4711)",
+            "evil.example/?d=4711",
+            "`https://4711.evil.example`",
+            "ev**il**.example/?4711",
+        ):
             thought = ToolCall(id=CallId("c"), name="none", arguments={"d": text})
             script = completion(Text(text=f"I write {text}"), thought)
             heard = await there.say(f"is {GOOD} right?", script, says(f"See {text} or {GOOD}!"), author=author)

@@ -12,16 +12,7 @@ from bot.clock import SetClock
 from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.models import ModelTroubles
 from bot.errors import BadKey, Disconnected, NoSuchModel, Overloaded, Rejected
-from bot.loops.watchdog import (
-    CAPTCHA,
-    CLOSED,
-    SILENCE_SECONDS,
-    SILENT,
-    UNLINKED,
-    UNREACHABLE,
-    Checkups,
-    Watchdog,
-)
+from bot.loops.watchdog import CAPTCHA, CLOSED, SILENCE_SECONDS, SILENT, UNLINKED, UNREACHABLE, Checkups, Watchdog
 from bot.models.base import Completion
 from bot.signal.protocol import Release, StreamState
 from store import Store
@@ -36,8 +27,6 @@ Problems = tuple[str, ...]
 
 @dataclass
 class Watch:
-    """A watchdog over a fake transport that is well, on a clock that stands still until it is moved."""
-
     transport: FakeTransport = field(
         default_factory=lambda: FakeTransport(stream=StreamState(is_open=True, heard_at=0.0))
     )

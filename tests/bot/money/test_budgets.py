@@ -9,9 +9,6 @@ from bot.money.ledger import Quotas, periods
 from bot.settings import BudgetSettings
 from store import Scope, Span, Store
 
-SCOPES: tuple[Scope, ...] = ("person", "group", "all")
-SPANS: tuple[Span, ...] = ("day", "month")
-
 
 def spent(usd: str, scope: Scope = "person", span: Span = "day") -> dict[tuple[Scope, Span], Decimal]:
     return {(scope, span): Decimal(usd)}
@@ -23,7 +20,7 @@ def limits(**limit_usd: str) -> BudgetSettings:
 
 
 def everything(usd: str) -> dict[tuple[Scope, Span], Decimal]:
-    return {(scope, span): Decimal(usd) for scope in SCOPES for span in SPANS}
+    return {(scope, span): Decimal(usd) for scope in ("person", "group", "all") for span in ("day", "month")}
 
 
 def test_each_limit_counts_what_it_is_for() -> None:

@@ -85,6 +85,5 @@ async def test_a_backup_that_was_begun_is_finished_when_it_stops(store: Store, p
 
 
 def leave_behind(path: Path) -> None:
-    """What a process that is killed leaves of its socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as endpoint:
         endpoint.bind(str(path))

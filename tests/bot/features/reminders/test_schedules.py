@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.features.reminders.schedules import (
-    Plan,
-    UnfitWish,
-    describe_moment,
-    first_plan,
-    instant,
-    next_after,
-)
+from bot.features.reminders.schedules import Plan, UnfitWish, describe_moment, first_plan, instant, next_after
 from tools import Repeat, Wish
 
 BERLIN = "Europe/Berlin"
