@@ -118,9 +118,7 @@ async def test_what_takes_one_message_back_leaves_the_others_their_answer(tmp_pa
     for story, place, change, failure in OTHERS:
         path = tmp_path / f"{story}.db"
         async with open_store(path, realm="signal") as store, app_harness(store, clock) as aldis:
-            gate = aldis.model.gates["slow"] = asyncio.Event()
-            await aldis.deliver(message("slow"))
-            await aldis.asked(1)
+            gate = await aldis.held("slow")
             words_of = ["tulip", "rose", "iris"]
             names = [await aldis.deliver(message(word)) for word in words_of]
             aldis.transport.sends = [lambda: SentId(FIRST), failure]
@@ -141,9 +139,7 @@ async def test_what_takes_one_message_back_leaves_the_others_their_answer(tmp_pa
 async def test_the_others_hear_of_an_answer_in_doubt_that_cannot_be_made_again(store: Store, clock: SetClock) -> None:
     """What was done for it must not be done twice, and it may not have gone out: a word says that it is gone."""
     async with app_harness(store, clock, tools=(Echo(effects="once"),)) as aldis:
-        gate = aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("slow"))
-        await aldis.asked(1)
+        gate = await aldis.held("slow")
         tulip, rose = await aldis.deliver(message("tulip")), await aldis.deliver(message("rose"))
         aldis.model.script += [says("re: slow"), calls(("echo", {"word": "tulip"})), says("Both are fine.")]
         aldis.transport.sends = [lambda: SentId(FIRST), SendUnknown("no answer")]
@@ -209,9 +205,7 @@ async def test_editing_an_older_message_corrects_the_history_alone(store: Store,
 async def test_of_two_messages_in_one_question_the_edited_one_changes(store: Store, clock: SetClock) -> None:
     """The other words of the question stay as they are, a line that begins with a bracket included."""
     async with app_harness(store, clock) as aldis:
-        aldis.model.gates["zero"] = asyncio.Event()
-        await aldis.deliver(message("zero"))
-        await aldis.asked(1)
+        await aldis.held("zero")
         await aldis.deliver(message("one\n[not a header] 1"))
         two = await aldis.deliver(message("two"))
         aldis.model.gates["zero"].set()
@@ -293,9 +287,7 @@ async def test_what_disappears_in_signal_disappears_here(store: Store, clock: Se
 async def test_a_message_that_disappears_before_its_answer_is_told_so(store: Store, clock: SetClock) -> None:
     """It waited too long: no model call, a sentence instead."""
     async with app_harness(store, clock, conversations_at_once=1) as aldis:
-        aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("slow", author=BOB))
-        await aldis.asked(1)
+        await aldis.held("slow", message("slow", author=BOB))
         await aldis.deliver(message("secret", expires_in_seconds=5))
         clock.move(6)
         aldis.model.gates["slow"].set()

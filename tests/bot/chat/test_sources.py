@@ -167,15 +167,13 @@ async def test_the_sources_of_the_last_answer_may_be_opened(store: Store, clock:
 
 async def test_a_restart_forgets_neither_leave_nor_count(store: Store, clock: SetClock) -> None:
     """What the journal holds counts as if it had just happened."""
-    links = [f"https://lamps.example/{name}" for name in "abcd"]
-    pages = Pages(links={GOOD: links})
-
+    pages = Pages(links={GOOD: LINKS})
     table = desk(store, clock, pages)
-    table.provider.script = [search(), fetch(GOOD), fetch(*links[:2])]
+    table.provider.script = [search(), fetch(GOOD), fetch(*LINKS[:2])]
     turn = await table.loaded("Tell me of lamps")
     with pytest.raises(IndexError):  # the model has no more words: the process ends here
         await table.agent.answer(turn, table.turns.journal(turn), table.watch)
-    table.provider.script = [fetch(links[2]), fetch(links[3]), says("Done.")]
+    table.provider.script = [fetch(LINKS[2]), fetch(LINKS[3]), says("Done.")]
     await table.answer(await table.again("Tell me of lamps"))
-    assert pages.read == [GOOD, *links[:3]]
+    assert pages.read == [GOOD, *LINKS[:3]]
     assert outcomes(table) == ["ok", "ok", "ok", "ok", "ok", "denied"]

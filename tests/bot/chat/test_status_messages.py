@@ -15,6 +15,7 @@ from bot.signal.protocol import ToolEnded, ToolStarted
 from store import Store
 from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.loops.app_harness import FIRST, Harness, HarnessTransport, app_harness
+from tests.bot.loops.test_sender import come_to, states
 from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, delete, edit, message, reaction, receipt, timer
 from tests.waiting import eventually_found
 
@@ -34,18 +35,6 @@ async def slowly(aldis: Harness, text: str = "slow one", **more: Any) -> int:
     asked = await gated(aldis, text, **more)
     await aldis.asked(1)
     return asked
-
-
-async def states(aldis: Harness) -> list[str]:
-    rows = await aldis.store.read(lambda repos: repos.outbox.rows("SELECT state FROM outbox ORDER BY id"))
-    return [state for (state,) in rows]
-
-
-async def come_to(aldis: Harness, *wanted: str) -> None:
-    async def has_come() -> bool:
-        return await states(aldis) == list(wanted)
-
-    await eventually_found(has_come)
 
 
 async def test_a_status_becomes_the_answer(store: Store, clock: SetClock) -> None:
@@ -87,9 +76,9 @@ async def doubt_status(aldis: Harness) -> None:
     """The status is in doubt, and the answer waits behind it."""
     aldis.transport.sends += [SendUnknown("silence")]
     await slowly(aldis)
-    await come_to(aldis, "unknown")
+    await come_to(aldis.store, "unknown")
     aldis.model.gates["slow"].set()
-    await come_to(aldis, "unknown", "waiting")
+    await come_to(aldis.store, "unknown", "waiting")
 
 
 @pytest.mark.parametrize("is_confirmed", [True, False])
@@ -110,7 +99,7 @@ async def test_a_status_in_doubt_holds_the_answer_up_for_a_moment_only(
             store.wakeups["outbox"].set()
         await aldis.quiet()
         assert shown(aldis) == [("re: slow one", FIRST + 5 if is_confirmed else None)]
-        assert await states(aldis) == ["sent" if is_confirmed else "dead", "sent"]
+        assert await states(aldis.store) == ["sent" if is_confirmed else "dead", "sent"]
 
 
 async def test_a_question_takes_the_place_of_the_status(store: Store, clock: SetClock) -> None:
@@ -156,7 +145,7 @@ async def test_the_next_start_goes_on_with_the_status(store: Store, clock: SetCl
     async with app_harness(store, clock, live="status") as aldis:
         await slowly(aldis)
         await aldis.answered(1)
-        await come_to(aldis, "sent")
+        await come_to(aldis.store, "sent")
     async with app_harness(store, clock) as aldis:
         await aldis.answered(1)
         assert shown(aldis) == [("re: slow one", FIRST + 1)]

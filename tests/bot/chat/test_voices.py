@@ -25,7 +25,6 @@ from tests.servers.openai_audio import SOUND, OpenAIAudio
 VOICE = Attachment(id="v", content_type="audio/aac", name=None, size_bytes=None, is_voice_note=True)
 TEXT = Attachment(id="t", content_type="text/plain", name="a.txt", size_bytes=None)
 
-
 service = fixture_of(lambda: OpenAIAudio(says=["How cold is it?"]))
 
 
@@ -63,7 +62,6 @@ async def test_what_was_opened_is_not_opened_again(
     desk = Desk(store, clock, Scripted([]))
     transport = FakeTransport(files={"v": adts(), "t": b"hello"})
     turn = attaching(await desk.loaded(), VOICE, TEXT)
-    desk.provider.script = []
     with pytest.raises(IndexError):  # the script is empty: this is where the process ends
         await answered(desk, turn, hearing(desk, transport, speech))
     transport.files.clear()

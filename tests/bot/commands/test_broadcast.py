@@ -1,7 +1,5 @@
 """One message to everybody: only to those who wrote before and may still write, only after a yes, only once."""
 
-import asyncio
-
 from bot.access.access import AccessList
 from bot.clock import SetClock
 from bot.commands import phrases
@@ -125,9 +123,7 @@ async def test_what_was_said_in_a_former_group_can_be_forgotten(store: Store, cl
         await ask(aldis, "Aldis, the code is lantern 4711.", group=GROUP)
         await ask(aldis, "My code is 1.")
         await ask(aldis, "Your code is 2.", author=BOB)
-        aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("Aldis, a slow one.", group=GROUP))
-        await aldis.asked(4)
+        await aldis.held("slow", message("Aldis, a slow one.", group=GROUP))
         aldis.transport.known_groups = ()
         assert await ask(aldis, f"/groups forget {GROUP}") == plain(phrases.unknown_command("groups"))
         assert await ask(aldis, "/groups forget b3RoZXI=", author=BOB) == phrases.UNKNOWN_GROUP.text

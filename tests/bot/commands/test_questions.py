@@ -77,9 +77,7 @@ async def test_there_may_be_nothing_to_repeat(store: Store, clock: SetClock) -> 
     """No question yet, one that is still being answered, one from before the beginning."""
     async with app_harness(store, clock) as aldis:
         assert await ask(aldis, "/retry") == phrases.NOTHING_TO_REPEAT.text
-        aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("slow"))
-        await aldis.asked(1)
+        await aldis.held("slow")
         assert await ask(aldis, "/retry") == plain(phrases.STILL_ANSWERING.text)
         aldis.model.gates["slow"].set()
         await aldis.quiet()
@@ -109,9 +107,7 @@ async def test_undo_takes_the_last_question_and_its_answer_out(store: Store, clo
         assert await ask(aldis, "/undo") == say(phrases.UNDONE, question="I like roses.")
         await aldis.quiet()
         assert [removal.target for removal in aldis.transport.removed] == [FIRST + 2]
-        aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("slow lilies"))
-        await aldis.asked(3)
+        await aldis.held("slow", message("slow lilies"))
         assert await ask(aldis, "/undo") == common_phrases.STOPPED.text
         await aldis.until(lambda: not aldis.worker.tasks)
         await aldis.process(message("What do I like?"))

@@ -23,6 +23,7 @@ from bot.events import (
     dump_value,
 )
 from bot.i18n import phrases
+from bot.i18n.catalogues import say as say_phrase
 from bot.i18n.language import Language, use_language
 from bot.loops.sender import MAX_REMOVALS, MAX_RESENDS, MAX_SENDING, Sender
 from bot.metrics import Counts
@@ -43,11 +44,6 @@ def sender_of(
 ) -> Sender:
     changes = {"grace_seconds": 90.0, **changes}
     return Sender(transport, store, clock, counts or Counts(), language=language, **changes)
-
-
-def phrase(name: str, language: Language) -> str:
-    with use_language(language):
-        return phrases.say(getattr(phrases, name))
 
 
 async def say(store: Store, *texts: str, chat: str = "direct:alice", **more: Any) -> None:
@@ -250,7 +246,8 @@ async def test_the_words_do_not_wait_for_a_file_that_is_refused(store: Store, cl
     await say(store, "", files=(PICTURE,))
     async with running(sender_of(transport, store, clock, language=lambda *_: "de").run()):
         await come_to(store, "sent", "sent", "dead", "sent", "sent")
-    german = phrase("FILES_NOT_SENT", "de")
+    with use_language("de"):
+        german = say_phrase(phrases.FILES_NOT_SENT)
     assert texts(transport) == ["here it is", "two", german, german]
     assert not any(reply.files for reply in transport.sent)
 

@@ -1,7 +1,4 @@
-"""The pages under attack: other names, other sites, stolen links, foreign frames, forged forms, too much.
-
-Each link opens one session, once and in time; codes are taken once; what is old is forgotten.
-"""
+"""The pages under attack: other names, other sites, stolen links, foreign frames, forged forms, too much."""
 
 import asyncio
 import logging
