@@ -39,7 +39,6 @@ def states(repos: Repositories) -> list[tuple[str, int | None]]:
 
 
 def prove(repos: Repositories, address: str, *names: datetime, now: datetime | None = None) -> int:
-    """A phone confirms messages of these times; gives how many sends that proves."""
     return confirm(repos, address, list(map(millis, names)), now or max(names))
 
 

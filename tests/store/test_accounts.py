@@ -13,7 +13,6 @@ ADMIN, GUEST = "ad000000-0000-4000-8000-000000000001", "3a110000-0000-4000-8000-
 
 
 def meet(repos: Repositories, account: str, number: str | None) -> None:
-    """The bridge tells an account after a start, at which no name of an account is known yet."""
     repos.accounts.context.account_names.clear()
     repos.accounts.meet(account, number=number)
 

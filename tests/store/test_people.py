@@ -32,7 +32,6 @@ def people(repos: Repositories) -> People:
 
 @pytest.fixture
 def let_in(people: People) -> People:
-    """The people, of whom Mallory was let in by the admin, at noon."""
     people.allow(MALLORY, account=ACCOUNT, by=ADMIN, now=NOON)
     return people
 

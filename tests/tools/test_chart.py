@@ -17,7 +17,6 @@ def drawn(*panels: Panel, point: str = ".") -> Image.Image:
 
 
 def marks(picture: Image.Image, colour: tuple[int, int, int], box: tuple[int, int, int, int]) -> int:
-    """How many pixels near a colour a part of the picture has; at its edges a line pales."""
     bare: Any = picture.crop(box).getcolors(1 << 20)
     return sum(count for count, found in bare if max(map(abs, map(sub, found, colour))) < 70)
 

@@ -32,8 +32,10 @@ def opened(service: OpenAIImages, http: Http, context: ToolContext) -> Opened:
     return tool
 
 
-async def test_a_picture_is_a_file_and_the_model_hears_of_it(ask: Asked, service: OpenAIImages) -> None:
-    """One request, for one picture, in words that the real service takes; what a picture is its bytes say."""
+async def test_a_picture_is_a_file_and_the_model_hears_of_it(
+    ask: Asked, service: OpenAIImages, local: OpenAIImages, opened: Opened
+) -> None:
+    """One request, in words that the service takes; its bytes say its kind; a server of one's own needs no key."""
     result = await ask.result("a lamp\u200b in the fog ")
     [file] = result.files
     assert (file.name, file.content_type, file.data) == ("picture.png", "image/png", PNG)
@@ -44,10 +46,6 @@ async def test_a_picture_is_a_file_and_the_model_hears_of_it(ask: Asked, service
         service.picture = picture
         [file] = (await ask.result("a lamp")).files
         assert (file.name, file.content_type) == (f"picture.{kind}", f"image/{kind}")
-
-
-async def test_a_server_of_one_s_own_needs_no_key(local: OpenAIImages, opened: Opened) -> None:
-    """No header is sent, no model is made up, and the picture is asked for in the answer itself."""
     await opened(base_url=local.base_url, api_key=None, model=None)("a lamp")
     assert local.drawn == [{"n": 1, "size": "1024x1024", "response_format": "b64_json", "prompt": "a lamp"}]
     assert "authorization" not in local.requests[0].headers

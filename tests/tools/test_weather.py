@@ -97,17 +97,8 @@ async def test_the_place_that_is_clearly_meant_is_taken(opened: Opened, open_met
         assert region != "West" or found["country"].startswith("Elboni")
 
 
-async def test_a_place_that_may_be_several_is_asked_back(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """The candidates are named, largest first, and no weather is asked for."""
-    data = await ask("Springwell")
-    assert data["ambiguous"] is True
-    assert "'Springwell'" in data["message"]
-    assert [row["region"] for row in data["candidates"]] == ["East", "West", "Hills"]
-    assert [seen.path for seen in open_meteo.requests] == ["/v1/search"]
-
-
 async def test_what_makes_no_sense_is_refused(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """Before anything is asked, also a day beyond the forecast; a place that is not there is said."""
+    """Before anything is asked; a place that is not there is said, and one that may be several is asked back."""
     wrong: tuple[dict[str, Any], ...] = ({}, {"place": "Utopia", "days": 0}, {"place": "Utopia", "hours": "noon"})
     for arguments in wrong:
         with pytest.raises(ValidationError):
@@ -119,6 +110,12 @@ async def test_what_makes_no_sense_is_refused(ask: Asked, open_meteo: OpenMeteo)
     for asked in ("Nowhere", "X", "\u200b"):
         with pytest.raises(NotFound, match="No place is named"):
             await ask(asked)
+    open_meteo.requests.clear()
+    data = await ask("Springwell")
+    assert data["ambiguous"] is True
+    assert "'Springwell'" in data["message"]
+    assert [row["region"] for row in data["candidates"]] == ["East", "West", "Hills"]
+    assert [seen.path for seen in open_meteo.requests] == ["/v1/search"]
 
 
 async def test_a_refusal_is_told_by_its_reason(ask: Asked, open_meteo: OpenMeteo) -> None:

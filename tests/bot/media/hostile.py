@@ -48,7 +48,6 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
 
 def say(words: bytes) -> None:
-    """To Aldis, in no form at all."""
     for descriptor in DESCRIPTORS:
         with suppress(OSError):
             while words:

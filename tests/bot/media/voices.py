@@ -17,7 +17,6 @@ from tools import Http
 async def speech_at(
     service: OpenAIAudio, *, minute_usd: Decimal | None, characters_usd: Decimal | None, api_key: str | None = KEY
 ) -> AsyncGenerator[Speech]:
-    """What a minute of listening costs, and a million spoken characters."""
     async with Http(USER_AGENT) as http:
         audio = AudioSettings(
             base_url=f"{service.url}/v1",

@@ -44,7 +44,6 @@ async def _asked(
     api: Api = "auto",
     effort: str | None = None,
 ) -> Completion:
-    """What a provider of its own says to the question, the last of so many times."""
     async with server, aclosing(_provider(server, model=model, api_key=api_key, api=api, effort=effort)) as provider:
         for _ in range(times - 1):
             await provider.complete(QUESTION)

@@ -93,7 +93,6 @@ def provider_of(kind: str, server: AnthropicServer | OpenAIServer, key: str | No
 
 @asynccontextmanager
 async def opened(kind: str) -> AsyncGenerator[Vendor]:
-    """A provider connected to its double, which must have refused nothing at the end."""
     async with server_of(kind) as server:
         vendor = Vendor(kind=kind, server=server, provider=provider_of(kind, server))
         try:

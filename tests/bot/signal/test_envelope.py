@@ -266,7 +266,7 @@ CONTENT = {
 
 
 def test_what_may_be_seen_only_once_is_not_in_what_is_kept() -> None:
-    """Of a view-once message no word, file or picture is handed on, whatever it is made of; the rest is."""
+    """No word, file or picture is handed on, whatever it is made of; who, when, where and for whom it was is."""
     places: tuple[Callable[[Frame], Frame], ...] = (
         lambda seen_once: {"dataMessage": seen_once},
         lambda seen_once: {"editMessage": {"targetSentTimestamp": 5, "dataMessage": seen_once}},
@@ -281,10 +281,6 @@ def test_what_may_be_seen_only_once_is_not_in_what_is_kept() -> None:
         assert SECRET not in repr(event(found))
         assert json.loads(found.raw)["envelope"]["sourceUuid"] == ALICE.uuid
         assert json.loads(found.raw)["account"] == ACCOUNT
-
-
-def test_a_view_once_message_is_still_a_message() -> None:
-    """Who, when, where, for whom and that it was one: enough to say that it cannot be looked at."""
     picture = {"attachments": [attachment()], "viewOnce": True, "expiresInSeconds": 60}
     frame = message(SECRET, group=GROUP, mention=True, quote=quote_of(ALDIS, 7, SECRET), **picture)
     found = heard(frame)
@@ -391,7 +387,7 @@ def test_what_is_no_envelope_is_none() -> None:
 
 
 def test_half_a_message_is_nothing() -> None:
-    """A frame with an envelope but no readable content is stored nowhere and not answered."""
+    """It is stored nowhere and not answered; nor is one without a uuid: a phone number is no identity."""
     contents: tuple[Frame, ...] = (
         {"editMessage": {"dataMessage": data(1, "x")}},
         {"editMessage": {"targetSentTimestamp": 1}},
@@ -407,25 +403,17 @@ def test_half_a_message_is_nothing() -> None:
     )
     for content in contents:
         assert read(envelope(ALICE, **content)) is None
-
-
-def test_a_message_of_nobody_is_nothing() -> None:
-    """Who cannot be named by a uuid cannot be let in: a phone number alone is no identity."""
     found = peek(message("hi", author=Person(uuid="not-a-uuid", name="?", number=ALICE.number)))
     assert (found.author, found.chat, found.number, event(found)) == (None, None, ALICE.number, None)
 
 
-def test_an_attachment_whose_id_is_no_file_name_is_left_out() -> None:
-    """The id becomes part of a path at the bridge."""
-    good = attachment()
-    odd = [good | {"id": id_} for id_ in ("", "../account.db", "/etc/passwd", ".hidden", "a b", "x" * 300, None, 5)]
-    assert [one.id for one in heard(message("look", attachments=[*odd, good])).attachments] == [good["id"]]
-
-
 def test_names_are_one_short_line_and_never_a_number() -> None:
-    """They stand in the prompt and may not break out; half a surrogate pair, which no database takes, is replaced."""
+    """They may not break out of the prompt, half a pair not out of UTF-8, a file's id not out of its folder."""
     assert heard(message(author=replace(ALICE, name="A\nl\tice " * 40))).name == ("A l ice " * 40)[:80].rstrip()
     assert heard(message(author=replace(ALICE, name="A\u202elice\u200b \u2066"))).name == "Alice"
     for none in (ALICE.number, ALICE.uuid, None):
         assert heard(message(author=replace(ALICE, name=none))).name is None
     assert heard(message("a\ud800b 🪴")).text == "a�b 🪴"
+    good = attachment()
+    odd = [good | {"id": id_} for id_ in ("", "../account.db", "/etc/passwd", ".hidden", "a b", "x" * 300, None, 5)]
+    assert [one.id for one in heard(message("look", attachments=[*odd, good])).attachments] == [good["id"]]

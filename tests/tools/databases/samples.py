@@ -34,7 +34,6 @@ class Shop(Listed):
         return await self.ask(None, table, **arguments)
 
     async def answer(self, table: str) -> Rows:
-        """What the database itself gives, before it is made fit for a model."""
         question = question_of(DbQueryArguments(table=table), self.accesses["shop"])
         return await self.tool.database("shop").ask(question)
 

@@ -38,7 +38,7 @@ def opened(fetcher: Fetcher, context: ToolContext) -> Opened:
 
 
 async def test_a_page_is_read_with_its_title_and_links(ask: Asked, site: Site) -> None:
-    """What is not there is not named, nor a link as long as a tracker's."""
+    """What is not there is not named, nor a link as long as a tracker's; a page that is refused says why."""
     site.answers["/"] = answer_bytes(HTML + f"<a href='/{'x' * 200}'>Far</a>")
     assert await ask(site.url_of("/#part")) == {
         "url": site.url_of(),
@@ -46,6 +46,11 @@ async def test_a_page_is_read_with_its_title_and_links(ask: Asked, site: Site) -
         "text": "# Lamps\n\nThey flash. MorseFar",
         "links": [{"text": "Morse", "url": site.url_of("/morse")}],
     }
+    kinds = {404: NotFound, 410: NotFound, 401: Denied, 402: Denied, 403: Denied, 429: RateLimited, 500: Unavailable}
+    for status, kind in kinds.items():
+        site.answers["/"] = answer_bytes(status=status)
+        with pytest.raises(kind):
+            await ask(site.url_of())
 
 
 async def test_a_long_page_is_read_on_without_a_gap(opened: Opened, site: Site) -> None:
@@ -65,15 +70,6 @@ async def test_a_long_page_is_read_on_without_a_gap(opened: Opened, site: Site) 
     assert len((await ask(site.url_of("/long"), max_chars=300))["text"]) <= 300
     with pytest.raises(BadArguments, match="nothing from"):
         await ask(site.url_of("/long"), offset=len(pieces))
-
-
-async def test_a_page_that_is_refused_says_why(ask: Asked, site: Site) -> None:
-    """In words that help the model on."""
-    kinds = {404: NotFound, 410: NotFound, 401: Denied, 402: Denied, 403: Denied, 429: RateLimited, 500: Unavailable}
-    for status, kind in kinds.items():
-        site.answers["/"] = answer_bytes(status=status)
-        with pytest.raises(kind):
-            await ask(site.url_of())
 
 
 async def test_a_pdf_is_known_by_its_bytes(ask: Asked, site: Site) -> None:
