@@ -44,14 +44,9 @@ def test_the_machine_s_own_time_zones_are_not_read(tmp_path: Path) -> None:
     london = resources.files("tzdata.zoneinfo.Europe").joinpath("London").read_bytes()
     (tmp_path / "America" / "Vancouver").write_bytes(london)
     asked_at = datetime.now(UTC)
-    answered = subprocess.run(
-        [sys.executable, "-m", "bot", "chat", "--once", "What time is it in Vancouver?"],
-        env={"PYTHONTZPATH": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    command = [sys.executable, "-m", "bot", "chat", "--once", "What time is it in Vancouver?"]
+    env = {"PYTHONTZPATH": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
+    answered = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, check=True)
     [shown] = re.findall(r"It's (\d\d:\d\d)", answered.stdout)
     minutes = int((datetime.now(UTC) - asked_at).total_seconds() // 60) + 2
     there = asked_at + timedelta(hours=-7)

@@ -147,9 +147,7 @@ BAD_VALUES: dict[str, dict[str, str]] = {
     },
     "WORKER__SHUTDOWN_SECONDS": {"60": "should be less than or equal to 6"},
     "LOG__FORMAT": {"xml": "should be 'text' or 'json'"},
-    "LLM__PROVIDERS": {
-        "anthropic,gemini": "should be 'anthropic', 'openai' or 'offline'",
-    },
+    "LLM__PROVIDERS": {"anthropic,gemini": "should be 'anthropic', 'openai' or 'offline'"},
     "OPENAI_BASE_URL": {"http://gp u/v1": ADDRESS, "localhost:11434": ADDRESS},
     "SIGNAL__URL": dict.fromkeys(
         ("http://[x", "http://h:port", "unix://run/socket", "unix:///", "tcp://host", "tcp://h:1/x", "unix:///a?b"),

@@ -64,10 +64,8 @@ def test_a_variable_has_the_value_of_its_strongest_place(tmp_path: Path) -> None
         assert found is not None
         assert (found.value, found.where) == expected
     llm = there.loaded().llm
-    assert [key and key.get_secret_value() for key in (llm.openai.api_key, llm.anthropic.api_key)] == [
-        "ours",
-        "outer",
-    ]
+    keys = [key and key.get_secret_value() for key in (llm.openai.api_key, llm.anthropic.api_key)]
+    assert keys == ["ours", "outer"]
 
 
 def test_the_zone_and_language_of_the_machine_give_way(tmp_path: Path) -> None:

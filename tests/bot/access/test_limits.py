@@ -81,10 +81,8 @@ def test_a_backlog_is_no_burst() -> None:
     start = int((NOON - timedelta(hours=3)).timestamp() * 1000)
     backlog = [replace(sent(n), server_at=start + n * 60_000) for n in range(180)]
     assert admitted(quota, *backlog) == 180
-    assert (
-        admitted(Quota(LimitsSettings(messages_per_minute=2)), *(replace(each, server_at=start) for each in backlog))
-        == 2
-    )
+    quota = Quota(LimitsSettings(messages_per_minute=2))
+    assert admitted(quota, *(replace(each, server_at=start) for each in backlog)) == 2
 
 
 def test_notes_about_messages_have_room_when_messages_have_none() -> None:

@@ -79,9 +79,8 @@ async def test_the_answer_is_deleted_too_where_the_operator_wants_it(store: Stor
         assert parts > 1
         await aldis.deliver(delete(asked))
         await aldis.transport.until(lambda: len(aldis.transport.removed) == parts)
-        assert [removal.target for removal in aldis.transport.removed] == [
-            FIRST + 1 + number for number in range(parts)
-        ]
+        targets = [removal.target for removal in aldis.transport.removed]
+        assert targets == list(range(FIRST + 1, FIRST + 1 + parts))
         assert {removal.chat for removal in aldis.transport.removed} == {ALICE.chat}
         await aldis.quiet()
         assert await open_words(aldis) == 0

@@ -252,10 +252,8 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
             "• 1: a.example: not read yet. It can't be reached.\n"
             "• 2: b.example: read on Sat, 21 Nov 2026, 12:00 (articles kept: 0). That isn't a feed I can read."
         )
-        assert (
-            await ask(aldis, "/feeds remove 2")
-            == "b.example is in my settings. The person who runs me can remove it there."
-        )
+        heard = await ask(aldis, "/feeds remove 2")
+        assert heard == "b.example is in my settings. The person who runs me can remove it there."
         assert await ask(aldis, "/feeds remove 7") == plain(phrases.NO_SUCH_FEED.text)
         assert "a.example" in await ask(aldis, "/feeds remove 1")
         await ask(aldis, "/language de")

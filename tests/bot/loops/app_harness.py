@@ -216,13 +216,7 @@ async def app_harness(
     shared.status_messages = StatusMessages(store, clock, mode=live, after_seconds=0, pause_seconds=0.001)
     shared.reactions = Reactions(transport, store, clock, emoji=EMOJI, after_seconds=mark_seconds)
     own = (*(make(shared.reminders) for make in ported), *((Remember(store, clock),) if remembers else ()))
-    aldis = service(
-        shared,
-        fake_model,
-        (*tools, *own),
-        sources,
-        commands=commands(shared.command_context),
-    )
+    aldis = service(shared, fake_model, (*tools, *own), sources, commands=commands(shared.command_context))
     running = [asyncio.create_task(loop.run()) for loop in (aldis.worker, aldis.sender)]
     try:
         yield Harness(

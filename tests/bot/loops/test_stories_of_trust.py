@@ -135,7 +135,6 @@ async def contact(there: Scene) -> None:
 
 
 async def opened_file(there: Scene) -> None:
-    there.port.transport.files["report"] = SECRET.encode()
     attached = file(there.port, SECRET.encode(), filename="report.txt", contentType="text/plain")
     await there.say("what is this?", attachments=[attached])
 

@@ -134,12 +134,8 @@ class Outside:
 
 def looking(store: Store, clock: SetClock, outside: Outside, *, first: float = 0.0, ask: float = 3600.0) -> Checkups:
     admins = Admins(clock, listed=lambda: frozenset({BOB.uuid}), language=lambda *_: "en")
-    checkups = Checkups(
-        Notices(store, clock, admins),
-        look=lambda: outside.looked,
-        ask_servers=outside.ask,
-        contacts=outside.contacts,
-    )
+    notices = Notices(store, clock, admins)
+    checkups = Checkups(notices, look=lambda: outside.looked, ask_servers=outside.ask, contacts=outside.contacts)
     checkups.first_seconds, checkups.ask_seconds, checkups.look_seconds = first, ask, 0.01
     return checkups
 

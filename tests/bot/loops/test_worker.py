@@ -245,16 +245,14 @@ async def test_what_an_older_aldis_kept_of_a_timer_is_settled(store: Store, cloc
 async def test_in_a_burst_of_a_direct_chat_each_answer_quotes_its_question(store: Store, clock: SetClock) -> None:
     """Otherwise no one could tell which is answered; a question that stands right above its answer needs no quote."""
     async with app_harness(store, clock) as aldis:
-        gate = aldis.model.gates["first"] = asyncio.Event()
-        first = await aldis.deliver(message("first", sent_at=FIRST - 2))
-        await aldis.asked(1)
-        second = await aldis.deliver(message("second", sent_at=FIRST - 1))
+        gate = await aldis.held("first", message("first", sent_at=FIRST - 2))
+        await aldis.deliver(message("second", sent_at=FIRST - 1))
         gate.set()
         await aldis.answered(2)
         await aldis.quiet()
         await aldis.deliver(message("later", sent_at=FIRST + 1000))
         replies = await aldis.answered(3)
-    assert [reply.quote and reply.quote.sent_at for reply in replies] == [first, second, None]
+    assert [reply.quote and reply.quote.sent_at for reply in replies] == [FIRST - 2, FIRST - 1, None]
 
 
 async def test_a_message_that_commits_in_the_moment_of_a_stop_hangs_nothing(store: Store, clock: SetClock) -> None:

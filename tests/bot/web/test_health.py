@@ -24,12 +24,8 @@ TOO_LONG = "a message has been waiting for too long"
 
 
 def page_of(store: Store, clock: SetClock, counts: Counts, transport: FakeTransport | None = None) -> HealthPage:
-    return HealthPage(
-        store,
-        Watchdog(transport or FakeTransport(stream=StreamState(is_open=False)), seconds=lambda: 100.0),
-        clock,
-        counts,
-    )
+    watchdog = Watchdog(transport or FakeTransport(stream=StreamState(is_open=False)), seconds=lambda: 100.0)
+    return HealthPage(store, watchdog, clock, counts)
 
 
 @asynccontextmanager
