@@ -159,7 +159,7 @@ async def test_calls_and_results_go_back_as_words(model: OpenAI, server: OpenAIS
 
 
 async def test_tools_that_may_not_be_called_are_not(model: OpenAI, server: OpenAIServer) -> None:
-    """The model is told so last of all, and a call of its is left out; without tools nothing is taken for a call."""
+    """The model hears so last of all, and a call of its is left out; without tools nothing is taken for a call."""
     server.scripted(say(f"Cold, I think. {OSLO}"), say(OSLO))
     last = replace(QUESTION, may_call_tools=False)
     completion = await model.complete(last)

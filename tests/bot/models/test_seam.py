@@ -111,7 +111,7 @@ async def test_the_next_turn_goes_without_thinking(vendor: Vendor) -> None:
 
 
 async def test_tools_can_be_switched_off_for_the_last_round(vendor: Vendor) -> None:
-    """They stay described, and the model is told not to call them; without any, conversations that used them go on."""
+    """They stay described, and the model hears not to call them; without any, conversations that used them go on."""
     heard = []
     vendor.server.scripted(call("get_weather", {"place": "Oslo"}))
     vendor.server.reply = lambda said: heard.append(said) or say("My best answer.")
