@@ -200,6 +200,7 @@ class RestApi(SignalBridge):
                     autoping=False,
                     max_msg_size=MAX_FRAME_BYTES,
                     decode_text=False,
+                    ssl=trusted_certificates(),
                 )
                 _log.info("connected to signal-cli-rest-api")
                 self.stream.is_open, self.stream.heard_at = True, time.monotonic()
