@@ -26,7 +26,7 @@ TERMINAL_PERSON = PersonId("you")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Account:
-    """A Signal account on a bridge, by its uuid and number, which it may lack; `id` None: not told yet."""
+    """A Signal account on a bridge, by its uuid and number, which it may lack; `id` None: not known yet."""
 
     id: PersonId | None
     number: str | None = None

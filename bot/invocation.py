@@ -45,7 +45,9 @@ def _command() -> str:
         program, more = Path(sys.executable), " -m bot"
     elif program.stem != NAME:
         return NAME
-    name, path, here = "python" if more else NAME, program.absolute(), Path.cwd()
+    name = "python" if more else NAME
+    path = program.absolute()
+    here = Path.cwd()
     if path == Path(shutil.which(name) or "").absolute():
         return name + more
     shown = str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

@@ -94,7 +94,9 @@ def restore(copy: Path, path: Path, *, now: datetime, key: bytes | None = None) 
     Raises a `StoreError`, and changes nothing, if another process has the store open, or the copy is not sound, from a
     newer Aldis, or sealed with another key.
     """
-    lock, draft, former = lock_file(path), beside(path, ".fetched"), beside(path, f".before-{_stamp(now)}")
+    lock = lock_file(path)
+    draft = beside(path, ".fetched")
+    former = beside(path, f".before-{_stamp(now)}")
     was_there = path.exists()
     try:
         remove_draft(draft)  # of a restore that was cut off

@@ -195,9 +195,15 @@ class Services:
         """`world` has what outlasts this run: the strangers with a code or on a page, and the way to restart Aldis from
         within; None: that is impossible.
         """
-        signal, limits, timezone = settings.signal, settings.limits, settings.locale.timezone
-        self.settings, self.transport, self.store, self.clock = settings, transport, store, clock
-        self.sandbox, self.counts, self.lessons = sandbox, Counts(), ModelLessons()
+        signal = settings.signal
+        timezone = settings.locale.timezone
+        self.settings = settings
+        self.transport = transport
+        self.store = store
+        self.clock = clock
+        self.sandbox = sandbox
+        self.counts = Counts()
+        self.lessons = ModelLessons()
         self.is_signal = is_signal = realm == "signal"
         self.outside = outside = transport, store, clock, self.counts
         self.allowed = access_list(settings, realm)
@@ -208,7 +214,7 @@ class Services:
         self.budget = budget = Budget(store, clock, models.budgets(settings), timezone=timezone, priced=priced)
         most, language = settings.history.max_turns, settings.locale.language
         self.turns = turns = Turns(store, clock, max_turns=most, timezone=timezone, language=language, budget=budget)
-        deletes, asks = signal.delete_answers, limits.messages_per_minute
+        deletes, asks = signal.delete_answers, settings.limits.messages_per_minute
         self.revisions = Revisions(store, clock, turns, deletes_answers=deletes, asks_per_minute=asks)
         self.approvals = Approvals(store, clock, turns)
         self.reminders = Reminders(store, clock, turns, locale=settings.locale)
@@ -231,12 +237,8 @@ class Services:
         self.identities, self.captchas = identities, Captchas(*outside)
         self.membership = Membership(transport, store, clock, self.allowed)
         door = Doorkeeper(*outside, self.allowed, signal.name, self.pairing if pairs else None, callers)
-        self.intake = Intake(
-            *outside,
-            door=door,
-            quota=Quota(limits if is_signal else _UNLIMITED),
-            on_untrusted=identities.notice,
-        )
+        quota = Quota(settings.limits if is_signal else _UNLIMITED)
+        self.intake = Intake(*outside, door=door, quota=quota, on_untrusted=identities.notice)
         self.membership.on_groups = self.intake.door.learn_groups
         self.admin_commands = AdminCommands(
             self.command_context, self.pairing, audience, self.admins, on_allowed=self.intake.admit
@@ -260,7 +262,9 @@ def service(
     `more` are sources of tools known only while it runs. `reader` None: no feeds are read. `ask` checks servers; None:
     nothing does. `commands` are some besides the usual ones.
     """
-    settings, intake, identities = shared.settings, shared.intake, shared.identities
+    settings = shared.settings
+    intake = shared.intake
+    identities = shared.identities
     transport, store, clock, counts = shared.outside
     news = news_options(settings)
     counts.watch("unanswered_not_a_frame", lambda: transport.stream.unreadable)
@@ -306,7 +310,9 @@ def service(
 
 def _watching(shared: Services, ask: Callable[[], Awaitable[Sequence[Finding]]] | None) -> tuple[Checkups, HealthPage]:
     """What notices that something is wrong, and the page that says so."""
-    settings, watchdog, transport = shared.settings, shared.watchdog, shared.transport
+    settings = shared.settings
+    watchdog = shared.watchdog
+    transport = shared.transport
 
     def look() -> list[Finding]:
         level, words = ("problem", "nothing is heard over it") if watchdog.is_deaf else ("ok", "something is heard")

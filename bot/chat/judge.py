@@ -100,7 +100,9 @@ class ReportJudge:
 
     async def _question(self, claim: str, reports: Sequence[Hit], context: ToolContext) -> tuple[Payer, Request]:
         """Returns for whom the model is asked, and what: the claim and every report on a line, as JSON."""
-        chat, now, most = ChatId(context.chat), self._clock.now(), MAX_EXCERPT_CHARACTERS
+        chat = ChatId(context.chat)
+        now = self._clock.now()
+        most = MAX_EXCERPT_CHARACTERS
         conversation = await self._store.conversation(chat, now=now)
         model = (await self._store.read(lambda repos: chat_settings.settings_of(repos, conversation, now))).model
         rows: list[Mapping[str, object]] = [{"claim": claim}]

@@ -261,7 +261,9 @@ class AdminCommands(CommandGroup):
     @command("/broadcast TEXT", phrases.ABOUT_BROADCAST, for_admins=True, directly_only=True, section="admins")
     async def _broadcast(self, call: Call) -> Answer | None:
         """Sends one message to all people and groups that have written before and can still write, after a yes."""
-        text, origin, now = call.command.rest, call.command.confirms, self.context.clock.now()
+        text = call.command.rest
+        origin = call.command.confirms
+        now = self.context.clock.now()
         if not text:
             raise WrongForm
         if origin is not None and text.endswith("no"):

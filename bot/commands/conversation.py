@@ -123,7 +123,9 @@ class ConversationCommands(CommandGroup):
 
     async def _forget_own(self, call: Call) -> None:
         """Destroys what the person said and planned in this group."""
-        context, author, here = self.context, call.message.author, call.conversation
+        context = self.context
+        author = call.message.author
+        here = call.conversation
         language, now, item = await context.language(call), context.clock.now(), call.urgent_item.id
 
         def work(repos: Repositories) -> list[TurnId]:

@@ -144,7 +144,9 @@ class UrgentItems:
             _log.error("item %d cannot be read: %s", item.id, describe_error(error))
 
         def give_up(repos: Repositories) -> None:
-            place, failed, until = item.conversation, common_phrases.FAILED, item.expires_at
+            place = item.conversation
+            failed = common_phrases.FAILED
+            until = item.expires_at
             turn = None if message is None else self.turns.tell(repos, place, message, failed, expires_at=until)
             repos.inbox.settle(item.id, dead=True, turn=turn)
 
@@ -197,7 +199,9 @@ class UrgentItems:
 
     async def _correct(self, item: InboxItem, correction: Correction) -> None:
         """Applies an edit."""
-        edit, message, meant = correction.edit, correction.edit.message, correction.as_message
+        edit = correction.edit
+        message = correction.edit.message
+        meant = correction.as_message
         self.commands.take_back(item.conversation, message.author)
         if isinstance(meant, Command) and self.commands.has(meant.name):  # ours in a group, too, even unaddressed
             correction = replace(correction, as_message=replace(meant, is_addressed=True))

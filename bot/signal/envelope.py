@@ -378,7 +378,9 @@ class _Mention:
 def _mentions_in(parent: Json, own: Account, own_name: str) -> list[_Mention]:
     found: list[_Mention] = []
     for item in map(as_object, items_in(parent, "mentions")):
-        person, number, start = person_in(item, "uuid"), text_in(item, "number"), whole_in(item, "start")
+        person = person_in(item, "uuid")
+        number = text_in(item, "number")
+        start = whole_in(item, "start")
         is_me = own.is_called(person, number)
         unnamed = f"member-{person[:8] if person else 'unknown'}"
         name = own_name if is_me else name_of(text_in(item, "name"), number) or unnamed
@@ -397,7 +399,10 @@ def _mentions_in(parent: Json, own: Account, own_name: str) -> list[_Mention]:
 def _with_names(text: str, mentions: list[_Mention]) -> str:
     """The text with its placeholders spelled out once, without Aldis's own mention at the very beginning."""
     units = text.encode("utf-16-le")
-    written, end, addressed, is_blank = "", 0, False, True
+    written = ""
+    end = 0
+    addressed = False
+    is_blank = True
     for mention in sorted(mentions, key=lambda mention: mention.start):
         start, stop = 2 * mention.start, 2 * (mention.start + mention.length)
         if start < end or units[start:stop].decode("utf-16-le", "replace") != _MENTION_SIGN:

@@ -369,7 +369,7 @@ CREATE TABLE quotas (
 
 -- Feeds and their articles. Not sealed on purpose: the text is public, full-text search needs to read it, and
 -- nothing in it comes from a conversation; searches are not recorded. The list of feeds does show the operator's
--- interests to whoever has this file.
+-- interests to those who have this file.
 CREATE TABLE feeds (
     id INTEGER PRIMARY KEY AUTOINCREMENT,   -- what people call it, never used twice
     given TEXT NOT NULL UNIQUE,             -- the address as it was asked for, in its one spelling

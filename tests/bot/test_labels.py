@@ -31,7 +31,7 @@ LABELS = st.builds(
 
 @given(st.lists(LABELS, max_size=4))
 def test_what_is_joined_is_never_more_harmless(labels: list[Labels]) -> None:
-    """Whatever is left out for want of room: untrusted, private or somebody else's it stays."""
+    """Whatever is left out for want of room: untrusted, private or another person's it stays."""
     whole = join_labels(labels)
     sources = [source for one in labels for source in one.sources]
     assert any(source.is_private for source in whole.sources) is any(source.is_private for source in sources)

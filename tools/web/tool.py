@@ -165,7 +165,9 @@ class WebFetch:
         site, now = f"{address.scheme}://{address.authority}", time.monotonic()
         until, text = self._robots.pop(site, (now, ""))
         if now >= until:
-            url, most, seconds = f"{site}/robots.txt", _MAX_ROBOTS_BYTES, _ROBOTS_SECONDS
+            url = f"{site}/robots.txt"
+            most = _MAX_ROBOTS_BYTES
+            seconds = _ROBOTS_SECONDS
             until, text = now + _REMEMBERED_SECONDS, ""
             with suppress(BadArguments, TooLarge):  # something else, such as a picture or a megabyte
                 page = await self._fetcher.get(url, accept=("text/*",), max_bytes=most, timeout_seconds=seconds)

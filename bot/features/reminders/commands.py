@@ -119,7 +119,9 @@ class ReminderCommands(CommandGroup):
 
     def _plan(self, repos: Repositories, call: Call, rest: str) -> None:
         """Plans it and says so; what is not understood is asked, if there is a model to answer."""
-        message, item, now = call.message, call.urgent_item, self.context.clock.now()
+        message = call.message
+        item = call.urgent_item
+        now = self.context.clock.now()
         zone = self.reminders.zone(repos, message.author)
         local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
         wish = time_grammar.read(rest, now=now, zone=zone)

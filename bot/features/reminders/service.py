@@ -166,7 +166,9 @@ class Reminders:
         known = repos.reminders.of_origin(origin)
         if known is not None:
             return self._shown(repos, message.author, known)
-        person, chat, now = message.author, message.chat, self.clock.now()
+        person = message.author
+        chat = message.chat
+        now = self.clock.now()
         plan, due_at = self.first_plan(repos, wish, person)
         put = repos.reminders.put(
             conversation,
@@ -325,7 +327,9 @@ class ReminderScheduler:
 
     def _is_welcome(self, repos: Repositories, place: Place) -> bool:
         """Whether a message from its person there would be answered now, and they have not left the group."""
-        person, chat, allowed = place.person, place.chat, self.allowed()
+        person = place.person
+        chat = place.chat
+        allowed = self.allowed()
         envelope = Envelope(
             account=self.account,
             author=person,

@@ -38,7 +38,9 @@ from bot.signal.signal_cli.subscription import Deadlines, Subscription
 _log = logging.getLogger(__name__)
 
 _STICKERS_SECONDS = 10.0
-_USER_ERROR_CODE, _UNTRUSTED_CODE, _RATE_LIMIT_CODE = -1, -4, -5
+_USER_ERROR_CODE = -1
+_UNTRUSTED_CODE = -4
+_RATE_LIMIT_CODE = -5
 _REFUSED_CODES = {_USER_ERROR_CODE, -6, -32600, -32601, -32602, -32700}
 """User error, captcha rejected; invalid request, unknown method, bad parameters, no JSON."""
 _EXPIRED = re.compile(r"timed out|unknown device link uri", re.IGNORECASE)

@@ -36,7 +36,10 @@ class Task:
 
 
 async def _values(ask: Ask) -> dict[str, object]:
-    world, running, today, suspects = ask.world, ask.world.running, None, ()
+    world = ask.world
+    running = ask.world.running
+    today = None
+    suspects = ()
     tasks: list[Task] = []
     for path, title, is_done in world.steps[:-1]:
         if not is_done and path != "/setup/tools":

@@ -234,7 +234,7 @@ async def test_what_is_private_is_not_searched_for_without_a_yes(
 async def test_no_stranger_has_a_group_shown_what_is_private(
     store: Store, clock: SetClock, source: str, tool: str
 ) -> None:
-    """Directly nobody is asked, nor where the person's own words name it, nor after what such a tool told the group."""
+    """No one is asked directly, nor where the person's own words name it, nor after such a tool's answer to a group."""
     story, cause = SOURCES[source]
     look = calls((tool, {"query": SECRET}))
     for group in (GROUP, None):
@@ -328,7 +328,7 @@ async def agree(there: Scene) -> None:
 
 
 async def test_a_fact_keeps_where_it_comes_from(store: Store, clock: SetClock) -> None:
-    """After a yes and in a new conversation it asks, and `/memory` shows it; one that the person told does neither."""
+    """After a yes and in a new conversation it asks, and `/memory` shows it; the person's own fact does neither."""
     async with scene(store, clock) as there:
         await page(there)
         await there.say("remember that I am a vegetarian", LEGITIMATE["remember"][1])

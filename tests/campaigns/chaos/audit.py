@@ -47,9 +47,9 @@ def _lives(here: World) -> Finding:
         if life.status != life.meant or "Traceback" in life.log
     ]
     words = {life.number: here.pen.told_in(life.log) for life in here.lives}
-    broken += [f"the log of life {number} tells {sorted(told)}" for number, told in words.items() if told]
-    told = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    return Finding("lives ended by SIGKILL", kinds.total(), told, tuple(broken))
+    broken += [f"the log of life {number} tells {sorted(said)}" for number, said in words.items() if said]
+    ways = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    return Finding("lives ended by SIGKILL", kinds.total(), ways, tuple(broken))
 
 
 def _stops(here: World) -> Finding:

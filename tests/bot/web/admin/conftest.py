@@ -20,7 +20,7 @@ from tests.bot.web.test_health import LOOPBACK
 from tests.ports import free_port
 
 NOTHING = "http://127.0.0.1:1"
-"""Where nobody answers."""
+"""Where no server answers."""
 
 
 @dataclass
