@@ -19,24 +19,24 @@ from tools import ToolSpec
 ROOT = Path(__file__).parents[1]
 
 ROOMS = {
-    "bot": (1858, 1300),
-    "bot/settings": (1098, 700),
-    "bot/cli": (796, 700),
-    "bot/app": (1030, 700),
-    "bot/i18n": (372, 350),
-    "bot/chat": (7492, 7350),
-    "bot/commands": (1766, 1100),
-    "bot/features": (3857, 3400),
-    "bot/loops": (2031, 1600),
-    "bot/signal": (3338, 2900),
+    "bot": (1602, 1300),
+    "bot/settings": (981, 700),
+    "bot/cli": (686, 700),
+    "bot/app": (929, 700),
+    "bot/i18n": (366, 350),
+    "bot/chat": (7076, 7350),
+    "bot/commands": (1597, 1100),
+    "bot/features": (3395, 3400),
+    "bot/loops": (1837, 1600),
+    "bot/signal": (2846, 2900),
     "bot/terminal": (349, 350),
-    "bot/formatting": (799, 800),
-    "bot/media": (2031, 1700),
-    "bot/models": (2894, 2900),
-    "bot/web": (2309, 2300),
-    "bot/doctor": (994, 900),
-    "store": (4931, 3900),
-    "tools": (7678, 7000),
+    "bot/formatting": (751, 800),
+    "bot/media": (1822, 1700),
+    "bot/models": (2740, 2900),
+    "bot/web": (2171, 2300),
+    "bot/doctor": (915, 900),
+    "store": (4158, 3900),
+    "tools": (6906, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
 
@@ -47,17 +47,17 @@ PARTS = {
 }
 """Folders that are counted as a part of another room."""
 
-MODULES = (238, 280)
-TEST_LINES = (52354, 50000)
-SENTENCES = (357, 550)
-DOCS_WORDS = (15677, 18000)
+MODULES = (232, 280)
+TEST_LINES = (49847, 50000)
+SENTENCES = (346, 550)
+DOCS_WORDS = (15662, 18000)
 SETTINGS = (113, 120)
-PACKAGES = (28, 26)
+PACKAGES = (27, 26)
 TRANSPORT_MEMBERS = (14, 14)
 TOOL_FIELDS = (14, 14)
-OTHER_LINES = (1151, 1425)
+OTHER_LINES = (1134, 1425)
 """HTML, JavaScript, CSS and SQL."""
-CI_AND_DOCKER_LINES = (2504, 2539)
+CI_AND_DOCKER_LINES = (2498, 2539)
 
 GENERATED = {"docs/settings.md", "docs/commands.md", "docs/signal.md", "docs/coverage.md"}
 RECORDED = ("tests/bot/signal/envelopes/",)
