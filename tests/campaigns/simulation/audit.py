@@ -328,12 +328,12 @@ def _nothing_misdirected(audit: _Audit) -> None:
 
 def _order_kept(audit: _Audit) -> None:
     rank = {said.number: place for place, said in enumerate(audit.taken)}
-    # What had to be agreed to is answered after the word for it, and others may be answered meanwhile; so is what was
-    # asked in vain, for the bridge could not deliver the question.
-    questions = (attempt.said for attempt in audit.record.attempts if attempt.said.role == "question")
+    # What had to be agreed to, or was asked in vain, is answered later, and others meanwhile; a turn's later questions
+    # stand behind those of others, also where its first was never delivered.
+    questions = [attempt.said for attempt in audit.record.attempts if attempt.said.role == "question"]
     agreed_to = {number for said in questions for number in said.answers}
+    firsts = {said.answers: said for said in reversed(questions)}
     for chat in audit.scenario.chats:
-        firsts = {said.answers: said for said in reversed(audit.seen_in(chat.number)) if said.role == "question"}
         # What was asked together with a deleted message is asked again, behind others.
         undisturbed = [said for said in audit.seen_in(chat.number) if audit.disturbed.isdisjoint(said.answers)]
         seen = [said for said in undisturbed if said is firsts.get(said.answers) or agreed_to.isdisjoint(said.answers)]

@@ -11,8 +11,8 @@ QUIETEST = 5
 """A promise that is looked at less often than this in a round is hardly tested by it."""
 
 
-LOST_ON_A_FULL_DISK = 44132
-"""A seed in which a completion cannot be kept, is paid, and is asked for again after a stop."""
+LOST_ON_A_FULL_DISK, FIRST_QUESTION_REFUSED = 44132, 960334
+"""A paid completion cannot be kept, and is asked for again; Signal refuses the first of two questions of a turn."""
 
 
 def shown(tally: Tally) -> str:
@@ -35,7 +35,7 @@ def test_killed_twice(story: Scenario) -> None:
 
 def test_many_stories() -> None:
     """Strangers, groups, faults of models, tools and Signal, crashes and stops as the seed draws them."""
-    tally = schedules.of_seeds((*range(47), LOST_ON_A_FULL_DISK))
+    tally = schedules.of_seeds((*range(47), LOST_ON_A_FULL_DISK, FIRST_QUESTION_REFUSED))
     assert not tally.broken, shown(tally)
     assert min(tally.checked.values()) >= QUIETEST, tally.checked
     assert tally.kills > tally.stories
