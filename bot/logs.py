@@ -98,12 +98,12 @@ class RepeatedWarning:
         self._sentence = ""
         self._told_at = 0.0
 
-    def tell(self, sentence: str, level: int = logging.WARNING) -> None:
-        """Reports that the sentence holds (still)."""
+    def tell(self, sentence: str, level: int = logging.WARNING, *values: object) -> None:
+        """Reports that the sentence holds (still), with other values than the last time or not."""
         now = time.monotonic()
         if sentence != self._sentence or now - self._told_at > _REMINDER_SECONDS:
             self._sentence, self._told_at = sentence, now
-            self._log.log(level, "%s", sentence)
+            self._log.log(level, sentence, *values)
 
     def end(self) -> None:
         """Reports that it no longer holds: the next time it is news."""

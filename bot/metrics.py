@@ -1,14 +1,19 @@
 """What has happened since the start, in figures: for the health page, the log, and Prometheus (`GET /metrics`).
 
 Labels and names are words of Aldis, or names that the operator chose, such as those of tools: never people's words,
-names or numbers.
+names or numbers. The doctor and the health page show why messages are not answered: `unanswered_<reason>`.
 
 Source: Prometheus, "Metric and label naming", "Exposition formats" 0.0.4 (2026-11-22).
 """
 
+import logging
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
+
+from bot.logs import RepeatedWarning
+
+_log = logging.getLogger(__name__)
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -19,6 +24,33 @@ WATCHED = (
 )
 """What the shipped rules and the dashboard look at: there from the start, because a rise from nothing is not seen."""
 
+REASONS: Mapping[str, str] = {
+    "not_allowed": "its author is not on the list (ACCESS__ALLOWED, ACCESS__GROUPS, an admin's `/allow`)",
+    "not_addressed": "it was written in a group and not addressed to Aldis (no mention; or `/always on` there)",
+    "not_asker": "its author may not ask in that group (`/who`)",
+    "paused": "Aldis is paused in its conversation (`/resume`)",
+    "too_many": "too many messages came from its author or there within a minute (LIMITS__...)",
+    "queue_full": "too many messages were already waiting there (LIMITS__MAX_WAITING)",
+    "too_old": "it had waited longer than INTAKE__MAX_AGE, and its author read so",
+    "expired": "its timer had made it disappear before its turn came, and its author read so",
+    "undecryptable": "it could not be decrypted; its author has to send it again, or look in the bridge's log",
+    "not_a_note": "another person wrote it, and SIGNAL__NOTE_TO_SELF answers only the account's own notes",
+    "not_a_frame": "what the bridge sent was not an envelope for this account, or was too long",
+    "unreadable": "nothing in it could be read",
+}
+"""By the suffix of the count's name; what completes `not answered: ...`."""
+
+ALL_DAY: Mapping[str, str] = {
+    "duplicate": "it came a second time",
+    "echo": "Aldis had written it itself",
+    "own": "the account itself did it, on another device",
+    "other_kind": "it was a timer, a call, a story, a typing indicator ...",
+    "empty": "it had neither words nor files",
+    "reacted": "it was an emoji on a message, and asked for nothing",
+    "other_bot": "it was a command of another bot in a group",
+}
+"""What happens all day in every conversation, and is only in the debug log."""
+
 
 class Counts:
     """The figures of one run."""
@@ -27,11 +59,22 @@ class Counts:
         self._counts: Counter[str] = Counter()
         self._elsewhere: dict[str, Callable[[], int]] = {}
         self._sums: defaultdict[str, float] = defaultdict(float)
+        self._lines: defaultdict[str, RepeatedWarning] = defaultdict(lambda: RepeatedWarning(_log))
 
     def add(self, name: str, more: int = 1) -> int:
         """Adds to a count; returns the new count."""
         self._counts[name] += more
         return self._counts[name]
+
+    def note_unanswered(self, reason: str) -> None:
+        """Counts a message that is not answered, by its reason, and logs it.
+
+        Strangers can cause such a line in the log, so each reason gets at most one a minute.
+        """
+        count = self.add(f"unanswered_{reason}")
+        level = logging.INFO if reason in REASONS else logging.DEBUG
+        words = REASONS.get(reason) or ALL_DAY.get(reason, "there is nothing to answer in it")
+        self._lines[reason].tell(f"not answered: {words} (%d so far)", level, count)
 
     def watch(self, name: str, count: Callable[[], int]) -> None:
         """Includes a count that is kept elsewhere."""

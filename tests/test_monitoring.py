@@ -23,7 +23,6 @@ from bot.media.confinement import Level
 from bot.messages import CallId, ToolAnswer
 from bot.metrics import Counts
 from bot.signal.protocol import Release, StreamState
-from bot.unanswered import Unanswered
 from bot.web.health import HealthPage
 from store import Store
 from tests.bot.chat.turn_helpers import says
@@ -47,7 +46,6 @@ async def exposition(store: Store, clock: SetClock) -> str:
     transport = FakeTransport(stream=StreamState(is_open=True, heard_at=88.0))
     transport.known_release = Release(bridge="signal_cli", version="0.14.8")
     counts = Counts()
-    Unanswered(counts)
     count_answer(counts, says("Hi."))
     count_failure(counts, BadKey("refused", provider="openai"))
     counts.observe("turn", 1, outcome="answered")

@@ -12,8 +12,8 @@ import pytest
 
 from bot.app.tools import idle_features
 from bot.clock import SetClock
+from bot.metrics import ALL_DAY, REASONS
 from bot.settings.load import NAMES
-from bot.unanswered import ALL_DAY, REASONS
 from store import Store
 from tests.bot.loops.app_harness import app_harness
 from tests.servers.envelopes import ALICE, GROUP, message

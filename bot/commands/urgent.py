@@ -39,7 +39,6 @@ from bot.i18n import phrases as common_phrases
 from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.signal.protocol import Groups, Transport
-from bot.unanswered import Unanswered
 from store import ConversationId, InboxId, InboxItem, Repositories, Store, StoreError, StoreFull, StoreInUse, TurnId
 
 _log = logging.getLogger(__name__)
@@ -76,7 +75,6 @@ class UrgentItems:
         self._wakeup = self.store.wakeups["urgent"]
         self._wakeup.set()  # there may be items from before
         self._lanes: dict[ConversationId, asyncio.Task[None]] = {}
-        self._unanswered = Unanswered(self.counts)
         self._running = TurnTasks()
         """The turns that run beside it: those of the loop that calls `begin_all`."""
 
@@ -195,7 +193,7 @@ class UrgentItems:
             running=self._running,
         )
         if not await self.commands.run(call):
-            self._unanswered.note("other_bot")
+            self.counts.note_unanswered("other_bot")
 
     async def _correct(self, item: InboxItem, correction: Correction) -> None:
         """Applies an edit."""
@@ -245,7 +243,7 @@ class UrgentItems:
 
         def transact(repos: Repositories) -> None:
             if not self.on_reaction(repos, item.conversation, author, target, wish):
-                self._unanswered.note("reacted")
+                self.counts.note_unanswered("reacted")
             repos.inbox.settle(item.id)
 
         await self.store.transaction(transact)
@@ -281,7 +279,7 @@ class UrgentItems:
     async def _settle(self, item: InboxId, unanswered: str | None = None) -> None:
         """Settles an item that needs nothing more; `unanswered` is the reason if it should have been answered."""
         if unanswered is not None:
-            self._unanswered.note(unanswered)
+            self.counts.note_unanswered(unanswered)
         await self.store.transaction(lambda repos: repos.inbox.settle(item))
 
     async def _ask(self, item: InboxId) -> None:

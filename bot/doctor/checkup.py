@@ -17,9 +17,9 @@ from bot.doctor.findings import Deps, Finding, ok, problem, warning
 from bot.doctor.models import fetch_json
 from bot.errors import Disconnected
 from bot.logs import one_line
+from bot.metrics import REASONS
 from bot.settings import Settings
 from bot.signal.json import as_object, items_in, object_in, text_in
-from bot.unanswered import REASONS
 
 CHECK_SECONDS = 60.0
 """For one check; they run side by side."""

@@ -48,7 +48,6 @@ from bot.loops.doorkeeper import Doorkeeper
 from bot.metrics import Counts
 from bot.signal.files import files_in
 from bot.signal.protocol import Receipts, Transport
-from bot.unanswered import Unanswered
 from store import Arrival, Confirmation, ConversationId, Repositories, Store, StoreError
 
 _log = logging.getLogger(__name__)
@@ -91,7 +90,6 @@ class Intake:
     """Called with a person who wrote with a new key: none of it can be read until the key is trusted."""
 
     def __post_init__(self) -> None:
-        self._unanswered = Unanswered(self.counts)
         self._aside = self.door.aside
         self._outage = RepeatedWarning(_log)
         self._stopping = asyncio.Event()
@@ -229,7 +227,7 @@ class Intake:
             receipt = self.transport.event(envelope)
             return [self._confirmation(receipt, receipt.targets)] if isinstance(receipt, Receipt) else []
         elif envelope.kind is Kind.UNDECRYPTABLE:
-            self._unanswered.note("undecryptable")
+            self.counts.note_unanswered("undecryptable")
             await self._suspect(envelope)
         else:
             self._pass_over(envelope, "other_kind")
@@ -307,7 +305,7 @@ class Intake:
                 await self._refuse(envelope, entry.received_at, "queue_full")
                 continue
             if reason is not None:
-                self._unanswered.note(reason)
+                self.counts.note_unanswered(reason)
             elif not (entry.refusal or envelope.from_self) and self._wants_answer(envelope, answers_always):
                 read.setdefault(envelope.author, []).append(envelope)
             if entry.refusal is None:
@@ -384,7 +382,7 @@ class Intake:
         if not self.quota.may_tell(envelope, now) or not self._wants_answer(envelope):
             self._pass_over(envelope, refusal)
             return
-        self._unanswered.note(refusal)
+        self.counts.note_unanswered(refusal)
         await self._write([_Entry(envelope, now, refusal)])
         self.quota.on_refusal(envelope, now)
 
@@ -399,7 +397,7 @@ class Intake:
 
     def _pass_over(self, envelope: Envelope, reason: str) -> None:
         """Drops a message that is not admitted, and makes the bridge delete its files."""
-        self._unanswered.note(reason)
+        self.counts.note_unanswered(reason)
         for file in files_in(envelope.raw):
             self._aside.begin(self.transport.discard(file), "discard")
 

@@ -42,7 +42,6 @@ from bot.metrics import Counts
 from bot.settings import Settings
 from bot.signal.protocol import Progress, Transport
 from bot.trust.links import inert
-from bot.unanswered import Unanswered
 from store import Claim, ConversationId, InboxId, InboxItem, Repositories, Store, StoreError, StoreFull
 from tools import shorten
 
@@ -111,7 +110,6 @@ class Worker:
 
     def __post_init__(self) -> None:
         self.tasks = TurnTasks()
-        self._unanswered = Unanswered(self.counts)
         self._began_at = self.clock.now()
         self._seen = InboxId(0)
         """The newest waiting message that was looked at."""
@@ -233,7 +231,7 @@ class Worker:
         if await self.turns.is_paused(claim, turn):
             self.reactions.take_off(messages)  # possibly marked while they waited
             for _ in messages:
-                self._unanswered.note("paused")
+                self.counts.note_unanswered("paused")
             return
         notes = tuple(dict.fromkeys(found.excuse for found in asked if found.excuse is not None))
         if not incoming:
@@ -295,7 +293,7 @@ class Worker:
         )
         if may_ask(envelope, self.allowed, askers, is_approved=is_approved):
             return True
-        self._unanswered.note("not_asker")
+        self.counts.note_unanswered("not_asker")
         self.reactions.take_off((message,))  # possibly marked while it waited
         await self.turns.may_not_ask(claim, opened.item.id, message, askers)
         return False
@@ -313,10 +311,10 @@ class Worker:
                 self.reactions.take_off((replace(edit.message, sent_at=edit.target),))
                 return edit.message
             case Talk(message=message, reason=reason):
-                self._unanswered.note(reason)
+                self.counts.note_unanswered(reason)
                 self.group_context.hear(message, expires_at=item.expires_at)
             case Ignore(reason=reason):
-                self._unanswered.note(reason)
+                self.counts.note_unanswered(reason)
             case _:
                 pass  # what is carried out as it comes
         return None
@@ -327,13 +325,13 @@ class Worker:
         if item.refusal is not None:
             return _REFUSALS.get(item.refusal, phrases.FAILED)
         if item.expires_at is not None and item.expires_at <= now and not self.clock.doubt():
-            self._unanswered.note("expired")
+            self.counts.note_unanswered("expired")
             return phrases.MESSAGE_EXPIRED
         # At Signal by the server's clock, since the sender's and ours may be days off; here by ours.
         waited_seconds = (envelope.waited_ms or 0) / 1000 + (now - item.received_at).total_seconds()
         if waited_seconds <= self.settings.intake.max_age:
             return None
-        self._unanswered.note("too_old")
+        self.counts.note_unanswered("too_old")
         return phrases.TOO_OLD
 
     # One turn

@@ -1,6 +1,10 @@
 """The figures: each by itself, at zero before the first event where something watches it, and of closed labels."""
 
-from bot.metrics import WATCHED, Counts, sample_name
+import logging
+
+import pytest
+
+from bot.metrics import REASONS, WATCHED, Counts, sample_name
 
 
 def test_each_figure_is_a_line() -> None:
@@ -32,3 +36,28 @@ def test_each_figure_is_a_line() -> None:
 def test_nothing_ends_a_label_but_its_quote() -> None:
     """What an operator named can hold anything."""
     assert sample_name("info", version='a"b\\c\nd') == 'info{version="a\\"b\\\\c\\nd"}'
+
+
+def test_every_one_unanswered_is_counted_and_one_a_minute_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    """Whatever strangers send, the log grows by a line a minute for each reason; the line has the count."""
+    caplog.set_level(logging.INFO)
+    counts = Counts()
+    for _ in range(1000):
+        counts.note_unanswered("not_allowed")
+    counts.note_unanswered("undecryptable")
+    counts._lines["not_allowed"]._told_at -= 55
+    counts.note_unanswered("not_allowed")
+    assert [record.levelname for record in caplog.records] == ["INFO", "INFO"]
+    counts._lines["not_allowed"]._told_at -= 5.01
+    counts.note_unanswered("not_allowed")
+    assert caplog.records[-1].getMessage() == f"not answered: {REASONS['not_allowed']} (1002 so far)"
+    assert counts.all() == {"unanswered_not_allowed": 1002, "unanswered_undecryptable": 1}
+
+
+def test_what_comes_all_day_is_for_the_debug_log(caplog: pytest.LogCaptureFixture) -> None:
+    """Typing signs, emoji, what the account does on the phone; a reason that has no words here is one of those."""
+    caplog.set_level(logging.DEBUG)
+    counts = Counts()
+    for reason in ("other_kind", "reacted", "own", "something new"):
+        counts.note_unanswered(reason)
+    assert [record.levelname for record in caplog.records] == ["DEBUG"] * 4

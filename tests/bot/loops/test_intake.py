@@ -11,10 +11,9 @@ from bot.clock import SetClock
 from bot.errors import ConfigError, Disconnected
 from bot.events import Envelope, Event, Kind
 from bot.loops.intake import Intake
-from bot.metrics import Counts
+from bot.metrics import ALL_DAY, REASONS, Counts
 from bot.signal.protocol import StreamState
 from bot.signal.signal_cli.transport import SignalCli
-from bot.unanswered import ALL_DAY, REASONS
 from store import InboxId, Repositories, Store, StoreError, StoreFull
 from tests.bot.loops.doors import Door, access
 from tests.bot.loops.fake_transport import FakeTransport, envelope

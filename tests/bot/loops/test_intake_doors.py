@@ -12,9 +12,9 @@ from bot.access.pairing import Callers, Pairing
 from bot.clock import SetClock
 from bot.errors import NotSent
 from bot.events import Envelope, Kind, PersonId
+from bot.metrics import REASONS
 from bot.settings import LimitsSettings
 from bot.signal.protocol import Group
-from bot.unanswered import REASONS
 from store import Store
 from tests.bot.loops.doors import Door, access
 from tests.bot.loops.fake_transport import ACCOUNT, FakeTransport, envelope
