@@ -33,7 +33,7 @@ _SUMMARIES = ("description", "summary", "content:encoded", "content", "media:des
 _DATES = ("pubdate", "published", "issued", "updated", "modified", "dc:date", "dcterms:modified")
 
 _REFERENCE = re.compile(
-    r"(<!\[CDATA\[.*?(?:\]\]>|\Z))|&(?:#(x[0-9a-f]{1,9}|[0-9]{1,9});?|([a-z]\w{0,31});)?", re.IGNORECASE | re.DOTALL
+    r"(<!\[CDATA\[.*?(?:\]\]>|\Z))|&(?:#(x[0-9a-f]+|[0-9]+);?|([a-z]\w{0,31});)?", re.IGNORECASE | re.DOTALL
 )
 _XML_NAMES = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _OWN_NAMES = re.compile(r"<!ENTITY\s+(\w+)\s+[\"']")
@@ -78,7 +78,7 @@ def _written(found: re.Match[str], own: frozenset[str]) -> str:
         return whole
     if number is not None:
         digits, base = (number[1:], 16) if number[0] in "xX" else (number, 10)
-        code = int(digits, base)
+        code = int(digits.lstrip("0")[:9] or "0", base)  # Python reads no integer of more than 4,300 digits
         return "\ufffd" if code > sys.maxunicode or _ILLEGAL.match(chr(code)) else escape(chr(code))
     return escape(html5[f"{name};"]) if f"{name};" in html5 else "&amp;" + whole[1:]
 
