@@ -163,8 +163,8 @@ class Store:
         """Copies the store unless the folder has a copy from after 3 at night; deletes those older than `kept`."""
         night = now.astimezone(ZoneInfo(timezone)).replace(hour=3, minute=0, second=0, microsecond=0)
         night -= timedelta(days=night > now)
-        found = folder.glob("aldis-*Z.db")  # noqa: ASYNC240  (a short list)
-        copies = {path: datetime.strptime(path.stem, "aldis-%Y%m%dT%H%M%S%z") for path in found}
+        found = [*folder.glob("aldis-*Z.db"), *folder.glob("aldis-*Z-?.db")]  # noqa: ASYNC240  (a short list)
+        copies = {path: datetime.strptime(path.stem[:22], "aldis-%Y%m%dT%H%M%S%z") for path in found}
         if all(made_at < night for made_at in copies.values()):
             await self.backup(folder, now=now)
         for copy, made_at in copies.items():

@@ -104,7 +104,7 @@ def is_base_url(value: str) -> bool:
 def _as_base_url(value: str) -> str:
     if not is_base_url(value):
         raise ValueError("must be an address like http://host:port, with nothing behind a ? or #")
-    return value.rstrip("/")
+    return urlsplit(value).geturl().rstrip("/")
 
 
 def _as_key(value: SecretStr) -> SecretStr:

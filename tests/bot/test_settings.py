@@ -53,13 +53,13 @@ def test_values_of_every_kind() -> None:
     """Truth, numbers, words in any case, paths and comma lists are read as one writes them."""
     rows = {"TOOLS__ENABLED": "off", "TOOLS__WEATHER__ENABLED": "no", "TOOLS__TIMEOUT_SECONDS": "2.5"}
     words = {"LLM__PROVIDERS": "OpenAI, offline,", "LLM__ANTHROPIC__EFFORT": "Low", "LOG__LEVEL": "DEBUG"}
-    places = {"STORE__PATH": "/data/aldis.db", "SIGNAL__URL": "HTTPS://Signal-cli:8080/"}
+    places = {"STORE__PATH": "/data/aldis.db", **dict.fromkeys(("SIGNAL__URL", "WEB__ADMIN_URL"), "HTTPS://A:8080/")}
     found = load(**rows, **words, **places, OPENAI_API_KEY="sk-1")
     assert (found.tools.enabled, found.tools.timeout_seconds) == (False, 2.5)
-    assert found.tools.options_by_name["weather"].enabled is False
+    assert (found.tools.options_by_name["weather"].enabled, found.web.admin_url) == (False, found.signal.url)
     assert found.llm.providers_in_order == ("openai", "offline")
     assert (found.llm.anthropic.effort, found.log.level) == ("low", "debug")
-    assert (found.store.path, found.signal.url) == (Path("/data/aldis.db"), "https://Signal-cli:8080")
+    assert (found.store.path, found.signal.url) == (Path("/data/aldis.db"), "https://A:8080")
 
 
 GPU = {"OPENAI_BASE_URL": "http://gpu/v1"}

@@ -83,8 +83,8 @@ async def test_one_copy_a_night_and_the_old_ones_go(store: Store, tmp_path: Path
     await tidy()
     await tidy()
     assert names(folder) == ["aldis-20261121T120000Z.db", "aldis-20261121T120000Z.db-keys"]
-    other = folder.parent / "aldis-20200101T000000Z.db"
-    other.write_bytes(b"by hand")
+    for other in (folder / "aldis-20200101T000000Z-2.db", folder.parent / "aldis-20200101T000000Z.db"):
+        other.write_bytes(b"by an earlier Aldis, and by hand")
     clock.move(timedelta(hours=13, minutes=59).total_seconds())  # 02:59 in Berlin
     await tidy()
     assert len(names(folder)) == 2
