@@ -15,11 +15,9 @@ withstand guessing, only mistakes.
 
 import asyncio
 import secrets
-import time
 import unicodedata
-from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -57,16 +55,130 @@ def fold_name(name: str) -> str:
     return "".join(sign for sign in plain if sign.isalnum())
 
 
-class WaitingRoom(ABC):
-    """A place where people wait to be let in, with what they write meanwhile; in memory only."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stranger:
+    """A person who would like to write."""
 
-    def __init__(self) -> None:
+    person: PersonId
+    name: str
+    """As they call themselves, cleaned and cut; may be empty."""
+    code: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caller:
+    """A person who wrote without permission while a page waited for one."""
+
+    person: PersonId
+    number: str | None
+    at: datetime
+
+
+class Pairing:
+    """The strangers of one account who wait to be let in, with what they write meanwhile; in memory only."""
+
+    on_stranger: Callable[[Stranger], Coroutine[Any, Any, None]] | None = None
+    """Puts a stranger to the admins, once."""
+
+    def __init__(self, *, listening_seconds: float = LISTENING_SECONDS) -> None:
+        self._pending: OrderedDict[PersonId, tuple[Stranger, datetime]] = OrderedDict()
+        """Those with a code, and since when."""
+        self.strangers: OrderedDict[PersonId, Stranger] = OrderedDict()
+        self._refused: set[PersonId] = set()
+        self._questions: OrderedDict[tuple[PersonId, SentId], PersonId] = OrderedDict()
+        """Which stranger each message to an admin is about."""
+        self._listening_seconds = listening_seconds
+        self._end: asyncio.TimerHandle | None = None
+        """What ends the waiting of a page; None: no page waits."""
+        self._callers: OrderedDict[PersonId, Caller] = OrderedDict()
         self._held: dict[PersonId, list[tuple[Envelope, datetime]]] = {}
         """By the person who waits, with their times of arrival."""
 
-    @abstractmethod
-    def people(self, now: datetime) -> tuple[PersonId, ...]:
-        """The people waiting now, without those who have waited too long."""
+    # Those with a code
+
+    def has_room(self, person: PersonId, now: datetime) -> bool:
+        """Whether this stranger would get a code."""
+        self.forget(now)
+        return person not in self._pending and person not in self._refused and len(self._pending) < _MAX_PENDING
+
+    def invite(self, person: PersonId, name: str | None, now: datetime) -> tuple[Stranger, bool]:
+        """Gives a stranger a code, `XXXX-XXXX`, if there is room; also returns whether no admin was asked before."""
+        code = "".join(secrets.choice(ALPHABET) for _ in range(2 * _HALF_CHARS))
+        stranger = Stranger(person=person, name=clean_name(name), code=f"{code[:_HALF_CHARS]}-{code[_HALF_CHARS:]}")
+        is_new = person not in self.strangers
+        if is_new and len(self.strangers) >= _MAX_REMEMBERED:
+            self._refused.discard(self.strangers.popitem(last=False)[0])
+        self.strangers[person] = stranger
+        self._pending[person] = stranger, now
+        return stranger, is_new
+
+    def note_question(self, admin: PersonId, sent: SentId, stranger: Stranger) -> None:
+        """Notes that this message asks the admin about a stranger."""
+        self._questions[admin, sent] = stranger.person
+        if len(self._questions) > _MAX_REMEMBERED:
+            self._questions.popitem(last=False)
+
+    def asked_about(self, admin: PersonId, sent: SentId) -> PersonId | None:
+        """Returns the stranger whom a message to this admin is about; None if it is about none."""
+        return self._questions.get((admin, sent))
+
+    def find(self, word: str, now: datetime) -> tuple[Stranger, ...]:
+        """Returns the strangers who are meant by a valid code, an id, or the name of one that admins were asked about.
+
+        A code is good as often as it is given, in whatever spelling.
+        """
+        self.forget(now)
+        code, named = "".join(sign for sign in word.upper() if sign.isalnum()), fold_name(word)
+        found = [one for one, _ in self._pending.values() if one.code.replace("-", "") == code]
+        return tuple(found) or tuple(
+            one for one in self.strangers.values() if word == one.person or (named and fold_name(one.name) == named)
+        )
+
+    def refuse(self, person: PersonId) -> None:
+        """Gives a stranger no code any more, and forgets what they wrote."""
+        self._pending.pop(person, None)
+        self._refused.add(person)
+        self._forget_words()
+
+    def forget(self, now: datetime) -> None:
+        """Drops codes older than an hour."""
+        while self._pending and now - next(iter(self._pending.values()))[1] >= GOOD_FOR:
+            self._pending.popitem(last=False)
+        self._forget_words()
+
+    # Those on a page
+
+    def listen(self) -> None:
+        """Waits for a new person, from now on for some minutes."""
+        if self._end is not None:
+            self._end.cancel()
+        self._end = asyncio.get_running_loop().call_later(self._listening_seconds, self._stop_listening)
+
+    def _stop_listening(self) -> None:
+        self._end = None
+        self._callers.clear()
+        self._forget_words()
+
+    def note(self, envelope: Envelope, now: datetime) -> None:
+        """Notes a person who has written now; ignored if no page waits."""
+        if envelope.author is None or self._end is None:
+            return
+        self._callers.pop(envelope.author, None)
+        self._callers[envelope.author] = Caller(person=envelope.author, number=envelope.number, at=now)
+        if len(self._callers) > _MAX_CALLERS:
+            self._callers.popitem(last=False)
+        self._forget_words()
+
+    def callers(self) -> tuple[Caller, ...]:
+        """Those who wrote while a page waits, the newest first."""
+        return tuple(reversed(self._callers.values()))
+
+    # What they write
+
+    def people(self, now: datetime) -> Collection[PersonId]:
+        """The strangers whose code is valid or whom a page lists."""
+        self.forget(now)
+        return (self._pending | self._callers).keys()
 
     def newest(self, person: PersonId) -> Envelope | None:
         """The newest message held for this stranger; None if there is none."""
@@ -94,153 +206,6 @@ class WaitingRoom(ABC):
                 released.append(replace(envelope, expires_in_seconds=max(0, left), waited_ms=waited_ms))
         return tuple(released)
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Stranger:
-    """A person who would like to write."""
-
-    person: PersonId
-    name: str
-    """As they call themselves, cleaned and cut; may be empty."""
-    code: str
-
-
-class Pairing(WaitingRoom):
-    """The codes given to one account's strangers."""
-
-    on_stranger: Callable[[Stranger], Coroutine[Any, Any, None]] | None = None
-    """Puts a stranger to the admins, once."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._pending: OrderedDict[PersonId, tuple[str, datetime]] = OrderedDict()
-        self.strangers: OrderedDict[PersonId, Stranger] = OrderedDict()
-        self._refused: set[PersonId] = set()
-        self._questions: OrderedDict[tuple[PersonId, SentId], PersonId] = OrderedDict()
-        """Which stranger each message to an admin is about."""
-
-    def has_room(self, person: PersonId, now: datetime) -> bool:
-        """Whether this stranger would get a code."""
-        self.forget(now)
-        return person not in self._pending and person not in self._refused and len(self._pending) < _MAX_PENDING
-
-    def code(self, person: PersonId, now: datetime) -> str | None:
-        """A code for this stranger, `XXXX-XXXX`; None: they get no reply."""
-        if not self.has_room(person, now):
-            return None
-        code = "".join(secrets.choice(ALPHABET) for _ in range(2 * _HALF_CHARS))
-        self._pending[person] = code, now
-        return f"{code[:_HALF_CHARS]}-{code[_HALF_CHARS:]}"
-
-    def approve(self, code: str, now: datetime) -> PersonId | None:
-        """The person who got this code, as often as it is asked for; None: it is unknown, or older than an hour."""
-        self.forget(now)
-        wanted = "".join(character for character in code.upper() if character.isalnum())
-        return next((person for person, (known, _) in self._pending.items() if known == wanted), None)
-
-    def put(self, person: PersonId, name: str | None, code: str) -> Stranger | None:
-        """Returns the stranger for the admins to judge; None if they were asked about this person before."""
-        if person in self.strangers:
-            return None
-        if len(self.strangers) >= _MAX_REMEMBERED:
-            self._refused.discard(self.strangers.popitem(last=False)[0])
-        self.strangers[person] = Stranger(person=person, name=clean_name(name), code=code)
-        return self.strangers[person]
-
-    def note_question(self, admin: PersonId, sent: SentId, stranger: Stranger) -> None:
-        """Notes that this message asks the admin about a stranger."""
-        self._questions[admin, sent] = stranger.person
-        if len(self._questions) > _MAX_REMEMBERED:
-            self._questions.popitem(last=False)
-
-    def asked_about(self, admin: PersonId, sent: SentId) -> PersonId | None:
-        """Returns the stranger whom a message to this admin is about; None if it is about none."""
-        return self._questions.get((admin, sent))
-
-    def find(self, word: str, now: datetime) -> tuple[Stranger, ...]:
-        """Returns the strangers who are meant by a code, an id, or the name of one that admins were asked about."""
-        person = self.approve(word, now)
-        if person is not None:
-            return (self.strangers.get(person) or Stranger(person=person, name="", code=word),)
-        named = fold_name(word)
-        return tuple(
-            one for one in self.strangers.values() if word == one.person or (named and fold_name(one.name) == named)
-        )
-
-    def refuse(self, person: PersonId) -> None:
-        """Gives a stranger no code any more, and forgets what they wrote."""
-        self._pending.pop(person, None)
-        self._held.pop(person, None)
-        self._refused.add(person)
-
-    def people(self, now: datetime) -> tuple[PersonId, ...]:
-        """The strangers whose code is valid."""
-        self.forget(now)
-        return tuple(self._pending)
-
-    def forget(self, now: datetime) -> None:
-        """Drops codes older than an hour."""
-        while self._pending and now - next(iter(self._pending.values()))[1] >= GOOD_FOR:
-            person, _ = self._pending.popitem(last=False)
-            self._held.pop(person, None)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Caller:
-    """A person who wrote without permission while a page waited for one."""
-
-    person: PersonId
-    number: str | None
-    at: datetime
-
-
-class Callers(WaitingRoom):
-    """A few people who wrote without permission while a page waits for them; in memory only."""
-
-    def __init__(
-        self, *, seconds: Callable[[], float] = time.monotonic, listening_seconds: float = LISTENING_SECONDS
-    ) -> None:
-        super().__init__()
-        self._seconds = seconds
-        self._listening_seconds = listening_seconds
-        self._until = 0.0
-        self._end: asyncio.TimerHandle | None = None
-        self._callers: OrderedDict[PersonId, Caller] = OrderedDict()
-
-    def listen(self) -> None:
-        """Waits for a new person, from now on for some minutes."""
-        self._until = self._seconds() + self._listening_seconds
-        # Perhaps nothing asks again, so the end must come by itself.
-        if self._end is not None:
-            self._end.cancel()
-        self._end = asyncio.get_running_loop().call_later(self._listening_seconds, self._forget)
-
-    def note(self, envelope: Envelope, now: datetime) -> None:
-        """Notes a person who has written now; ignored if no page waits."""
-        self._forget()
-        if envelope.author is None or not self._is_listening:
-            return
-        self._callers.pop(envelope.author, None)
-        self._callers[envelope.author] = Caller(person=envelope.author, number=envelope.number, at=now)
-        while len(self._callers) > _MAX_CALLERS:
-            person, _ = self._callers.popitem(last=False)
-            self._held.pop(person, None)
-
-    def all(self) -> tuple[Caller, ...]:
-        """The callers, newest first; none if no page waits any longer."""
-        self._forget()
-        return tuple(reversed(self._callers.values()))
-
-    def people(self, now: datetime) -> tuple[PersonId, ...]:  # noqa: ARG002 - they wait by another clock
-        """The people who are listed."""
-        self._forget()
-        return tuple(self._callers)
-
-    @property
-    def _is_listening(self) -> bool:
-        return self._seconds() < self._until
-
-    def _forget(self) -> None:
-        if not self._is_listening:
-            self._callers.clear()
-            self._held.clear()
+    def _forget_words(self) -> None:
+        """Drops what those wrote who no longer wait."""
+        self._held = {one: held for one, held in self._held.items() if one in self._pending or one in self._callers}

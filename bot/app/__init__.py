@@ -22,7 +22,7 @@ from pydantic import SecretStr
 
 from bot.access.access import EVERYBODY, AccessList
 from bot.access.limits import Quota
-from bot.access.pairing import Callers, Pairing
+from bot.access.pairing import Pairing
 from bot.app import models, transports
 from bot.app.tools import check_approve, feature_tools, idle_features, news_options, own_tools, prefixes_of, user_agent
 from bot.chat import prompt
@@ -229,14 +229,13 @@ class Services:
         # Who is who, who comes in, and what the admins hear.
         self.restart = world.restart if world else None
         self.pairing = world.pairing if world else Pairing()
-        callers = world.callers if world else Callers()
         self.audience = audience = Audience(transport, lambda: self.intake.door.access)
         self.admins = Admins(clock, listed=lambda: self.intake.door.access.admins, language=turns.language)
         accepts, pairs = signal.new_safety_numbers == "accept", is_signal and settings.access.strangers == "pair"
         identities = SafetyNumbers(*outside, may_write=audience.may_write, admins=self.admins, accepts=accepts)
         self.identities, self.captchas = identities, Captchas(*outside)
         self.membership = Membership(transport, store, clock, self.allowed)
-        door = Doorkeeper(*outside, self.allowed, signal.name, self.pairing if pairs else None, callers)
+        door = Doorkeeper(*outside, self.allowed, signal.name, self.pairing, pairs)
         quota = Quota(settings.limits if is_signal else _UNLIMITED)
         self.intake = Intake(*outside, door=door, quota=quota, on_untrusted=identities.notice)
         self.membership.on_groups = self.intake.door.learn_groups

@@ -7,7 +7,7 @@ numbers. Left to others: what the list says (`bot.access.access`), storing what 
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from bot.access import chat_settings
 from bot.access.access import AccessList, is_direct, may_write, members_of
 from bot.access.chat_settings import ChatSettings
-from bot.access.pairing import GOOD_FOR, Callers, Pairing, WaitingRoom
+from bot.access.pairing import GOOD_FOR, Pairing
 from bot.access.routing import Correction, Question, route, unanswered_message
 from bot.clock import Clock
 from bot.errors import TransportError
@@ -57,7 +57,7 @@ class Aside:
 
 @dataclass
 class Doorkeeper:
-    """Knows who may write. `pairing` None: strangers get no answer at all; `name` is what people call Aldis."""
+    """Knows who may write. `name` is what people call Aldis; unless it `invites`, strangers get no answer at all."""
 
     transport: Transport
     store: Store
@@ -66,12 +66,11 @@ class Doorkeeper:
     access: AccessList
     """With the members of groups as far as the bridge has given them."""
     name: str
-    pairing: Pairing | None
-    callers: Callers
+    pairing: Pairing
+    invites: bool
 
     def __post_init__(self) -> None:
         self.aside = Aside()
-        self._rooms: tuple[WaitingRoom, ...] = (self.callers, *([self.pairing] if self.pairing else []))
         self._changed_numbers: set[str] = set()
 
     def learn_groups(self, groups: Sequence[Group]) -> None:
@@ -137,34 +136,32 @@ class Doorkeeper:
         author, now = envelope.author, self.clock.now()
         if author is not None and is_direct(envelope):
             if envelope.kind is Kind.MESSAGE:
-                self.callers.note(envelope, now)
+                self.pairing.note(envelope, now)
                 self._invite(envelope, author)
-            for room in [one for one in self._rooms if author in one.people(now)]:
-                event = self.transport.event(envelope)
-                if isinstance(event, Deleted):
-                    room.take_back(author, event.target)
-                # A command that was not carried out at once is not carried out later.
-                elif isinstance(route(event, name=self.name), Question | Correction):
-                    room.hold(author, envelope, now)
+            event = self.transport.event(envelope) if author in self.pairing.people(now) else None
+            if isinstance(event, Deleted):
+                self.pairing.take_back(author, event.target)
+            # A command that was not carried out at once is not carried out later.
+            elif isinstance(route(event, name=self.name), Question | Correction):
+                self.pairing.hold(author, envelope, now)
 
     def _invite(self, envelope: Envelope, author: PersonId) -> None:
         """Gives a stranger a code, if strangers get one and it is their turn."""
         pairing, now = self.pairing, self.clock.now()
-        if pairing is None or not pairing.has_room(author, now):
+        if not self.invites or not pairing.has_room(author, now):
             return
         event = self.transport.event(envelope)
         # A phone also sends frames without a word, which want no answer.
         if not isinstance(event, Incoming) or unanswered_message(route(event, name=self.name)) is None:
             return
-        code = pairing.code(author, now) or ""
+        stranger, is_new = pairing.invite(author, event.name, now)
         self.counts.add("codes_given")
         # It may never be used; what the stranger wrote is then forgotten with it.
         asyncio.get_running_loop().call_later(GOOD_FOR.total_seconds(), pairing.forget, now + GOOD_FOR)
         with use_language(chat_settings.heard_in([event], ChatSettings()) or current_language()):
-            reply = Reply(chat=ChatId.direct(author), content=Styled(text=say(phrases.INVITATION, code=code)))
+            reply = Reply(chat=ChatId.direct(author), content=Styled(text=say(phrases.INVITATION, code=stranger.code)))
         self.aside.begin(self._send_code(reply), "pairing-code")
-        stranger = pairing.put(author, event.name, code)
-        if stranger is not None and pairing.on_stranger is not None:
+        if is_new and pairing.on_stranger is not None:
             self.aside.begin(pairing.on_stranger(stranger), "stranger")
 
     async def _send_code(self, reply: Reply) -> None:
@@ -173,10 +170,11 @@ class Doorkeeper:
         except TransportError as error:
             _log.info("a stranger's code was not sent: %s", error)
 
-    async def let_in(self, now: datetime) -> AsyncGenerator[tuple[WaitingRoom, Envelope]]:
-        """Yields what people wrote while they waited who may write by now, and where it was held."""
-        for room in self._rooms:
-            for person in room.people(now):
-                if (newest := room.newest(person)) is not None and (await self.recognize(newest))[0][1]:
-                    for envelope in room.release(person, now):
-                        yield room, envelope
+    async def let_in(self, now: datetime) -> list[Envelope]:
+        """Returns, once, what people wrote while they waited who may write by now."""
+        released: list[Envelope] = []
+        for person in tuple(self.pairing.people(now)):
+            newest = self.pairing.newest(person)
+            if newest is not None and (await self.recognize(newest))[0][1]:
+                released += self.pairing.release(person, now)
+        return released

@@ -270,14 +270,14 @@ class Intake:
     async def admit(self, _person: PersonId | None = None) -> None:
         """Stores what people wrote while they waited who may write by now: an admin, or new settings, let them in."""
         now = self.clock.now()
-        async for room, envelope in self.door.let_in(now):
+        for envelope in await self.door.let_in(now):
             if envelope.account != self.transport.account or envelope.author is None:
                 continue
             try:
                 await self._take_alone(envelope)
             except StoreError as error:
                 _log.error("a message that waited for its author to be let in cannot be stored yet: %s", error)
-                room.hold(envelope.author, envelope, now)
+                self.door.pairing.hold(envelope.author, envelope, now)
 
     # The inbox
 

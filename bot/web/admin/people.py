@@ -27,7 +27,7 @@ async def _you_values(ask: Ask) -> dict[str, object]:
     known = {one.person: one.name for one in contacts}
     return {
         "admins": _entries(ask.settings.access.admins, contacts),
-        "callers": [(caller, known.get(caller.person)) for caller in world.callers.all()],
+        "callers": [(caller, known.get(caller.person)) for caller in world.pairing.callers()],
         "place": ask.settings.locale,
         "is_zone_known": "timezone" in ask.settings.locale.model_fields_set,
         "languages": _LANGUAGES,
@@ -69,7 +69,7 @@ def _entries(entries: Iterable[str], contacts: Iterable[Contact]) -> Mapping[str
 
 async def _make_admin(ask: Ask) -> str:
     person = ask.entry("person")
-    if person not in {caller.person for caller in ask.world.callers.all()}:
+    if person not in {caller.person for caller in ask.world.pairing.callers()}:
         raise NotDone("That person is no longer listed here. Write again.")
     done = "That’s you. Aldis answers you from now on, including what you have just written."
     return await ask.save(_listed("admins", ask.settings, add=person), done)

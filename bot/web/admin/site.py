@@ -160,7 +160,7 @@ class Site:
     async def _shown(self, page: AdminPage, ask: Ask, *, status: int = 200) -> web.Response:
         # As long as there is no admin, people who write in the meantime are offered the role.
         if ask.session.is_confirmed and not ask.settings.access.admins:
-            self.world.callers.listen()
+            self.world.pairing.listen()
         forms = {form.name: form for form in page.forms}
         values = await page.values(ask)
         return self._page(ask.request, page.template, status=status, ask=ask, page_forms=forms, **values)

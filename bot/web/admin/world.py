@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from bot.access.pairing import Callers, Pairing
+from bot.access.pairing import Pairing
 from bot.chat.captchas import Captchas
 from bot.chat.toolbox import Toolbox
 from bot.clock import Clock
@@ -64,7 +64,6 @@ class World:
     restoring: tuple[Path, asyncio.Future[None]] | None = None
     """A copy that the next run puts in the place of the store, and what came of that."""
     pairing: Pairing = field(default_factory=Pairing)
-    callers: Callers = field(default_factory=Callers)
     findings: tuple[Finding, ...] | None = None
     """What the doctor found when a page last asked it; None: none has."""
     waits: Wait = Wait("Aldis is starting")

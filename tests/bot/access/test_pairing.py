@@ -3,10 +3,9 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.access.pairing import ALPHABET, LISTENING_SECONDS, Callers, Pairing
+from bot.access.pairing import ALPHABET, Pairing
 from bot.events import Envelope, PersonId, SentId
 from tests.bot.loops.fake_transport import envelope
-from tests.bot.web.admin.test_attacks import Watch
 from tests.conftest import NOON
 from tests.waiting import eventually
 
@@ -17,9 +16,8 @@ SECOND = timedelta(seconds=1)
 
 
 def code_for(pairing: Pairing, person: PersonId = MALLORY) -> str:
-    code = pairing.code(person, NOON)
-    assert code is not None
-    return code
+    assert pairing.has_room(person, NOON)
+    return pairing.invite(person, None, NOON)[0].code
 
 
 def test_a_code_is_short_cannot_be_misread_and_is_good_for_an_hour() -> None:
@@ -31,8 +29,8 @@ def test_a_code_is_short_cannot_be_misread_and_is_good_for_an_hour() -> None:
     assert len(set(ALPHABET)) == len(ALPHABET)
     assert not set(ALPHABET) & set("B8IL1O0S5Z2")
     for written in (code, code.lower(), code.replace("-", ""), f" {code} ", f"«{code}»."):
-        assert pairing.approve(written, NOON + HOUR - SECOND) == MALLORY
-    assert pairing.approve(code, NOON + HOUR) is None
+        assert [one.person for one in pairing.find(written, NOON + HOUR - SECOND)] == [MALLORY]
+    assert pairing.find(code, NOON + HOUR) == ()
 
 
 def written(text: str, sent_at: int, *, expires_in_seconds: int = 0) -> Envelope:
@@ -76,46 +74,37 @@ CALLER = PersonId("mallory")
 
 
 async def test_who_calls_is_noted_only_while_a_page_waits() -> None:
-    """A few, the newest first, for ten minutes; of what they wrote nothing is shown."""
-    watch = Watch()
-    callers = Callers(seconds=watch)
-    callers.note(envelope("a secret", author="mallory"), NOON)
-    assert callers.all() == ()
-    callers.listen()
+    """A few, the newest first; of what they wrote nothing is shown."""
+    pairing = Pairing()
+    pairing.note(envelope("a secret", author="mallory"), NOON)
+    assert pairing.callers() == ()
+    pairing.listen()
     for number in range(7):
-        callers.note(envelope("a secret", author=f"person-{number}"), NOON)
-    callers.note(envelope("again", author="person-4"), NOON)
-    assert [caller.person for caller in callers.all()] == [PersonId(f"person-{n}") for n in (4, 6, 5, 3, 2)]
-    assert "secret" not in str(callers.all())
-    assert {caller.at for caller in callers.all()} == {NOON}
-    watch.now += LISTENING_SECONDS + 1
-    assert callers.all() == ()
+        pairing.note(envelope("a secret", author=f"person-{number}"), NOON)
+    pairing.note(envelope("again", author="person-4"), NOON)
+    assert [caller.person for caller in pairing.callers()] == [PersonId(f"person-{n}") for n in (4, 6, 5, 3, 2)]
+    assert "secret" not in str(pairing.callers())
+    assert {caller.at for caller in pairing.callers()} == {NOON}
 
 
 async def test_what_callers_write_is_held_for_as_long() -> None:
-    """Of those who are listed, without what they deleted, each message once; then nothing of it is left."""
-    watch = Watch()
-    callers = Callers(seconds=watch)
-    callers.hold(CALLER, envelope("too early", 1, author="mallory"), NOON)
-    callers.listen()
+    """Of those who are listed, without what they deleted, each message once; it goes with the list, by itself."""
+    pairing = Pairing(listening_seconds=0.05)
+    pairing.hold(CALLER, envelope("too early", 1, author="mallory"), NOON)
+    pairing.listen()
     for number in (2, 3, 4):
-        callers.note(envelope("hello", number, author="mallory"), NOON)
-        callers.hold(CALLER, envelope("hello", number, author="mallory"), NOON)
-    callers.hold(PersonId("trudy"), envelope("not listed", 5, author="trudy"), NOON)
-    callers.take_back(CALLER, SentId(3))
-    assert callers.people(NOON) == (CALLER,)
-    assert callers.newest(CALLER) == envelope("hello", 4, author="mallory")
-    assert [one.sent_at for one in callers.release(CALLER, NOON + timedelta(seconds=9))] == [2, 4]
-    assert callers.release(CALLER, NOON) == callers.release(PersonId("trudy"), NOON) == ()
-    callers.hold(CALLER, envelope("hello", 6, author="mallory"), NOON)
-    watch.now += LISTENING_SECONDS
-    assert (callers.people(NOON), callers.newest(CALLER), callers.release(CALLER, NOON)) == ((), None, ())
-
-
-async def test_what_is_over_goes_by_itself() -> None:
-    """Nobody has to look for it: the words leave the memory when the time is over."""
-    callers = Callers(listening_seconds=0.01)
-    callers.listen()
-    callers.note(envelope("hello", author="mallory"), NOON)
-    assert callers._callers
-    await eventually(lambda: not callers._callers)
+        pairing.note(envelope("hello", number, author="mallory"), NOON)
+        pairing.hold(CALLER, envelope("hello", number, author="mallory"), NOON)
+    pairing.hold(PersonId("trudy"), envelope("not listed", 5, author="trudy"), NOON)
+    pairing.take_back(CALLER, SentId(3))
+    assert [*pairing.people(NOON)] == [CALLER]
+    assert pairing.newest(CALLER) == envelope("hello", 4, author="mallory")
+    assert [one.sent_at for one in pairing.release(CALLER, NOON + timedelta(seconds=9))] == [2, 4]
+    assert pairing.release(CALLER, NOON) == pairing.release(PersonId("trudy"), NOON) == ()
+    pairing.hold(CALLER, envelope("hello", 6, author="mallory"), NOON)
+    code_for(pairing, TRUDY)
+    pairing.hold(TRUDY, written("with a code", 7), NOON)
+    await eventually(lambda: not pairing.callers())
+    assert (pairing.newest(CALLER), pairing.release(CALLER, NOON)) == (None, ())
+    assert [*pairing.people(NOON)] == [TRUDY]
+    assert len(pairing.release(TRUDY, NOON)) == 1

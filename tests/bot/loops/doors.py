@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.access.access import AccessList
 from bot.access.limits import Quota
-from bot.access.pairing import Callers, Pairing
+from bot.access.pairing import Pairing
 from bot.clock import SetClock
 from bot.events import Envelope, load_envelope
 from bot.loops.doorkeeper import Doorkeeper
@@ -35,13 +35,12 @@ class Door:
     allowed: AccessList = field(default_factory=lambda: access("alice"))
     quota: Quota = field(default_factory=lambda: Quota(LimitsSettings()))
     pairing: Pairing | None = None
-    callers: Callers | None = None
     counts: Counts = field(default_factory=Counts)
     intake: Intake = field(init=False)
 
     def __post_init__(self) -> None:
         outside = self.transport, self.store, self.clock, self.counts
-        door = Doorkeeper(*outside, self.allowed, "Aldis", self.pairing, self.callers or Callers())
+        door = Doorkeeper(*outside, self.allowed, "Aldis", self.pairing or Pairing(), self.pairing is not None)
         self.intake = Intake(*outside, door=door, quota=self.quota)
 
     async def take(self, *envelopes: Envelope) -> None:

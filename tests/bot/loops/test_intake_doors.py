@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 
 from bot.access.limits import Quota
-from bot.access.pairing import Callers, Pairing
+from bot.access.pairing import Pairing
 from bot.clock import SetClock
 from bot.errors import NotSent
 from bot.events import Envelope, Kind, PersonId
@@ -41,7 +41,7 @@ async def test_a_stranger_is_given_one_code_and_leaves_no_row(store: Store, cloc
     [reply] = door.transport.sent
     assert reply.chat == "direct:mallory"
     code = next(word for word in reply.content.text.split() if "-" in word).strip(".")
-    assert pairing.approve(code, NOON) == "mallory"
+    assert [one.person for one in pairing.find(code, NOON)] == ["mallory"]
     assert "let me in" not in reply.content.text
     for table in ("inbox", "conversations", "outbox", "people"):
         query = f"SELECT count(*) FROM {table}"
@@ -94,9 +94,9 @@ async def test_who_was_let_in_may_write_directly_until_put_out(store: Store, clo
 
 async def test_who_is_let_in_by_other_settings_comes_in_with_what_they_wrote(store: Store, clock: SetClock) -> None:
     """The next run takes it before anything new, once; what others wrote, or another account heard, stays outside."""
-    pairing, callers = Pairing(), Callers()
-    callers.listen()
-    before = Door(store, clock, pairing=pairing, callers=callers)
+    pairing = Pairing()
+    pairing.listen()
+    before = Door(store, clock, pairing=pairing)
     await before.take(*(envelope("hello?", 1, author=author) for author in ("bob", "mallory")))
     await before.take(
         replace(envelope("hello?", 2, author="bob"), account="another"), envelope("/help", 4, author="bob")
@@ -104,12 +104,12 @@ async def test_who_is_let_in_by_other_settings_comes_in_with_what_they_wrote(sto
     assert await before.count() == 0
     await before.intake.aclose()
     transport = FakeTransport(streams=[[envelope("and now", 3, author="bob")], []])
-    door = Door(store, clock, transport, allowed=access("bob"), pairing=pairing, callers=callers)
+    door = Door(store, clock, transport, allowed=access("bob"), pairing=pairing)
     async with door.running():
         await transport.until(lambda: transport.opened == 2)
     assert [(kept.author, kept.sent_at) for kept in await door.kept()] == [("bob", 1), ("bob", 3)]
-    assert pairing.release(PersonId("bob"), NOON) == callers.release(PersonId("bob"), NOON) == ()
-    assert len(callers.release(PersonId("mallory"), NOON)) == 1
+    assert pairing.release(PersonId("bob"), NOON) == ()
+    assert len(pairing.release(PersonId("mallory"), NOON)) == 1
 
 
 async def test_one_that_fails_takes_nothing_along_of_what_waited_with_it(store: Store, clock: SetClock) -> None:

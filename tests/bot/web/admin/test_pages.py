@@ -117,14 +117,14 @@ async def test_a_bridge_is_tried_when_its_address_is_saved(tmp_path: Path) -> No
 async def test_who_writes_while_the_account_is_linked_is_listed(tmp_path: Path) -> None:
     """On any page of a browser that is signed in, as long as there is no admin; a stranger begins nothing."""
     async with visited(tmp_path) as visitor:
-        callers = visitor.site.world.callers
+        pairing = visitor.site.world.pairing
         await visitor.get("/setup/account")
-        callers.note(envelope("Hello?", author="alice"), NOON)
-        assert callers.all() == ()
+        pairing.note(envelope("Hello?", author="alice"), NOON)
+        assert pairing.callers() == ()
         await visitor.enter()
         await visitor.get("/setup/account")
-        callers.note(envelope("Hello?", author="alice"), NOON)
-        assert [caller.person for caller in callers.all()] == ["alice"]
+        pairing.note(envelope("Hello?", author="alice"), NOON)
+        assert [caller.person for caller in pairing.callers()] == ["alice"]
 
 
 async def test_what_is_wrong_changes_nothing(visitor: Visitor, tmp_path: Path) -> None:
