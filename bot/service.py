@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 from bot.features.feeds import FeedPoller
 from bot.features.reminders.service import ReminderScheduler
 from bot.features.summaries import Summaries
+from bot.loops.doorkeeper import Doorkeeper
 from bot.loops.intake import Intake
-from bot.loops.maintenance import Maintenance, Membership
+from bot.loops.maintenance import Maintenance
 from bot.loops.sender import Sender
 from bot.loops.watchdog import Checkups, Watchdog
 from bot.loops.worker import Worker
@@ -39,7 +40,7 @@ class Service:
     worker: Worker
     intake: Intake
     sender: Sender
-    membership: Membership
+    doorkeeper: Doorkeeper
     maintenance: Maintenance
     reminder_scheduler: ReminderScheduler
     summaries: Summaries
@@ -81,7 +82,7 @@ class Service:
             sending = group.create_task(self.sender.run(), name="sender")
             asks = (self.reminder_scheduler, self.summaries, *([self.feed_poller] if self.feed_poller else ()))
             asking = [group.create_task(loop.run(), name=type(loop).__name__) for loop in asks]
-            tidying = [group.create_task(loop.run()) for loop in (self.maintenance, self.membership)]
+            tidying = [group.create_task(loop.run()) for loop in (self.maintenance, self.doorkeeper)]
             reading = group.create_task(read(), name="intake")
             await until(stop, asyncio.wait([reading]))
             # What arrives after the end of a stream that keeps nothing is lost, so that one ends last.

@@ -63,7 +63,7 @@ from bot.i18n.catalogues import say
 from bot.i18n.language import set_language
 from bot.loops.doorkeeper import Doorkeeper
 from bot.loops.intake import Intake
-from bot.loops.maintenance import Maintenance, Membership
+from bot.loops.maintenance import Maintenance
 from bot.loops.sender import Sender
 from bot.loops.watchdog import Checkups, Watchdog
 from bot.loops.worker import Worker
@@ -234,11 +234,9 @@ class Services:
         accepts, pairs = signal.new_safety_numbers == "accept", is_signal and settings.access.strangers == "pair"
         identities = SafetyNumbers(*outside, may_write=audience.may_write, admins=self.admins, accepts=accepts)
         self.identities, self.captchas = identities, Captchas(*outside)
-        self.membership = Membership(transport, store, clock, self.allowed)
         door = Doorkeeper(*outside, self.allowed, signal.name, self.pairing, pairs)
         quota = Quota(settings.limits if is_signal else _UNLIMITED)
         self.intake = Intake(*outside, door=door, quota=quota, on_untrusted=identities.notice)
-        self.membership.on_groups = self.intake.door.learn_groups
         self.admin_commands = AdminCommands(
             self.command_context, self.pairing, audience, self.admins, on_allowed=self.intake.admit
         )
@@ -293,7 +291,7 @@ def service(
         worker=_worker(shared, asked, toolbox, speech, groups, summaries.note),
         intake=intake,
         sender=Sender(*shared.outside, grace_seconds=grace, language=language, on_untrusted=identities.notice),
-        membership=shared.membership,
+        doorkeeper=intake.door,
         maintenance=Maintenance(store, clock, shared.revisions, retention=retention, nightly=nightly),
         reminder_scheduler=ReminderScheduler(
             shared.reminders, counts, allowed=lambda: intake.door.access, account=transport.account

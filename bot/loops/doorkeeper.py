@@ -13,18 +13,19 @@ from datetime import datetime
 from typing import Any
 
 from bot.access import chat_settings
-from bot.access.access import AccessList, is_direct, may_write, members_of
+from bot.access.access import AccessList, accepts, is_direct, may_write, members_of
 from bot.access.chat_settings import ChatSettings
 from bot.access.pairing import GOOD_FOR, Pairing
 from bot.access.routing import Correction, Question, route, unanswered_message
-from bot.clock import Clock
-from bot.errors import TransportError
+from bot.clock import Clock, is_set_within
+from bot.errors import CallRefused, ConfigError, TransportError
 from bot.events import ChatId, Deleted, Envelope, Incoming, Kind, PersonId, Reply, Styled
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import current_language, use_language
+from bot.logs import describe_error
 from bot.metrics import Counts
-from bot.signal.protocol import Group, Groups, Transport
+from bot.signal.protocol import Groups, Transport
 from store import Repositories, Store
 
 _log = logging.getLogger(__name__)
@@ -57,7 +58,14 @@ class Aside:
 
 @dataclass
 class Doorkeeper:
-    """Knows who may write. `name` is what people call Aldis; unless it `invites`, strangers get no answer at all."""
+    """Knows who may write, and asks the bridge regularly who is in the groups.
+
+    `name` is what people call Aldis. Unless it `invites`, strangers get no answer at all.
+    """
+
+    every_seconds = 60.0
+    pause_seconds = 5.0
+    """Between two looks at the groups, however many receipts want one."""
 
     transport: Transport
     store: Store
@@ -73,15 +81,67 @@ class Doorkeeper:
         self.aside = Aside()
         self._changed_numbers: set[str] = set()
 
-    def learn_groups(self, groups: Sequence[Group]) -> None:
-        """Learns who is in the listed groups."""
-        if self.access.needs_members:
-            self.access = replace(self.access, members=members_of(groups, self.access))
+    # Members of groups
+
+    async def run(self) -> None:
+        """Looks at the groups every minute, and when a receipt depends on it; ends only by cancellation, or at once
+        where there are none.
+        """
+        wakeup = self.store.wakeups["members"]
+        while isinstance(self.transport, Groups):
+            wakeup.clear()
+            try:
+                await self.look()
+            except Exception as error:  # noqa: BLE001  (it only leaves some sends in doubt; nothing else fails)
+                words = str(error) if isinstance(error, TransportError | ConfigError) else describe_error(error)
+                _log.warning("until the bridge names the groups, receipts of their members prove nothing (%s)", words)
+            await asyncio.sleep(self.pause_seconds)
+            await is_set_within(wakeup, self.every_seconds)
 
     async def learn_members(self) -> None:
         """Learns the members before anything is admitted: one must not be taken for a stranger."""
-        if self.access.needs_members and not self.access.members and isinstance(self.transport, Groups):
-            self.learn_groups(await self.transport.groups())
+        if self.access.needs_members and not self.access.members:
+            await self.look()
+
+    async def look(self) -> None:
+        """Accepts invitations to listed groups, and learns and stores who is in the groups of the account.
+
+        Who is in a group decides who may write, and which receipts can prove a send to it. An account that was added to
+        a group without a shared profile is only invited, and nothing of that group arrives until it accepts.
+
+        Raises:
+            TransportError, ConfigError: the bridge does not answer.
+            StoreError: it could not be stored.
+        """
+        bridge, allowed = self.transport, self.access
+        if not isinstance(bridge, Groups):
+            return
+        invitations = await bridge.invitations() if allowed.groups and not allowed.note_to_self else ()
+        for invitation in invitations:
+            if accepts(invitation, allowed):
+                try:
+                    await bridge.join(invitation.id)
+                    _log.info("accepted an invitation to a group of ACCESS__GROUPS")
+                except CallRefused as error:
+                    _log.warning("an invitation to a group of ACCESS__GROUPS could not be accepted: %s", error)
+        asked_at = self.clock.now()
+        groups = await bridge.groups()
+        if allowed.needs_members:
+            self.access = replace(allowed, members=members_of(groups, allowed))
+        left = [ChatId.group(group) for group in await bridge.former_groups()]
+
+        def keep(repos: Repositories) -> None:
+            for group in groups:
+                if group.is_complete:
+                    people = [ChatId.direct(person) for person in group.members]
+                    repos.members.keep(ChatId.group(group.id), people, listed_at=asked_at)
+            # What was planned in a group that Aldis has left neither comes nor costs.
+            repos.members.leave(left, listed_at=asked_at)
+            repos.attempts.reconcile(now=self.clock.now())
+
+        await self.store.transaction(keep)
+
+    # Authors
 
     async def recognize(self, *envelopes: Envelope) -> list[tuple[Envelope, bool]]:
         """Returns each with the author's listed number only if it is really theirs, and whether they may write.
@@ -89,27 +149,27 @@ class Doorkeeper:
         The store is asked once for all of them, and only where the operator's list of UUIDs does not decide.
         """
         asked = [one for one in envelopes if one.author and not one.from_self]
-        listed, pinned, approved = self.access.numbers, dict[str, str | None](), set[str]()
+        listed, known = self.access.numbers, dict[str | None, tuple[str | None, bool]]()
 
         def look_up(repos: Repositories) -> None:
             for author in {str(one.author) for one in asked}:
-                pinned[author] = repos.people.number_of(author, listed)
-                if repos.people.is_allowed(author, account=asked[0].account):
-                    approved.add(author)
+                is_approved = repos.people.is_allowed(author, account=asked[0].account)
+                known[author] = repos.people.number_of(author, listed), is_approved
 
         if asked and (listed or not all(may_write(one, self.access) for one in asked)):
             await self.store.read(look_up)
         shown = [(one.number, str(one.author)) for one in asked if one.number in listed]
-        if claims := [(number, author) for number, author in shown if number and pinned[author] != number]:
+        if claims := [(number, author) for number, author in shown if number and known[author][0] != number]:
             await self._pin(claims)
             await self.store.read(look_up)
-        found = list[tuple[Envelope, bool]]()
-        for envelope in envelopes:
-            if envelope.author in pinned:
-                number = None if envelope.number in listed else envelope.number
-                envelope = replace(envelope, number=pinned[envelope.author] or number)  # noqa: PLW2901
-            found.append((envelope, may_write(envelope, self.access, is_approved=envelope.author in approved)))
-        return found
+
+        def judged(envelope: Envelope) -> tuple[Envelope, bool]:
+            other = None if envelope.number in listed else envelope.number
+            number, is_approved = known.get(envelope.author, (envelope.number, False))
+            named = replace(envelope, number=number or other)
+            return named, may_write(named, self.access, is_approved=is_approved)
+
+        return [judged(envelope) for envelope in envelopes]
 
     async def _pin(self, claims: Sequence[tuple[str, str]]) -> None:
         """Pins listed numbers to those who write under them, where they are free or their UUID is listed, too."""

@@ -1,6 +1,6 @@
-"""Maintenance: regular clean-up, and what the bridge says of groups.
+"""Maintenance: regular clean-up.
 
-Clean-up removes what has expired, puts abandoned claims back, deletes settled rows and old turns, and folds the
+It removes what has expired, puts abandoned claims back, deletes settled rows and old turns, and folds the
 write-ahead log into the database, so that what was removed has left the disk.
 
 It also follows the machine's clock where that was set, and stores the time, so that the next start notices it, too
@@ -9,17 +9,13 @@ It also follows the machine's clock where that was set, and stores the time, so 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
 
-from bot.access.access import AccessList, accepts
 from bot.chat.edits import Revisions
-from bot.clock import Clock, is_set_within
-from bot.errors import CallRefused, ConfigError, TransportError
-from bot.events import ChatId
+from bot.clock import Clock
 from bot.logs import RepeatedWarning, describe_error
-from bot.signal.protocol import Group, Groups, Transport
 from store import Repositories, Store, StoreError, StoreInUse
 
 _log = logging.getLogger(__name__)
@@ -150,74 +146,3 @@ class Maintenance:
                 await work()
             except Exception as error:  # noqa: BLE001  (it is tried again the next time)
                 _log.error("maintenance failed: %s", describe_error(error))
-
-
-@dataclass
-class Membership:
-    """The loop that asks the bridge for groups, every minute, and when a receipt depends on it.
-
-    Who is in a group decides who may write (`on_groups`), and which receipts can prove a send to it. An account that
-    was added to a group without a shared profile is only invited, and nothing of that group arrives until it accepts;
-    it does where the operator's list lets people write.
-    """
-
-    every_seconds = 60.0
-    pause_seconds = 5.0
-    """Between two looks, however many receipts want one."""
-
-    transport: Transport
-    store: Store
-    clock: Clock
-    allowed: AccessList
-    on_groups: Callable[[Sequence[Group]], None] = lambda _: None
-    """Called with the groups of the account whenever the bridge has given them."""
-
-    def __post_init__(self) -> None:
-        self._bridge = self.transport if isinstance(self.transport, Groups) else None
-
-    async def run(self) -> None:
-        """Looks regularly; ends only by cancellation, or at once where there are no groups."""
-        wakeup = self.store.wakeups["members"]
-        while self._bridge is not None:
-            wakeup.clear()
-            try:
-                await self.look()
-            except Exception as error:  # noqa: BLE001  (it only leaves some sends in doubt; nothing else fails)
-                words = str(error) if isinstance(error, TransportError | ConfigError) else describe_error(error)
-                _log.warning("until the bridge names the groups, receipts of their members prove nothing (%s)", words)
-            await asyncio.sleep(self.pause_seconds)
-            await is_set_within(wakeup, self.every_seconds)
-
-    async def look(self) -> None:
-        """Accepts invitations to listed groups, and stores who is in the groups with conversations.
-
-        Raises:
-            TransportError, ConfigError: the bridge does not answer.
-            StoreError: it could not be stored.
-        """
-        bridge, allowed = self._bridge, self.allowed
-        if bridge is None:
-            return
-        invitations = await bridge.invitations() if allowed.groups and not allowed.note_to_self else ()
-        for invitation in invitations:
-            if accepts(invitation, allowed):
-                try:
-                    await bridge.join(invitation.id)
-                    _log.info("accepted an invitation to a group of ACCESS__GROUPS")
-                except CallRefused as error:
-                    _log.warning("an invitation to a group of ACCESS__GROUPS could not be accepted: %s", error)
-        asked_at = self.clock.now()
-        groups = await bridge.groups()
-        self.on_groups(groups)
-        left = [ChatId.group(group) for group in await bridge.former_groups()]
-
-        def keep(repos: Repositories) -> None:
-            for group in groups:
-                if group.is_complete:
-                    people = [ChatId.direct(person) for person in group.members]
-                    repos.members.keep(ChatId.group(group.id), people, listed_at=asked_at)
-            # What was planned in a group that Aldis has left neither comes nor costs.
-            repos.members.leave(left, listed_at=asked_at)
-            repos.attempts.reconcile(now=self.clock.now())
-
-        await self.store.transaction(keep)

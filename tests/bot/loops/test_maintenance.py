@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 
 from bot.access.access import AccessList, accepts
+from bot.access.pairing import Pairing
 from bot.chat.edits import Revisions
 from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.errors import Disconnected
 from bot.events import PersonId
-from bot.loops.maintenance import Maintenance, Membership
+from bot.loops.doorkeeper import Doorkeeper
+from bot.loops.maintenance import Maintenance
+from bot.metrics import Counts
 from bot.signal.protocol import Group
 from store import Store, TurnId
 from tests.arrivals import arrive
@@ -27,6 +30,10 @@ from tests.waiting import eventually, eventually_found, running
 def maintenance_of(store: Store, clock: SetClock, **every: Any) -> Maintenance:
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
     return Maintenance(store, clock, Revisions(store, clock, turns, deletes_answers=False, asks_per_minute=60), **every)
+
+
+def doorkeeper(transport: FakeTransport, store: Store, clock: SetClock, allowed: AccessList) -> Doorkeeper:
+    return Doorkeeper(transport, store, clock, Counts(), allowed, "Aldis", Pairing(), invites=False)
 
 
 async def claim(store: Store) -> int | None:
@@ -118,29 +125,27 @@ async def is_sent(store: Store) -> bool:
 
 
 async def test_a_receipt_of_a_person_unknown_is_a_reason_to_ask(store: Store, clock: SetClock) -> None:
-    """When the bridge has listed the group, the receipt proves the send; the intake learns of every list."""
-    transport, learned = FakeTransport(), list[object]()
-    membership = Membership(transport, store, clock, LISTED)
-    membership.pause_seconds = 0.01
-    membership.on_groups = learned.append
-    async with running(membership.run()):
-        await eventually(lambda: learned)
+    """When the bridge has listed the group, the receipt proves the send; members of listed groups are learnt."""
+    transport = FakeTransport()
+    door = doorkeeper(transport, store, clock, replace(LISTED, group_members_may_write=True))
+    door.pause_seconds = 0.01
+    async with running(door.run()):
         transport.known_groups = (group("G", "alice"), group("elsewhere", "bob"))
         await sent_in_doubt(store, clock)
         await eventually_found(lambda: is_sent(store))
-    assert learned == [(), *[transport.known_groups] * (len(learned) - 1)]
+    assert door.access.members == {"alice"}
 
 
 async def test_a_list_that_leaves_people_out_counts_for_nothing(store: Store, clock: SetClock) -> None:
     """Who is not named in it may be in the group all the same: it proves nothing, and disproves nothing."""
     transport = FakeTransport(known_groups=(group("G", "bob", is_complete=False),))
     await sent_in_doubt(store, clock)
-    membership = Membership(transport, store, clock, LISTED)
-    await membership.look()
+    door = doorkeeper(transport, store, clock, LISTED)
+    await door.look()
     assert not await is_sent(store)
     assert await store.read(lambda repos: repos.outbox.rows("SELECT count(*) FROM receipts")) == [(1,)]
     transport.known_groups = (group("G", "alice"),)
-    await membership.look()
+    await door.look()
     assert await is_sent(store)
 
 
@@ -174,9 +179,9 @@ async def test_a_bridge_that_lists_nothing_is_asked_again(
     transport = FakeTransport(directory_fails=Disconnected("gone"), closed_groups=frozenset({"secret"}))
     transport.known_invitations = [group("secret", "alice"), group("G", "alice")]
     allowed = replace(LISTED, groups=frozenset({"G", "secret"}))
-    membership = Membership(transport, store, clock, allowed)
-    membership.every_seconds = membership.pause_seconds = 0.01
-    async with running(membership.run()):
+    door = doorkeeper(transport, store, clock, allowed)
+    door.every_seconds = door.pause_seconds = 0.01
+    async with running(door.run()):
         await eventually(lambda: transport.invitations_asked > 0)
         transport.directory_fails = None
         await eventually(lambda: {one.id for one in transport.known_groups} == {"G"})
@@ -189,7 +194,7 @@ async def test_where_no_group_is_listed_nothing_is_joined(store: Store, clock: S
     """Nor where the account is a person's own."""
     transport = FakeTransport(known_invitations=[group("G", "alice")])
     for allowed in (replace(LISTED, groups=frozenset()), replace(LISTED, note_to_self=True)):
-        await Membership(transport, store, clock, allowed).look()
+        await doorkeeper(transport, store, clock, allowed).look()
     assert (transport.invitations_asked, transport.known_groups) == (0, ())
 
 
@@ -197,9 +202,9 @@ async def test_nothing_that_was_planned_comes_in_a_group_that_aldis_has_left(sto
     """Each time it would be paid for, and could not be sent."""
     await store.conversation("group:G", now=NOON)
     transport = FakeTransport(known_groups=(group("G", "alice"),))
-    membership = Membership(transport, store, clock, LISTED)
+    door = doorkeeper(transport, store, clock, LISTED)
     for has_left in (False, True):
         clock.move(60)
-        await membership.look()
+        await door.look()
         assert has_left == await store.read(lambda repos: repos.members.has_left("group:G", "direct:alice", since=NOON))
         transport.known_groups, transport.former = (), frozenset({"G"})

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from bot.access.access import AccessList
 from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.errors import Disconnected
@@ -21,7 +20,6 @@ from bot.features.reminders.tool import Remind, RemindArguments
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import LANGUAGES, use_language
-from bot.loops.maintenance import Membership
 from bot.settings.groups import LocaleSettings
 from bot.signal.protocol import Group
 from store import Store
@@ -35,7 +33,6 @@ from tests.waiting import eventually_found
 from tools import BadArguments, ToolContext
 
 HOUR = 3600
-OPEN = AccessList(persons=frozenset({"*"}), groups=frozenset({GROUP}))
 
 
 def remind(**given: Any) -> Any:
@@ -327,7 +324,7 @@ async def in_group(aldis: Harness, *people: Person) -> None:
     aldis.clock.move(60)
     group = Group(id=GROUP, name="", members=frozenset(PersonId(person.uuid) for person in people), is_complete=True)
     aldis.transport.known_groups = (group,)
-    await Membership(aldis.transport, aldis.store, aldis.clock, OPEN).look()
+    await aldis.intake.door.look()
 
 
 async def test_what_somebody_planned_in_a_group_that_they_left_does_not_come_there(
