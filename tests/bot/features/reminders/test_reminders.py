@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
+from bot.access.access import AccessList
 from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.errors import Disconnected
