@@ -20,7 +20,6 @@ from bot.metrics import Counts
 from bot.models.base import Completion, Provider
 from bot.models.capabilities import NOTHING, Lesson, ModelLessons
 from bot.models.fallback import Fallback
-from bot.models.more_tools import MoreTools
 from bot.models.prices import PricedModel, Prices, published_prices, unknown_price
 from bot.money.budgets import limits_anything
 from bot.settings import BudgetSettings, Settings
@@ -38,11 +37,9 @@ def provider(
     """The models that people can choose, the first ones in order; the callbacks get each failed try and each answer."""
     first = [settings.llm.model_of(name) for name in settings.llm.providers_in_order]
     made = {choice: vendor(settings, *_split(choice), lessons=lessons) for choice in _in_use(settings)}
-    # The one without a model knows all tools; the others get a list of those that are rarely used.
-    offering = {choice: one if one.name == "offline" else MoreTools(one) for choice, one in made.items()}
     return Fallback(
-        {choice: offering[choice] for choice in first},
-        offering,
+        {choice: made[choice] for choice in first},
+        made,
         on_error=lambda error: [note(error) for note in on_error],
         on_answer=lambda completion: [note(completion) for note in on_answer],
     )

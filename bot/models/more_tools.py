@@ -12,36 +12,10 @@ from dataclasses import replace
 from typing import Final, cast
 
 from bot.messages import AssistantMessage, Message, ToolCall, ToolMessage
-from bot.models.base import Completion, Provider, Request
+from bot.models.base import Completion, Request
 from bot.models.wire import tool_call
 
 NAME: Final = "more_tools"
-
-
-class MoreTools:
-    """A provider that offers the deferred tools to another's model as `more_tools`, if the request offers that."""
-
-    def __init__(self, provider: Provider) -> None:
-        self._provider = provider
-
-    @property
-    def name(self) -> str:
-        """The inner provider's name."""
-        return self._provider.name
-
-    async def complete(self, request: Request) -> Completion:
-        """The completion, its calls as calls of the tools themselves; raises a `ProviderError`."""
-        completion = await self._provider.complete(defer_tools(request))
-        message = completion.message
-        if message is None or not message.calls:
-            return completion
-        names = {offer.name for offer in request.tools} - {NAME}
-        parts = tuple(_unwrapped(part, names) if isinstance(part, ToolCall) else part for part in message.parts)
-        return replace(completion, message=replace(message, parts=parts))
-
-    async def aclose(self) -> None:
-        """Closes the inner provider."""
-        await self._provider.aclose()
 
 
 def defer_tools(request: Request) -> Request:
@@ -53,6 +27,16 @@ def defer_tools(request: Request) -> Request:
     lines = "".join(f"\n- {one.line}" for one in offers if one.is_deferred)
     tools = tuple(replace(one, description=one.description + lines) if one.name == NAME else one for one in offers)
     return replace(request, tools=tools, messages=tuple(_wrapped(message, deferred) for message in request.messages))
+
+
+def own_calls(completion: Completion, request: Request) -> Completion:
+    """The completion of such a request, its calls of `more_tools` as calls of the tools themselves."""
+    message = completion.message
+    if message is None or not message.calls:
+        return completion
+    names = {offer.name for offer in request.tools} - {NAME}
+    parts = tuple(_unwrapped(part, names) if isinstance(part, ToolCall) else part for part in message.parts)
+    return replace(completion, message=replace(message, parts=parts))
 
 
 def _wrapped(message: Message, deferred: Collection[str]) -> Message:

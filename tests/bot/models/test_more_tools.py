@@ -5,8 +5,8 @@ from dataclasses import replace
 from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.models.base import Request, ToolOffer
 from bot.models.caching import NOTHING, outlives_half_an_hour, plan
-from bot.models.more_tools import NAME, MoreTools, defer_tools
-from tests.bot.chat.turn_helpers import Scripted, calls
+from bot.models.more_tools import NAME, defer_tools, own_calls
+from tests.bot.chat.turn_helpers import calls
 
 LOOK = ToolOffer(name="look", description="Looks.", parameters={})
 RARE = ToolOffer(name="bet", description="Bets a lot.", parameters={}, line="bet(on): a bet", is_deferred=True)
@@ -22,8 +22,8 @@ ASKED = Request(
 )
 
 
-async def test_a_call_by_the_list_is_one_of_the_tool() -> None:
-    """However the model puts it; a question about a tool, and what makes no sense, stays what it is."""
+def test_a_call_by_the_list_is_one_of_the_tool() -> None:
+    """However the model puts it, and malformed if it is no object; a question, and what makes no sense, stays as it is."""
     for written, called in (
         ({"tool": "bet", "arguments": {"on": "rain"}}, ("bet", {"on": "rain"})),
         ({"tool": "bet", "arguments": '{"on": "rain"}'}, ("bet", {"on": "rain"})),
@@ -35,28 +35,20 @@ async def test_a_call_by_the_list_is_one_of_the_tool() -> None:
         ({"tool": ["bet"], "arguments": {}}, (NAME, {"tool": ["bet"], "arguments": {}})),
         ({}, (NAME, {})),
     ):
-        completion = await MoreTools(Scripted([calls((NAME, written))])).complete(ASKED)
+        completion = own_calls(calls((NAME, written)), ASKED)
         assert completion.message is not None
         assert [(call.name, call.arguments) for call in completion.message.calls] == [called]
-
-
-async def test_arguments_that_are_no_object_are_malformed() -> None:
-    """So that the toolbox says so, as to any other call."""
-    completion = await MoreTools(Scripted([calls((NAME, {"tool": "bet", "arguments": "rain"}))])).complete(ASKED)
+    completion = own_calls(calls((NAME, {"tool": "bet", "arguments": "rain"})), ASKED)
     assert completion.message is not None
-    [call] = completion.message.calls
-    assert (call.name, call.malformed) == ("bet", "rain")
+    assert [(call.name, call.malformed) for call in completion.message.calls] == [("bet", "rain")]
 
 
-async def test_what_was_called_before_goes_out_as_the_model_may_write_it() -> None:
+def test_what_was_called_before_goes_out_as_the_model_may_write_it() -> None:
     """With the same ids, and in every request alike, so that a cache knows it again."""
     call = ToolCall(id=CallId("a"), name="bet", arguments={"on": "rain"})
     answer = ToolAnswer(call_id=CallId("a"), name="bet", content="{}", ok=True)
     past = (UserMessage(text="Bet."), AssistantMessage(parts=(call,)), ToolMessage(answers=(answer,)))
-    provider = Scripted([calls(("look", {}))])
-    await MoreTools(provider).complete(replace(ASKED, messages=past))
-    [request] = provider.requests
-    _, asked, answered = request.messages
+    _, asked, answered = defer_tools(replace(ASKED, messages=past)).messages
     assert isinstance(asked, AssistantMessage)
     assert isinstance(answered, ToolMessage)
     assert asked.calls == (replace(call, name=NAME, arguments={"tool": "bet", "arguments": {"on": "rain"}}),)

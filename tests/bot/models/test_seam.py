@@ -19,10 +19,11 @@ from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, Provider
 from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.models import wire
 from bot.models.anthropic import Anthropic
-from bot.models.base import Stop
+from bot.models.base import Stop, ToolOffer
 from bot.models.openai import OpenAI
 from tests.bot.models.vendors import (
     QUESTION,
+    TIME,
     Vendor,
     answered,
     calls,
@@ -126,6 +127,16 @@ async def test_tools_can_be_switched_off_for_the_last_round(vendor: Vendor) -> N
     first = await vendor.provider.complete(QUESTION)
     without = replace(followed_by(QUESTION, *answered(first.message)), tools=(), may_call_tools=False)
     assert (await vendor.provider.complete(without)).stop is Stop.END
+
+
+async def test_a_tool_of_the_list_is_called_through_it(vendor: Vendor) -> None:
+    """The model reads one line of it and calls `more_tools`; we read a call of the tool itself."""
+    more = ToolOffer(name="more_tools", description="More:", parameters={})
+    vendor.server.scripted(call("more_tools", {"tool": "current_time", "arguments": {"zone": "UTC"}}))
+    asked = replace(QUESTION, tools=(more, replace(TIME, is_deferred=True, line="current_time(zone)")))
+    [called] = calls(await vendor.provider.complete(asked))
+    assert (called.name, called.arguments) == ("current_time", {"zone": "UTC"})
+    assert b"More:\\n- current_time(zone)" in vendor.server.requests[-1].body
 
 
 async def test_ends_that_are_no_plain_answer(vendor: Vendor) -> None:
