@@ -23,7 +23,7 @@ ASKED = Request(
 
 
 def test_a_call_by_the_list_is_one_of_the_tool() -> None:
-    """However the model puts it, and malformed if it is no object; a question, and what makes no sense, stays as it is."""
+    """However the model puts it; malformed if it is no object. A question, and what makes no sense, stays as it is."""
     for written, called in (
         ({"tool": "bet", "arguments": {"on": "rain"}}, ("bet", {"on": "rain"})),
         ({"tool": "bet", "arguments": '{"on": "rain"}'}, ("bet", {"on": "rain"})),
