@@ -5,8 +5,7 @@ A bridge's own library is imported with the transport that needs it. Left to oth
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from bot.errors import ConfigError, Disconnected
@@ -54,9 +53,9 @@ async def signal_transport(
     while True:
         try:
             bridge = await bridge_at(settings.signal.url)
-            async with aclosing(linking_over(settings, bridge)) as link:
-                account = _only(await choice_of(link, settings.signal.account))
-                found = account and await link.identify(account)
+            link = linking_over(settings, bridge)
+            account = _only(await choice_of(link, settings.signal.account))
+            found = account and await link.identify(account)
         except Disconnected as error:
             on_wait(Wait(f"waiting for Signal: {error}"))
         except ConfigError as error:
@@ -74,12 +73,10 @@ async def signal_transport(
         await asyncio.sleep(_PAUSE_SECONDS)
 
 
-@asynccontextmanager
-async def linking_ready(settings: Settings, on_wait: OnWait) -> AsyncGenerator[tuple[Linking, tuple[Account, ...]]]:
+async def linking_ready(settings: Settings, on_wait: OnWait) -> tuple[Linking, tuple[Account, ...]]:
     """Links an account once the bridge answers, together with those it has; raises ConfigError if that is no bridge."""
-    bridge = await _patiently(lambda: bridge_at(settings.signal.url), on_wait)
-    async with aclosing(linking_over(settings, bridge)) as link:
-        yield link, await _patiently(link.accounts, on_wait)
+    link = linking_over(settings, await _patiently(lambda: bridge_at(settings.signal.url), on_wait))
+    return link, await _patiently(link.accounts, on_wait)
 
 
 def transport(settings: Settings, bridge: Bridge, account: Account) -> SignalTransport:

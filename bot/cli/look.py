@@ -12,8 +12,6 @@ import argparse
 import asyncio
 import json
 import sys
-from contextlib import nullcontext
-from functools import partial
 
 import segno
 
@@ -27,7 +25,7 @@ from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.invocation import command_line, spell_commands
 from bot.settings import Settings
 from bot.signal.directory import UNNAMED
-from bot.web.admin.account import show_codes
+from bot.web.admin.account import link_states
 
 _HOW = """\
 In Signal on your phone: Settings, Linked devices, Link new device; scan this code. If it cannot be scanned, make a QR
@@ -75,30 +73,28 @@ def link(given: Settings, _: argparse.Namespace) -> int:
     if account is None:
         print("Not linked.", file=sys.stderr)
         return 1
-    if not account:
+    if account:
+        print(f"Linked as a device of {account}. Start Aldis with: {command_line('run')}", file=sys.stderr)
+    else:
         print(f"Linked. SIGNAL__ACCOUNT: {UNNAMED}", file=sys.stderr)
-        return 0
-    print(f"Linked as a device of {account}. Start Aldis with: {command_line('run')}", file=sys.stderr)
     return 0
 
 
-async def _linked(given: Settings) -> str | None:
-    async with transports.linking_ready(given, transports.log_waits()) as (linking, accounts):
-        if accounts:
-            names = ", ".join(account.name or "one without a phone number" for account in accounts)
-            print(f"The bridge already has an account: {names}.", file=sys.stderr)
-        account = await show_codes(
-            partial(nullcontext, linking),
-            on_code=_show,
-            on_trouble=lambda error: print(f"{error}; trying again", file=sys.stderr),
-        )
-        if account and not given.signal.account and any(one.name != account for one in accounts):
-            print(f"The bridge has several accounts now: set SIGNAL__ACCOUNT={account}.", file=sys.stderr)
-        return account
-
-
-def _show(uri: str, number: int) -> None:
-    segno.make(uri).terminal(compact=True)
-    print(uri)
-    sys.stdout.flush()  # otherwise a pipe would show the code only after the wait
-    print(_HOW if number == 1 else "This is a new code; the previous one has expired.", file=sys.stderr)
+async def _linked(given: Settings, **pause: float) -> str | None:
+    """Shows codes until one is scanned; returns the account, see `Linking`, or None."""
+    linking, accounts = await transports.linking_ready(given, transports.log_waits())
+    if accounts:
+        names = ", ".join(account.name or "one without a phone number" for account in accounts)
+        print(f"The bridge already has an account: {names}.", file=sys.stderr)
+    async for state in link_states(linking, **pause):
+        if state.kind == "code":
+            segno.make(state.uri).terminal(compact=True)
+            print(state.uri, flush=True)  # otherwise a pipe would show the code only after the wait
+            print(_HOW if state.number == 1 else "This is a new code; the previous one has expired.", file=sys.stderr)
+        elif state.kind == "looking":
+            print(f"{state.words}; trying again", file=sys.stderr)
+        else:
+            if state.words and not given.signal.account and any(one.name != state.words for one in accounts):
+                print(f"The bridge has several accounts now: set SIGNAL__ACCOUNT={state.words}.", file=sys.stderr)
+            return state.words
+    return None

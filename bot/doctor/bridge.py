@@ -52,11 +52,8 @@ def check_release(release: Release, clock: Clock) -> list[Finding]:
 async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Account | None, list[Finding]]:
     """The account to answer for, where it is clear which, and what is to be said of it."""
     linking, wanted = deps.linking(bridge), settings.signal.account
-    try:
-        choice = await choice_of(linking, wanted)
-        account = await linking.identify(choice.meant[0]) if len(choice.meant) == 1 and choice.meant[0].name else None
-    finally:
-        await linking.aclose()
+    choice = await choice_of(linking, wanted)
+    account = await linking.identify(choice.meant[0]) if len(choice.meant) == 1 and choice.meant[0].name else None
     names, to_link = join_list([one.name or "one without a name" for one in choice.all]), command_line("link")
     if not choice.all:
         return None, [problem("account", "none is linked", f"link one with: {to_link}")]

@@ -291,7 +291,3 @@ class Linking(Protocol):
     async def finish_link(self, uri: str) -> str:
         """Waits for the phone; returns the account's number or id, or "". Raises `NotScanned` or `CallRefused`."""
         ...
-
-    async def aclose(self) -> None:
-        """Closes the connections; it is not used afterwards."""
-        ...

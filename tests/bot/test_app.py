@@ -114,9 +114,9 @@ async def test_the_bridge_is_asked_what_it_is(server: SignalServer, transport: t
             assert isinstance(found, transport)
             assert (found.account, found.number) == (ALDIS.uuid, ACCOUNT)
             await found.aclose()
-        async with transports.linking_ready(given(SIGNAL__URL=server.url), transports.log_waits()) as (link, accounts):
-            assert isinstance(link, linking)
-            assert len(accounts) == 2
+        link, accounts = await transports.linking_ready(given(SIGNAL__URL=server.url), transports.log_waits())
+        assert isinstance(link, linking)
+        assert len(accounts) == 2
 
 
 ACCOUNTS = pytest.mark.parametrize(

@@ -100,12 +100,7 @@ class _Client:
         for library in ("httpx", "httpcore"):  # they log every address, and there are numbers in them
             logging.getLogger(library).setLevel(logging.WARNING)
         self.url = url.rstrip("/")
-        self._http = httpx.AsyncClient(
-            verify=trusted_certificates() if url.startswith("https:") else False,
-            trust_env=False,
-            timeout=httpx.Timeout(None, connect=connect_seconds),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
-        )
+        self._timeout = httpx.Timeout(None, connect=connect_seconds)
 
     async def call(
         self,
@@ -128,7 +123,8 @@ class _Client:
         try:
             async with (
                 asyncio.timeout(timeout_seconds),
-                self._http.stream(method, self.url + path, json=body) as response,
+                httpx.AsyncClient(verify=trusted_certificates(), trust_env=False, timeout=self._timeout) as http,
+                http.stream(method, self.url + path, json=body) as response,
             ):
                 async for chunk in response.aiter_bytes():
                     answer += chunk
@@ -146,9 +142,6 @@ class _Client:
         """Returns the JSON of an answer to a question; raises `Disconnected` if there is none, so ask again."""
         with asking("a question to signal-cli-rest-api"):
             return json.loads(await self.call("GET", path, timeout_seconds=timeout_seconds))
-
-    async def aclose(self) -> None:
-        await self._http.aclose()
 
 
 class RestApi(SignalBridge):
@@ -361,7 +354,6 @@ class RestApi(SignalBridge):
     async def aclose(self) -> None:
         """Closes the connections; the transport is not used afterwards."""
         await self._bot.close()
-        await self._client.aclose()
 
     async def _solve(self, challenge: str, captcha: str) -> None:
         body = {"challenge_token": challenge, "captcha": captcha}
@@ -476,7 +468,3 @@ class RestApiLinking:
                     await asyncio.sleep(self._poll_seconds)
         except TimeoutError as error:
             raise NotScanned("the code was not scanned in time") from error
-
-    async def aclose(self) -> None:
-        """Closes the connections."""
-        await self._client.aclose()

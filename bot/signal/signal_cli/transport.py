@@ -316,6 +316,3 @@ class SignalCliLinking:
             raise CallRefused(error.line) from error
         except TransportError as error:
             raise Disconnected(f"the phone was not linked ({error}); try again") from error
-
-    async def aclose(self) -> None:
-        """Does nothing: no connection is kept."""

@@ -1,18 +1,16 @@
 """The account: finds the bridge, and links Aldis as a device by a code that renews itself.
 
-    start --no bridge answers--> says so, and looks again
-      '--> a code --scanned--> linked; the start of Aldis goes on by itself
-            ^  |-refused by the bridge--> its own message
-            '--'-not scanned: a new one, up to MAX_LINK_CODES times
+    start --> a code --scanned--> linked; the start of Aldis goes on by itself
+               ^  |-refused by the bridge--> its own message
+               '--'-not scanned: a new one, up to MAX_LINK_CODES times
 
 Left to others: waiting for the account (`bot.app.transports`), talking to the bridge (`bot.signal`).
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from bot.doctor.machine import is_contained
@@ -22,7 +20,6 @@ from bot.events import Account
 from bot.signal.bridges import bridge_at
 from bot.signal.protocol import BRIDGE_NAMES, MAX_LINK_CODES, Linking
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
-from bot.web.admin.world import World
 
 _PAUSE_SECONDS = 1.0
 _ANSWER_SECONDS = 5.0
@@ -58,46 +55,30 @@ class LinkState:
     number: int = 0
     """Which code it is; each has another number."""
     words: str = ""
-    """The bridge's message; with `looking`, what is being waited for."""
+    """The bridge's message; with `looking`, what is being waited for; with `linked`, the account, see `Linking`."""
 
 
-async def show_codes(
-    open_linking: Callable[[], AbstractAsyncContextManager[Linking]],
-    *,
-    on_code: Callable[[str, int], None],
-    on_trouble: Callable[[Disconnected], None],
-    pause_seconds: float = _PAUSE_SECONDS,
-) -> str | None:
-    """Shows codes, numbered from 1, until a phone has scanned one; returns the name of its account, see `Linking`, or
-    None if none was scanned.
-
-    Raises:
-        CallRefused: the bridge does not link it.
-        ConfigError: something else than a bridge answers.
+async def link_states(linking: Linking, *, pause_seconds: float = _PAUSE_SECONDS) -> AsyncGenerator[LinkState]:
+    """Yields codes, numbered from 1, and what went wrong, until a phone has scanned one: then it ends with `linked`.
+    Raises `CallRefused` if the bridge does not link it.
     """
-    number = 0
-    while number < MAX_LINK_CODES:
+    for number in range(1, MAX_LINK_CODES + 1):
         try:
-            async with open_linking() as linking:
-                number += 1
-                uri = await linking.start_link()
-                on_code(uri, number)
-                return await linking.finish_link(uri)
+            uri = await linking.start_link()
+            yield LinkState(kind="code", uri=uri, number=number)
+            name = await linking.finish_link(uri)
         except Disconnected as error:
-            on_trouble(error)
+            yield LinkState(kind="looking", words=str(error))
             if not isinstance(error, NotScanned):
                 await asyncio.sleep(pause_seconds)
-    return None
+        else:
+            yield LinkState(kind="linked", words=name)
+            return
 
 
-@asynccontextmanager
-async def _linking(world: World) -> AsyncGenerator[Linking]:
-    """Yields the way to link an account by the bridge at `SIGNAL__URL`; raises Disconnected or ConfigError if none."""
-    linking = world.deps(world.settings).linking(await bridge_at(world.settings.signal.url))
-    try:
-        yield linking
-    finally:
-        await linking.aclose()
+async def _linking(ask: Ask) -> Linking:
+    """The way to link an account by the bridge at `SIGNAL__URL`; raises Disconnected or ConfigError if none."""
+    return ask.deps.linking(await bridge_at(ask.settings.signal.url))
 
 
 class AccountPage:
@@ -117,8 +98,8 @@ class AccountPage:
     async def _values(self, ask: Ask) -> dict[str, object]:
         accounts: tuple[Account, ...] | None = None
         with suppress(*_SILENT):
-            async with asyncio.timeout(_ANSWER_SECONDS), _linking(ask.world) as linking:
-                accounts = await linking.accounts()
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                accounts = await (await _linking(ask)).accounts()
         return {
             "link": self._state,
             "is_there": accounts is not None,
@@ -130,8 +111,8 @@ class AccountPage:
     async def _start(self, ask: Ask) -> str:
         ask.write_down("account.link_begun")
         if self._task is None or self._task.done():
-            self._state = LinkState(kind="looking")
-            self._task = asyncio.create_task(self._link(ask.world), name="linking")
+            linking, self._state = await _linking(ask), LinkState(kind="looking")
+            self._task = asyncio.create_task(self._link(linking), name="linking")
         return "The code comes in a moment."
 
     async def _stop(self, _: Ask) -> str:
@@ -145,19 +126,13 @@ class AccountPage:
             await asyncio.wait([self._task])
         self._state = LinkState()
 
-    async def _link(self, world: World) -> None:
-        def on_code(uri: str, number: int) -> None:
-            self._state = LinkState(kind="code", uri=uri, number=number)
-
-        def on_trouble(error: Disconnected) -> None:
-            if not isinstance(error, NotScanned):
-                self._state = LinkState(kind="looking", words=str(error))
-
+    async def _link(self, linking: Linking) -> None:
         try:
-            name = await show_codes(partial(_linking, world), on_code=on_code, on_trouble=on_trouble)
-            if name is not None:
-                self._state = LinkState(kind="linked", words=name)
-        except (CallRefused, ConfigError) as error:
+            async for state in link_states(linking):
+                self._state = state
+            if self._state.kind != "linked":
+                self._state = LinkState()
+        except CallRefused as error:
             self._state = LinkState(kind="refused", words=str(error))
 
 

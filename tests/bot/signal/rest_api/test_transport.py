@@ -193,7 +193,6 @@ async def test_linking_an_account(server: SignalRestApi) -> None:
     accounts = await linking.accounts()
     assert accounts == (Account(id=None, number="+15550109998"), Account(id=None, number=ACCOUNT))
     assert await linking.identify(accounts[1]) == OWN_ACCOUNT
-    await linking.aclose()
 
 
 async def test_linking_that_does_not_succeed(server: SignalRestApi) -> None:
@@ -207,4 +206,3 @@ async def test_linking_that_does_not_succeed(server: SignalRestApi) -> None:
     await server.stop()
     with pytest.raises(Disconnected):
         await linking.accounts()
-    await linking.aclose()
