@@ -18,6 +18,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -208,7 +209,7 @@ class Database:
         """Runs `work`, all or nothing, until it is on the disk; then `kept` is called, even after a cancellation."""
         self._refuse_if_closed()
         loop = asyncio.get_running_loop()
-        unit = _Unit(work=work, done=loop.create_future())
+        unit = _Unit(work=partial(copy_context().run, work), done=loop.create_future())
         unit.done.add_done_callback(lambda done: done.exception() or kept(done.result()))
         self._waiting.append(unit)
         if self._is_idle.is_set():
@@ -221,7 +222,7 @@ class Database:
         """Runs `work`, which only reads or makes its own transactions, to its end, without waiting for a commit."""
         self._refuse_if_closed()
         try:
-            return await self._thread.submit(work)
+            return await self._thread.submit(partial(copy_context().run, work))
         except FOREIGN_ERRORS as error:
             raise translate_error(error) from error
 

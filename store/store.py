@@ -4,7 +4,7 @@ A unit of work is a plain function over the repositories:
 
     await store.transaction(lambda repositories: repositories.inbox.done(turn))
 
-It runs on the store's thread, all or nothing, and returns when it is on the disk.
+It runs on the store's thread in the context of its caller, all or nothing, and returns when it is on the disk.
 """
 
 import asyncio

@@ -166,7 +166,7 @@ class AdminCommands(CommandGroup):
         found = self.pairing.find(word, clock.now())
         if len(found) != 1:
             codes = [one.code for one in found]
-            return lambda _: phrases.which(word, codes) if codes else say(phrases.UNKNOWN_CODE)
+            return phrases.which(word, codes) if codes else say(phrases.UNKNOWN_CODE)
         person, contacts = found[0].person, await self.audience.contacts() or ()
 
         def allow(repos: Repositories) -> str:
@@ -248,15 +248,12 @@ class AdminCommands(CommandGroup):
         if groups is None:
             return phrases.BRIDGE_SILENT
 
-        def listed(_: Repositories) -> str:
-            lines: list[str] = []
-            for one, is_invitation in groups:
-                # Every account on Signal can invite this one to a group, by whatever name.
-                line = f"- {'✓' if self.audience.is_open(one) else '✗'} {plain_name(one.name)}: `{one.id}`"
-                lines.append(f"{line} {say(phrases.GROUP_INVITATION)}" if is_invitation else line)
-            return "\n".join(lines) or say(phrases.NO_GROUPS)
-
-        return listed
+        lines: list[str] = []
+        for one, is_invitation in groups:
+            # Every account on Signal can invite this one to a group, by whatever name.
+            line = f"- {'✓' if self.audience.is_open(one) else '✗'} {plain_name(one.name)}: `{one.id}`"
+            lines.append(f"{line} {say(phrases.GROUP_INVITATION)}" if is_invitation else line)
+        return "\n".join(lines) or say(phrases.NO_GROUPS)
 
     @command("/broadcast TEXT", phrases.ABOUT_BROADCAST, for_admins=True, directly_only=True, section="admins")
     async def _broadcast(self, call: Call) -> Answer | None:
@@ -298,10 +295,6 @@ class AdminCommands(CommandGroup):
         if not found:
             return phrases.NOBODY_TO_TELL
         of_groups = sum(chat.is_group for chat, _ in found)
-
-        def question() -> str:
-            counts = ((phrases.BROADCAST_PEOPLE, len(found) - of_groups), (phrases.BROADCAST_GROUPS, of_groups))
-            reached = join_list([say(sentence, count=count) for sentence, count in counts if count])
-            return say(phrases.BROADCAST_ASKS, chats=reached, text=text)
-
-        return await self.context.confirm(call, question)
+        counts = ((phrases.BROADCAST_PEOPLE, len(found) - of_groups), (phrases.BROADCAST_GROUPS, of_groups))
+        reached = join_list([say(sentence, count=count) for sentence, count in counts if count])
+        return await self.context.confirm(call, say(phrases.BROADCAST_ASKS, chats=reached, text=text))

@@ -92,19 +92,9 @@ class Call:
         return self.message.chat.is_group
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CommandReply:
-    """The answer to a command."""
-
-    text: str | Sentence
-    files: tuple[File, ...] = ()
-
-
-Reply = str | Sentence | CommandReply
+Reply = str | Sentence
 Answer = Reply | Callable[[Repositories], Reply]
-"""What a command answers, or what does the work of it and returns that: within a transaction and in the language of the
-conversation.
-"""
+"""What a command answers, or what does the work of it within a transaction and returns that."""
 
 
 class WrongForm(ValueError):
@@ -172,30 +162,27 @@ class CommandContext:
         and the time until when.
         """
 
-    async def confirm(self, call: Call, question: Callable[[], str]) -> None:
+    async def confirm(self, call: Call, question: str) -> None:
         """Asks once whether a command should be carried out: with a yes it is given again, with `yes` at its end.
 
         A message that disappears before the yes takes it along.
         """
-        turn = await self.answer(call, lambda _: question())
+        turn = await self.answer(call, question)
         until, gone_at = self.clock.now() + _CONFIRMED_WITHIN, call.urgent_item.expires_at
         self.unconfirmed[call.conversation, call.message.author] = call, turn, min(until, gone_at or until)
 
-    async def answer(self, call: Call, answer: Answer) -> TurnId:
+    async def answer(self, call: Call, answer: Answer, *, files: tuple[File, ...] = ()) -> TurnId:
         """Does a command's work, gives its answer and settles it, all or nothing; returns the turn that speaks."""
+        return await self.store.transaction(
+            lambda repos: self.say(repos, call, answer(repos) if callable(answer) else answer, files=files)
+        )
 
-        def answered(repos: Repositories) -> TurnId:
-            with use_language(self._language(repos, call)):
-                return self.say(repos, call, call.conversation, answer(repos) if callable(answer) else answer)
-
-        return await self.store.transaction(answered)
-
-    def set(self, call: Call, reply: Sentence | Callable[[], str], **values: object) -> Answer:
+    def set(self, call: Call, reply: Reply, **values: object) -> Answer:
         """Returns the answer that sets these fields of the conversation's settings."""
 
-        def work(repos: Repositories) -> str | Sentence:
+        def work(repos: Repositories) -> Reply:
             self.change(repos, call, lambda before: replace(before, **values))
-            return reply if isinstance(reply, Sentence) else reply()
+            return reply
 
         return work
 
@@ -207,12 +194,8 @@ class CommandContext:
         """Returns the conversation's settings, within a transaction."""
         return chat_settings.settings_of(repos, call.conversation, self.clock.now())
 
-    async def language(self, call: Call) -> Language:
-        """Returns the language of Aldis's own sentences where the command was given."""
-        return await self.store.read(lambda repos: self._language(repos, call))
-
-    def _language(self, repos: Repositories, call: Call) -> Language:
-        """The language of the conversation; if none is known, the one that the command is written in."""
+    def language(self, repos: Repositories, call: Call) -> Language:
+        """Returns the language of the conversation; if none is known, the one that the command is written in."""
         known = self.turns.language(repos, call.conversation)
         if chat_settings.is_language_known(self.settings(repos, call)):
             return known
@@ -224,15 +207,22 @@ class CommandContext:
         """Settles the command without an answer."""
         await self.store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.id))
 
-    def say(self, repos: Repositories, call: Call, conversation: ConversationId, reply: Reply) -> TurnId:
-        """Answers and settles the command within a transaction; `conversation` is where that belongs by now.
+    def say(
+        self,
+        repos: Repositories,
+        call: Call,
+        reply: Reply,
+        *,
+        conversation: ConversationId | None = None,
+        files: tuple[File, ...] = (),
+    ) -> TurnId:
+        """Answers and settles the command within a transaction; `conversation` is where that belongs if it has moved.
 
         Returns the turn that speaks. If the command disappears or is deleted before the answer is sent, the answer goes
         with it: it may repeat what the command said.
         """
-        whole = reply if isinstance(reply, CommandReply) else CommandReply(text=reply)
-        expires_at = call.urgent_item.expires_at
-        turn = self.turns.tell(repos, conversation, call.message, whole.text, files=whole.files, expires_at=expires_at)
+        place, until = conversation or call.conversation, call.urgent_item.expires_at
+        turn = self.turns.tell(repos, place, call.message, reply, files=files, expires_at=until)
         repos.inbox.settle(call.urgent_item.id, turn=turn)
         return turn
 
@@ -298,21 +288,22 @@ class Commands(CommandGroup):
             StoreError: nothing was done; try again.
         """
         found = self._found(call, call.command.name)
-        if not isinstance(found, CommandEntry):
-            if call.command.is_addressed:
-                await self.context.answer(call, lambda _: phrases.unknown_command(call.command.name, found))
+        if not (isinstance(found, CommandEntry) or call.command.is_addressed):
+            await self.context.settle(call)
+            return False
+        with use_language(await self.context.store.read(lambda repos: self.context.language(repos, call))):
+            if not isinstance(found, CommandEntry):
+                answer: Answer | None = phrases.unknown_command(call.command.name, found)
+            elif not found.belongs(call):
+                answer = phrases.ONLY_DIRECTLY if found.directly_only else phrases.ONLY_IN_GROUPS
             else:
-                await self.context.settle(call)
-            return call.command.is_addressed
-        answer: Answer | None = phrases.ONLY_DIRECTLY if found.directly_only else phrases.ONLY_IN_GROUPS
-        try:
-            if found.belongs(call):
-                answer = await found.run(call)
-        except WrongForm:
-            right = found.examples or (found.form,)
-            answer = lambda _: say(phrases.WRONG_FORM, examples=join_list(_typed(right), "or"))  # noqa: E731
-        if answer is not None:
-            await self.context.answer(call, answer)
+                try:
+                    answer = await found.run(call)
+                except WrongForm:
+                    right = _typed(found.examples or (found.form,))
+                    answer = say(phrases.WRONG_FORM, examples=join_list(right, "or"))
+            if answer is not None:
+                await self.context.answer(call, answer)
         return True
 
     def has(self, word: str) -> bool:
@@ -341,18 +332,14 @@ class Commands(CommandGroup):
         if word := call.command.rest.lower().strip("/? "):
             found = self._found(call, word)
             if not isinstance(found, CommandEntry):
-                return lambda _: phrases.unknown_command(word, found)
-            return lambda _: "\n- ".join([f"`{found.form}`: {say(found.summary)}\n", *_typed(found.examples)]).strip()
-
-        def overview(_: Repositories) -> str:
-            entries = [entry for entry in self._entries.values() if entry.may_be_given(call) and entry.belongs(call)]
-            lines = [say(phrases.HELP), ""]
-            for section in get_args(Section):
-                names = " ".join(f"`/{entry.name}`" for entry in entries if entry.section == section)
-                lines += [say(phrases.HELP_SECTIONS[section], names=names)] if names else []
-            return "\n".join(lines)
-
-        return overview
+                return phrases.unknown_command(word, found)
+            return "\n- ".join([f"`{found.form}`: {say(found.summary)}\n", *_typed(found.examples)]).strip()
+        entries = [entry for entry in self._entries.values() if entry.may_be_given(call) and entry.belongs(call)]
+        lines = [say(phrases.HELP), ""]
+        for section in get_args(Section):
+            names = " ".join(f"`/{entry.name}`" for entry in entries if entry.section == section)
+            lines += [say(phrases.HELP_SECTIONS[section], names=names)] if names else []
+        return "\n".join(lines)
 
 
 def _typed(examples: Sequence[str | Sentence]) -> list[str]:

@@ -31,7 +31,7 @@ from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongF
 from bot.events import ChatId, PersonId
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.language import LANGUAGES, use_language
+from bot.i18n.language import LANGUAGES
 from bot.i18n.locale import language_names
 from bot.messages import UserMessage
 from store import ConversationId, Erasure, LastQuestion, Repositories, TurnId
@@ -119,27 +119,23 @@ class ConversationCommands(CommandGroup):
         erased, is_set = await self.context.store.read(preview)
         if erased == Erasure() and not is_set:
             return phrases.NOTHING_TO_FORGET
-        return await self.context.confirm(call, lambda: phrases.forget_asks(what, erased))
+        return await self.context.confirm(call, phrases.forget_asks(what, erased))
 
     async def _forget_own(self, call: Call) -> None:
         """Destroys what the person said and planned in this group."""
-        context = self.context
-        author = call.message.author
-        here = call.conversation
-        language, now, item = await context.language(call), context.clock.now(), call.urgent_item.id
+        author, here, now = call.message.author, call.conversation, self.context.clock.now()
 
         def work(repos: Repositories) -> list[TurnId]:
             ended = [turn for place, turn in repos.forgetting.open_turns("", author) if place == here]
             erased = repos.forgetting.preview(author, whole=None, within=here)
-            repos.forgetting.person(author, before=item, now=now, within=here)
+            repos.forgetting.person(author, before=call.urgent_item.id, now=now, within=here)
             for turn in ended:
                 outgoing.clear(repos, turn, call.message.chat, now)
-            context.change(repos, call, lambda settings: settings.without(author))
-            with use_language(language):
-                context.say(repos, call, here, phrases.forget_reply(erased))
+            self.context.change(repos, call, lambda settings: settings.without(author))
+            self.context.say(repos, call, phrases.forget_reply(erased))
             return ended
 
-        self._end(call, await context.store.erase(work))
+        self._end(call, await self.context.store.erase(work))
 
     @command("/new", phrases.ABOUT_NEW)
     async def _new(self, call: Call) -> Answer:
@@ -167,7 +163,7 @@ class ConversationCommands(CommandGroup):
                 return self._asked_again(repos, call, last, question)
             else:
                 refusal = phrases.NOTHING_TO_REPEAT
-            self.context.say(repos, call, call.conversation, refusal)
+            self.context.say(repos, call, refusal)
             return ()
 
         self._end(call, await self.context.store.transaction(retry))
@@ -195,18 +191,16 @@ class ConversationCommands(CommandGroup):
         def undo(repos: Repositories) -> tuple[TurnId, ...]:
             last, question = self._last(repos, call)
             if last is None:
-                self.context.say(repos, call, call.conversation, phrases.NOTHING_TO_UNDO)
+                self.context.say(repos, call, phrases.NOTHING_TO_UNDO)
                 return ()
             sent, now = outgoing.shown_answer(repos, last.turn), self.context.clock.now()
             if last.state == "running":
                 self.context.turns.end(repos, last.turn)
             planned = self._remove(repos, call, last.turn)
             outgoing.add_removals(repos, call.conversation, last.turn, call.message.chat, sent, now)
-            with use_language(self.context.turns.language(repos, call.conversation)):
-                words = "" if question is None else " ".join(prompt.words_of_question(question).split())
-                undone = say(phrases.UNDONE, question=shorten(words, _SHOWN_CHARACTERS) or "…")
-                reply = common_phrases.STOPPED if question is None else undone
-                self.context.say(repos, call, call.conversation, reply)
+            words = "" if question is None else " ".join(prompt.words_of_question(question).split())
+            undone = say(phrases.UNDONE, question=shorten(words, _SHOWN_CHARACTERS) or "…")
+            self.context.say(repos, call, common_phrases.STOPPED if question is None else undone)
             return (last.turn, *planned)
 
         self._end(call, await self.context.store.transaction(undo))
@@ -265,11 +259,11 @@ class ConversationCommands(CommandGroup):
         elif not found and not wanted.isdigit():
             found = [model for model in models if wanted in fold(model)]
         if not found:
-            return lambda _: say(phrases.NO_SUCH_MODEL_HERE, name=call.command.rest[:_MAX_SHOWN])
+            return say(phrases.NO_SUCH_MODEL_HERE, name=call.command.rest[:_MAX_SHOWN])
         if len(found) > 1:
-            return lambda _: phrases.which(call.command.rest, found)
+            return phrases.which(call.command.rest, found)
         chosen = None if wanted == "default" else found[0]
-        return self.context.set(call, lambda: say(phrases.MODEL_NOW, model=_model_name(found[0])), model=chosen)
+        return self.context.set(call, say(phrases.MODEL_NOW, model=_model_name(found[0])), model=chosen)
 
     @command(
         "/persona [TEXT|off]",
@@ -290,7 +284,7 @@ class ConversationCommands(CommandGroup):
         if text.lower() == "off":
             return self.context.set(call, phrases.PERSONA_OFF, persona=None)
         if len(text) > MAX_PERSONA_CHARS:
-            return lambda _: say(phrases.TOO_LONG_PERSONA, most=MAX_PERSONA_CHARS)
+            return say(phrases.TOO_LONG_PERSONA, most=MAX_PERSONA_CHARS)
         message, until = call.message, call.urgent_item.expires_at
         persona = Persona(text=text, author=message.author, sent_at=message.sent_at, expires_at=until)
         return self.context.set(call, phrases.PERSONA_TIMED if until else phrases.PERSONA_SET, persona=persona)
@@ -408,14 +402,12 @@ class ConversationCommands(CommandGroup):
         lines += [phrases.WHO_UUID, *([phrases.WHO_ADMIN] if call.is_admin else [])]
         lines += [phrases.WHO_IN_GROUP] if call.is_in_group else []
         values = {"name": name, "person": message.author, "group": f"`{message.chat.id}`"}
-        return lambda _: "\n".join(say(sentence, **values) for sentence in lines)
+        return "\n".join(say(sentence, **values) for sentence in lines)
 
 
 async def forget(context: CommandContext, call: Call, address: ChatId, *, person: PersonId | None = None) -> None:
     """Destroys the conversation at this address and, with a person, what is theirs elsewhere; settles the command."""
     store, chat, item, now = context.store, call.message.chat, call.urgent_item.id, context.clock.now()
-    # What was set in the conversation is destroyed with it.
-    language = await context.language(call)
     place = await store.read(lambda repos: repos.conversations.at(address))
 
     def then(repos: Repositories, conversation: ConversationId, erased: Erasure) -> None:
@@ -425,8 +417,8 @@ async def forget(context: CommandContext, call: Call, address: ChatId, *, person
         outgoing.clear_all(repos, *shown, now)
         if person is not None:
             chat_settings.forget_person(repos, person, now)
-        with use_language(language):
-            context.say(repos, call, conversation, phrases.forget_reply(erased, everywhere=person is not None))
+        text = phrases.forget_reply(erased, everywhere=person is not None)
+        context.say(repos, call, text, conversation=conversation)
 
     call.running.halt(place if address.is_group and place is not None else call.conversation)
     for turn in await store.forget(address, person=person, before=item, now=now, then=then):

@@ -22,11 +22,10 @@ from pathlib import Path
 
 import httpx
 
-from bot.commands.base import Answer, Call, CommandGroup, CommandReply, command
+from bot.commands.base import Answer, Call, CommandGroup, command
 from bot.errors import Disconnected
 from bot.events import File
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.language import use_language
 from bot.version import build, source_digest
 
 ABOUT_VERIFY = Sentence("ABOUT_VERIFY", "shows what proves which Aldis runs here.")
@@ -65,8 +64,8 @@ _WORD = re.compile(r"[A-Za-z0-9._-]{8,100}")
 _log = logging.getLogger(__name__)
 
 
-async def evidence(socket: Path, word: str) -> CommandReply:
-    """Returns the file with a quote for this word, from the guest agent at this socket, and what it is in two lines.
+async def evidence(socket: Path, word: str) -> tuple[str, File]:
+    """Returns what a quote for this word is, in two lines, and the file with it from the guest agent at this socket.
 
     Raises:
         Disconnected: the agent does not answer, or answers with anything but a quote.
@@ -90,7 +89,7 @@ async def evidence(socket: Path, word: str) -> CommandReply:
     shown = {"format": FORMAT, "word": word, "source": source, "report_data": made_for, **measured}
     data = json.dumps(shown, indent=1, ensure_ascii=False).encode()
     text = f"{say(_QUOTED, word=word, source=source)}\n{say(_TO_BE_CHECKED)}"
-    return CommandReply(text=text, files=(File(name=FILE_NAME, content_type="application/json", data=data),))
+    return text, File(name=FILE_NAME, content_type="application/json", data=data)
 
 
 def report_data(source: str, word: str) -> bytes:
@@ -105,18 +104,19 @@ class AttestationCommands(CommandGroup):
     socket: Path = Path("/var/run/dstack.sock")
 
     @command("/verify [WORD]", ABOUT_VERIFY, section="data", examples=("/verify violet-2718-otter",))
-    async def _run(self, call: Call) -> Answer:
+    async def _run(self, call: Call) -> Answer | None:
         """Gives a quote of the machine for this word if Aldis runs in a TEE; elsewhere it says that nothing is proved
         ([how to check it](operating.md#proving-which-aldis-runs)).
         """
         if not self.socket.is_socket():
             source = (await asyncio.to_thread(build))["source"]
-            return lambda _: say(NOTHING_PROVED, source=source)
+            return say(NOTHING_PROVED, source=source)
         if _WORD.fullmatch(call.command.rest) is None:
             return VERIFY_HOW
         try:
-            with use_language(await self.context.language(call)):
-                return await evidence(self.socket, call.command.rest)
+            text, file = await evidence(self.socket, call.command.rest)
         except Disconnected as error:
             _log.warning("no quote: %s", error)
             return VERIFY_FAILED
+        await self.context.answer(call, text, files=(file,))
+        return None

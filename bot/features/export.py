@@ -16,10 +16,9 @@ from bot import messages
 from bot.access import chat_settings
 from bot.chat.citations import visible_words
 from bot.chat.phrases import answers
-from bot.commands.base import Answer, Call, CommandGroup, CommandReply, command
+from bot.commands.base import Call, CommandGroup, command
 from bot.events import ChatId, File, PersonId
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.language import use_language
 from bot.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from store import ConversationId, Repositories, Store, StoredMessage, TurnId
 
@@ -184,7 +183,7 @@ class ExportCommands(CommandGroup):
     """The command that shows people what is kept about them."""
 
     @command("/export", ABOUT_EXPORT, section="data")
-    async def _export(self, call: Call) -> Answer:
+    async def _export(self, call: Call) -> None:
         """Sends what is kept about the person as a text to read and as JSON. In a group, only what they asked there,
         without the JSON.
         """
@@ -199,6 +198,5 @@ class ExportCommands(CommandGroup):
         files = await asyncio.to_thread(found.as_files, in_group=call.is_in_group)
         some = _KEPT_SOME if call.is_in_group else _KEPT_IN_FILE
         sentence = _KEPT_PARTLY if found.has_older else some if found.turns else _KEPT_NOTHING
-        with use_language(await self.context.language(call)):
-            shown = say(sentence, answers=answers(len(found.turns)), count=len(found.turns))
-            return CommandReply(text=shown, files=files)
+        shown = say(sentence, answers=answers(len(found.turns)), count=len(found.turns))
+        await self.context.answer(call, shown, files=files)

@@ -282,9 +282,9 @@ class TrustCommands(CommandGroup):
             async with asyncio.timeout(_BRIDGE_SECONDS):
                 if not name:
                     suspects = await self.identities.look()
-                    return lambda _: "\n".join(map(_line, suspects)) or say(NO_SUSPECTS)
+                    return "\n".join(map(_line, suspects)) or say(NO_SUSPECTS)
                 outcome, suspect = await self.identities.trust(name)
-                return lambda _: say(outcome, name=suspect.called if suspect else "")
+                return say(outcome, name=suspect.called if suspect else "")
         except (Disconnected, TimeoutError):
             return command_phrases.BRIDGE_SILENT
         except CallRefused:

@@ -15,7 +15,6 @@ from bot.features.reminders.schedules import Reason, UnfitWish, zone_meant
 from bot.features.reminders.service import PlannedReminder, Reminders, as_sentence
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.language import use_language
 from bot.i18n.locale import join_list, long_day
 from bot.i18n.phrases import spoken_time
 from bot.labels import Labels
@@ -109,13 +108,7 @@ class ReminderCommands(CommandGroup):
             return lambda repos: self._list(repos, call)
         if match := _CANCEL.fullmatch(rest):
             return lambda repos: self._cancel(repos, call, match)
-        language = await self.context.language(call)
-
-        def plan(repos: Repositories) -> None:
-            with use_language(language):
-                self._plan(repos, call, rest)
-
-        return await self.context.store.transaction(plan)
+        return await self.context.store.transaction(lambda repos: self._plan(repos, call, rest))
 
     def _plan(self, repos: Repositories, call: Call, rest: str) -> None:
         """Plans it and says so; what is not understood is asked, if there is a model to answer."""
@@ -145,7 +138,7 @@ class ReminderCommands(CommandGroup):
         if reply is None:
             repos.inbox.as_question(item.id, None)
         else:
-            self.context.say(repos, call, call.conversation, reply)
+            self.context.say(repos, call, reply)
 
     def _list(self, repos: Repositories, call: Call) -> str:
         planned = self.reminders.all(repos, call.message.author, call.conversation)

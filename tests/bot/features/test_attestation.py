@@ -39,9 +39,9 @@ async def test_the_file_passes_the_check_of_the_docs(socket: Path, tmp_path: Pat
     """With either kind of event; what an application adds to the log later takes no compose file's place."""
     for version in (1, 2):
         async with GuestAgent(socket=socket, version=version, later=(("compose-hash", "ab" * 32),)) as agent:
-            evidence = await attestation.evidence(socket, WORD)
+            _, evidence = await attestation.evidence(socket, WORD)
         expected = f"source  {source_digest()}\ncompose {agent.compose_digest}"
-        assert checked(evidence.files[0].data, tmp_path) == (0, expected)
+        assert checked(evidence.data, tmp_path) == (0, expected)
         assert agent.requests[0].json() == {"report_data": report_data(source_digest(), WORD).hex()}
         assert [seen.path for seen in agent.requests] == ["/GetQuote"]  # and no key
 
@@ -49,15 +49,15 @@ async def test_the_file_passes_the_check_of_the_docs(socket: Path, tmp_path: Pat
 async def test_the_check_of_the_docs_finds_what_was_changed(socket: Path, tmp_path: Path) -> None:
     """And that a file was made for somebody else's word."""
     async with GuestAgent(socket=socket):
-        evidence = await attestation.evidence(socket, WORD)
+        _, evidence = await attestation.evidence(socket, WORD)
     for change, words in (
         ({"source": "0" * 64}, "another word or source"),
         ({"event_log": "[]"}, "the event log is not"),
         ({"quote": "05" + "00" * 700}, "no quote of version 4"),
     ):
-        status, said = checked(json.dumps(json.loads(evidence.files[0].data) | change).encode(), tmp_path)
+        status, said = checked(json.dumps(json.loads(evidence.data) | change).encode(), tmp_path)
         assert (status, words in said) == (1, True), said
-    assert checked(evidence.files[0].data, tmp_path, "another-word")[1].endswith("another word or source")
+    assert checked(evidence.data, tmp_path, "another-word")[1].endswith("another word or source")
 
 
 async def test_an_agent_that_gives_no_quote(socket: Path) -> None:
