@@ -4,10 +4,9 @@ Incoming --begins with /word--> Command (in a group even unaddressed)
          |-yes, no, always----> Verdict
          |-addressed----------> Question; with nothing but the name: about the last thing said
          '-not----------------> Talk (in a group, among others)
-Edited --> Correction; Deleted --> Withdrawal
+Edited --> Correction; Deleted --> Deleted
 Reacted --thumb, check mark on a message of Aldis-> Verdict
-        |-a cross, a stop sign--> Halt
-        '-an alarm clock--> Postponement
+        '-a cross, a stop sign; an alarm clock on a message of Aldis--> Reaction
 Reacted --> Ignore
 
 A yes, a no or an always is made of words that mean nothing else, in Aldis's languages.
@@ -19,9 +18,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.events import ChatId, Deleted, Edited, Event, Incoming, PersonId, Reacted, SentId
+from bot.events import Deleted, Edited, Event, Incoming, PersonId, Reacted, SentId
 
 Word = Literal["yes", "no", "always"]
+Wished = Literal["cancel", "done", "later"]
+"""What a reaction wants of a thing that one of our messages speaks of: a cross, a check mark, an alarm clock."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,13 +65,6 @@ class Correction:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Withdrawal:
-    """The deletion of an older message."""
-
-    deletion: Deleted
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
     """Yes or no; whether anything was asked is decided elsewhere."""
 
@@ -85,23 +79,11 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Postponement:
-    """A request to be reminded an hour later, on a message of ours."""
+class Reaction:
+    """A wish to stop an answer, or to cancel or put off what our message speaks of; decided elsewhere, as a verdict."""
 
-    author: PersonId
-    target: SentId
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Halt:
-    """A request to stop an answer; whether they may, and whether it is under way, is decided elsewhere."""
-
-    chat: ChatId
-    author: PersonId
-    target_author: PersonId | None
-    """The author of the target message; None if Signal does not tell."""
-    target: SentId
-    """The message being answered, or one of ours that answers it."""
+    reacted: Reacted
+    wish: Wished
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,7 +101,7 @@ class Ignore:
     reason: str
 
 
-Route = Question | Command | Correction | Withdrawal | Verdict | Halt | Postponement | Talk | Ignore
+Route = Question | Command | Correction | Deleted | Verdict | Reaction | Talk | Ignore
 
 SKIN_TONES = dict.fromkeys(range(0x1F3FB, 0x1F400))
 """For `str.translate`: a thumb is a thumb in any colour."""
@@ -185,7 +167,7 @@ def route(event: Event | None, *, name: str, answers_always: bool = False) -> Ro
         case Edited():
             return Correction(edit=event, as_message=_message(event.message, name, answers_always))
         case Deleted():
-            return Withdrawal(deletion=event)
+            return event
         case Reacted(removed=False):
             return _reaction(event)
         case _:
@@ -203,17 +185,15 @@ def unanswered_message(found: Route) -> Incoming | None:
             return None
 
 
-def _reaction(reacted: Reacted) -> Verdict | Halt | Postponement | Ignore:
+def _reaction(reacted: Reacted) -> Verdict | Reaction | Ignore:
     emoji = reacted.emoji.strip().removesuffix(_AS_PICTURE)
     word = _WORDS.get(emoji.translate(SKIN_TONES))
     if word is not None and reacted.is_on_mine:
         return _verdict(word, reacted.author, reacted.target, None)
     if emoji == _ALARM and reacted.is_on_mine:
-        return Postponement(author=reacted.author, target=reacted.target)
+        return Reaction(reacted=reacted, wish="later")
     if emoji in _CROSSES:
-        return Halt(
-            chat=reacted.chat, author=reacted.author, target_author=reacted.target_author, target=reacted.target
-        )
+        return Reaction(reacted=reacted, wish="cancel")
     return Ignore(reason="reacted")
 
 

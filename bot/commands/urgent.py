@@ -11,19 +11,18 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import groupby
 from operator import attrgetter
-from typing import Literal
 
-from bot.access.access import AccessList, is_admin
+from bot.access.access import AccessList, is_admin, is_direct
 from bot.access.routing import (
     Command,
     Correction,
-    Halt,
-    Postponement,
+    Ignore,
     Question,
+    Reaction,
     Route,
     Talk,
     Verdict,
-    Withdrawal,
+    Wished,
     route,
     unanswered_message,
 )
@@ -34,7 +33,20 @@ from bot.chat.turn_tasks import TurnTasks
 from bot.chat.turns import Turns
 from bot.commands.base import Call, Commands
 from bot.errors import ConfigError, TransportError
-from bot.events import Deleted, Edited, Envelope, Incoming, PersonId, SentId, is_stop_word, load_envelope
+from bot.events import (
+    Deleted,
+    Edited,
+    Envelope,
+    Event,
+    Incoming,
+    PersonId,
+    Reacted,
+    SentId,
+    UnreadableJson,
+    is_stop_word,
+    load_envelope,
+    read_event,
+)
 from bot.i18n import phrases as common_phrases
 from bot.logs import describe_error
 from bot.metrics import Counts
@@ -48,8 +60,15 @@ _PAUSE_SECONDS = 1.0
 """After the store has failed."""
 _BRIDGE_SECONDS = 5.0
 
-Wished = Literal["cancel", "done", "later"]
-"""What a reaction wants of a thing that one of our messages speaks of: a cross, a check mark, an alarm clock."""
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenedItem:
+    """A row of the inbox, read once."""
+
+    item: InboxItem
+    envelope: Envelope
+    event: Event | None
+    route: Route
 
 
 @dataclass
@@ -74,18 +93,10 @@ class UrgentItems:
     def __post_init__(self) -> None:
         self._wakeup = self.store.wakeups["urgent"]
         self._wakeup.set()  # there may be items from before
-        self._lanes: dict[ConversationId, asyncio.Task[None]] = {}
+        self.lanes: dict[ConversationId, asyncio.Task[None]] = {}
+        """By the conversations with an urgent item under way: it may be about to take a question back."""
         self._running = TurnTasks()
         """The turns that run beside it: those of the loop that calls `begin_all`."""
-
-    @property
-    def conversations(self) -> Collection[ConversationId]:
-        """Conversations with an urgent item under way: it may be about to take a question back."""
-        return self._lanes.keys()
-
-    def awaits(self, conversation: ConversationId, verdict: Verdict) -> bool:
-        """Whether a yes or no may be one to a command, which is carried out here."""
-        return self.commands.awaits(conversation, verdict.author)
 
     async def begin_all(self, running: TurnTasks, group: asyncio.TaskGroup) -> None:
         """Begins to carry out what waits; does nothing if nothing urgent has arrived since.
@@ -101,10 +112,10 @@ class UrgentItems:
         self._running = running
         by_conversation = attrgetter("conversation")
         try:
-            while items := await self.store.read(lambda repos: repos.inbox.urgent_items(besides=tuple(self._lanes))):
+            while items := await self.store.read(lambda repos: repos.inbox.urgent_items(besides=tuple(self.lanes))):
                 for conversation, own in groupby(sorted(items, key=by_conversation), by_conversation):
                     lane = self._attend(tuple(own))
-                    self._lanes[conversation] = group.create_task(lane, name=f"urgent-{conversation}")
+                    self.lanes[conversation] = group.create_task(lane, name=f"urgent-{conversation}")
         except StoreError:
             self._wakeup.set()
             raise
@@ -114,7 +125,11 @@ class UrgentItems:
         try:
             for item in items:
                 try:
-                    await (self._give_up(item) if item.attempts > _MAX_TRIES else self._carry_out(item))
+                    opened = await self.open(item)
+                    if opened is None or item.attempts > _MAX_TRIES:
+                        await self._give_up(item, opened)
+                    else:
+                        await self._carry_out(opened)
                 except (StoreFull, StoreInUse):
                     raise
                 except Exception as error:  # noqa: BLE001  (the failure of one item must not end the others)
@@ -124,22 +139,15 @@ class UrgentItems:
             _log.error("an urgent message could not be handled: %s", error)
             await asyncio.sleep(_PAUSE_SECONDS)
         finally:
-            del self._lanes[items[0].conversation]
+            del self.lanes[items[0].conversation]
             self._wakeup.set()  # more may have arrived there, or is tried again
             self.store.wakeups["inbox"].set()
 
-    async def _give_up(self, item: InboxItem) -> None:
+    async def _give_up(self, item: InboxItem, opened: OpenedItem | None) -> None:
         """Settles an item that cannot be carried out; its sender hears so, if it can be read and was for Aldis."""
-        message = None
-        try:
-            _, found = await self._routed(item)
-            message = unanswered_message(found)
-            if isinstance(found, Command) and self.commands.has(found.name):
-                message = found.message
-        except StoreError:
-            raise
-        except Exception as error:  # noqa: BLE001  (reading it may be the very thing that fails)
-            _log.error("item %d cannot be read: %s", item.id, describe_error(error))
+        message = unanswered_message(opened.route) if opened else None
+        if opened and isinstance(opened.route, Command) and self.commands.has(opened.route.name):
+            message = opened.route.message
 
         def give_up(repos: Repositories) -> None:
             place = item.conversation
@@ -150,29 +158,36 @@ class UrgentItems:
 
         await self.store.transaction(give_up)
 
-    async def _routed(self, item: InboxItem) -> tuple[Envelope, Route]:
-        envelope = load_envelope(item.envelope)
-        settings = await self.turns.settings(item.conversation)
-        event = self.transport.event(envelope)
-        return envelope, route(event, name=self.name, answers_always=settings.answers_always)
+    async def open(self, item: InboxItem) -> OpenedItem | None:
+        """The contents of an inbox row and where they go; None if the row is unreadable."""
+        try:
+            envelope = load_envelope(item.envelope)
+        except UnreadableJson:
+            return None
+        always = not is_direct(envelope) and (await self.turns.settings(item.conversation)).answers_always
+        try:
+            event = read_event(envelope, self.transport.event)
+            found = route(event, name=self.name, answers_always=always)
+        except Exception as error:  # noqa: BLE001  (a bug with one message must not affect those that came with it)
+            _log.error("message %d cannot be read: %s", item.id, describe_error(error))
+            event, found = None, Ignore(reason="unreadable")
+        return OpenedItem(item=item, envelope=envelope, event=event, route=found)
 
-    async def _carry_out(self, item: InboxItem) -> None:
-        envelope, found = await self._routed(item)
-        by_admin = is_admin(envelope, self.allowed)
+    async def _carry_out(self, opened: OpenedItem) -> None:
+        item, found, by_admin = opened.item, opened.route, is_admin(opened.envelope, self.allowed)
         match found:
-            case Withdrawal(deletion=deletion):
-                self.group_context.take_back(deletion.chat, deletion.author, deletion.target)
-                self.commands.take_back(item.conversation, deletion.author)
-                self._halt(await self.revisions.withdraw(item, deletion))
-            case Correction(edit=edit) if not await self._is_by_member(edit):
-                await self._settle(item.id, "not_allowed")
+            case Deleted():
+                self.group_context.take_back(found.chat, found.author, found.target)
+                self.commands.take_back(item.conversation, found.author)
+                self._halt(await self.revisions.withdraw(item, found))
             case Correction():
                 await self._correct(item, found)
             case Command():
                 await self._run(item, found, by_admin=by_admin)
-            case Halt():
-                await self._stop(item, found, by_admin=by_admin)
-            case Verdict() | Postponement():
+            case Reaction(reacted=reacted):
+                if found.wish != "cancel" or not await self._stop(item, reacted, by_admin=by_admin):
+                    await self._react(item, reacted.author, reacted.target, found.wish)
+            case Verdict():
                 await self._decide(item, found, by_admin=by_admin)
             case Question(message=message) | Talk(message=message) if await self._stops(item.conversation, message):
                 await self._settle(item.id)  # the turn itself reports that it was stopped
@@ -197,9 +212,10 @@ class UrgentItems:
 
     async def _correct(self, item: InboxItem, correction: Correction) -> None:
         """Applies an edit."""
-        edit = correction.edit
-        message = correction.edit.message
-        meant = correction.as_message
+        edit, message, meant = correction.edit, correction.edit.message, correction.as_message
+        if not await self._is_by_member(edit):
+            await self._settle(item.id, "not_allowed")
+            return
         self.commands.take_back(item.conversation, message.author)
         if isinstance(meant, Command) and self.commands.has(meant.name):  # ours in a group, too, even unaddressed
             correction = replace(correction, as_message=replace(meant, is_addressed=True))
@@ -225,11 +241,9 @@ class UrgentItems:
         group = next((group for group in groups if group.id == chat.id), None)
         return group is not None and (edit.message.author in group.members or not group.is_complete)
 
-    async def _decide(self, item: InboxItem, verdict: Verdict | Postponement, *, by_admin: bool) -> None:
+    async def _decide(self, item: InboxItem, verdict: Verdict, *, by_admin: bool) -> None:
         """Takes a yes or no; words that answer nothing become an ordinary question."""
-        if isinstance(verdict, Postponement):
-            await self._react(item, verdict.author, verdict.target, "later")
-        elif (command := await self.commands.take_confirmation(item, verdict)) is not None:
+        if (command := await self.commands.take_confirmation(item, verdict)) is not None:
             await self._run(item, command, by_admin=by_admin)
         elif await self.approvals.decide(item.conversation, verdict, is_admin=by_admin, item=item.id):
             pass
@@ -248,8 +262,10 @@ class UrgentItems:
 
         await self.store.transaction(transact)
 
-    async def _stop(self, item: InboxItem, halt: Halt, *, by_admin: bool) -> None:
-        """Stops what the reaction is about, if the person can: it is theirs, or they are an admin."""
+    async def _stop(self, item: InboxItem, halt: Reacted, *, by_admin: bool) -> bool:
+        """Stops the answer that the reaction is about, if there is one that the person can stop: their own, or any if
+        they are an admin; whether it did.
+        """
         author = halt.target_author
 
         def look(repos: Repositories) -> tuple[TurnId | None, bool, bool]:
@@ -266,7 +282,8 @@ class UrgentItems:
             message = Deleted(author=author, chat=halt.chat, target=halt.target)
             self._halt(await self.revisions.withdraw(item, message))
         else:
-            await self._react(item, halt.author, halt.target, "cancel")
+            return False
+        return True
 
     async def _stops(self, conversation: ConversationId, message: Incoming) -> bool:
         """Stops the answer to the author of a message that is a word for it; whether there was one."""

@@ -22,8 +22,8 @@ from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from bot.access.access import AccessList, is_admin, is_direct, may_ask
-from bot.access.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict, route
+from bot.access.access import AccessList, is_admin, may_ask
+from bot.access.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict
 from bot.chat import prompt
 from bot.chat.agent import Agent
 from bot.chat.approvals import Approvals
@@ -33,8 +33,8 @@ from bot.chat.status import Reactions, StatusMessages
 from bot.chat.turn_tasks import TurnStopped, TurnTasks
 from bot.chat.turns import Turns
 from bot.clock import Clock
-from bot.commands.urgent import UrgentItems
-from bot.events import ChatId, Edited, Envelope, Event, Incoming, Kind, UnreadableJson, load_envelope, read_event
+from bot.commands.urgent import OpenedItem, UrgentItems
+from bot.events import ChatId, Edited, Incoming, Kind
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.logs import RepeatedWarning, describe_error
@@ -42,7 +42,7 @@ from bot.metrics import Counts
 from bot.settings import Settings
 from bot.signal.protocol import Progress, Transport
 from bot.trust.links import inert
-from store import Claim, ConversationId, InboxId, InboxItem, Repositories, Store, StoreError, StoreFull
+from store import Claim, InboxId, InboxItem, Repositories, Store, StoreError, StoreFull
 from tools import shorten
 
 _log = logging.getLogger(__name__)
@@ -61,16 +61,6 @@ _MAX_DEATHS = 5
 """How many processes may die while a turn is under way: it may be the cause."""
 _MAX_LAST_TRIES = 10
 """How often Aldis tries to tell that a turn was given up; every process killed meanwhile counts as a try."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OpenedItem:
-    """A row of the inbox, read once."""
-
-    item: InboxItem
-    envelope: Envelope
-    event: Event | None
-    route: Route
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,7 +139,7 @@ class Worker:
     async def _mark_waiting(self) -> None:
         for item in await self.store.read(lambda repos: repos.inbox.waiting_after(self._seen)):
             self._seen = InboxId(max(self._seen, item.id))
-            opened = await self._open(item.conversation, item)
+            opened = await self.urgent_items.open(item)
             if opened is None or item.refusal is not None or opened.envelope.kind is not Kind.MESSAGE:
                 continue
             if isinstance(opened.route, Question):
@@ -160,7 +150,7 @@ class Worker:
 
         def claim_some(repos: Repositories, limit: int) -> tuple[tuple[Claim, ...], bool]:
             # Seen on the store's thread, where each commit knows what the previous one has claimed.
-            busy = {*self.tasks.conversations, *self.urgent_items.conversations}
+            busy = {*self.tasks.conversations, *self.urgent_items.lanes}
             busy_people = self.tasks.people(least=self.settings.limits.turns_at_once)
             return self.turns.claim(repos, busy=busy, seconds=seconds, limit=limit, busy_people=busy_people)
 
@@ -184,7 +174,7 @@ class Worker:
     async def _see_through(self, claim: Claim) -> bool:
         """Sees one claim through; returns whether it ended, or is tried again."""
         try:
-            found = [await self._open(claim.conversation, item) for item in claim.items]
+            found = [await self.urgent_items.open(item) for item in claim.items]
             opened = tuple(one for one in found if one is not None)  # without unreadable rows
             await self._served(claim, opened)
             for one in opened:  # their attachments have been read, or never will be
@@ -256,21 +246,6 @@ class Worker:
 
     # What waits, read
 
-    async def _open(self, conversation: ConversationId, item: InboxItem) -> OpenedItem | None:
-        """The contents of an inbox row and where they go; None if the row is unreadable."""
-        try:
-            envelope = load_envelope(item.envelope)
-        except UnreadableJson:
-            return None
-        always = not is_direct(envelope) and (await self.turns.settings(conversation)).answers_always
-        try:
-            event = read_event(envelope, self.transport.event)
-            found = route(event, name=self.settings.signal.name, answers_always=always)
-        except Exception as error:  # noqa: BLE001  (a bug with one message must not affect those that came with it)
-            _log.error("message %d cannot be read: %s", item.id, describe_error(error))
-            event, found = None, Ignore(reason="unreadable")
-        return OpenedItem(item=item, envelope=envelope, event=event, route=found)
-
     async def _to_answer(self, claim: Claim, opened: Iterable[OpenedItem]) -> list[AskedMessage]:
         """The messages of a claim to answer, in order; talk among others is overheard."""
         now = self.clock.now()
@@ -340,7 +315,9 @@ class Worker:
         """The rest of a claim without any yes or no that a turn waits for, which is applied here."""
         left: list[OpenedItem] = []
         for one in opened:
-            if isinstance(one.route, Verdict) and self.urgent_items.awaits(claim.conversation, one.route):
+            if isinstance(one.route, Verdict) and self.urgent_items.commands.awaits(
+                claim.conversation, one.route.author
+            ):
                 await self.store.transaction(lambda repos, item=one.item.id: repos.inbox.as_urgent(item))
                 continue
             follows = any(before.envelope.author == one.envelope.author for before in left)

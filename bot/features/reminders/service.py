@@ -25,10 +25,10 @@ from pydantic import TypeAdapter
 from bot import labels
 from bot.access import chat_settings
 from bot.access.access import AccessList, may_write
+from bot.access.routing import Wished
 from bot.chat.prompt import PLANNED, PLANNED_LATE
 from bot.chat.turns import Turns
 from bot.clock import Clock, is_set_within
-from bot.commands.urgent import Wished
 from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, ScheduledPrompt, SentId, dump_reminder, dump_value
 from bot.features.reminders import schedules
 from bot.features.reminders.schedules import Plan, UnfitWish

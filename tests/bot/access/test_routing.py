@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot.access.routing import Command, Correction, Halt, Ignore, Question, Talk, Verdict, Withdrawal, route
+from bot.access.routing import Command, Correction, Ignore, Question, Reaction, Talk, Verdict, route
 from bot.events import (
     Attachment,
     ChatId,
@@ -80,7 +80,7 @@ def test_a_cross_wants_an_answer_to_be_stopped() -> None:
     """Whose message it is on is told; one that was taken off again, and another sign, mean nothing."""
     for sign in ("❌", "✖️", "✖", "🛑", "⛔"):
         crossed = reacted(sign, by=ANNA)
-        assert route(crossed, name="Aldis") == Halt(chat=DIRECT, author=ANNA, target_author=ANNA, target=SENT)
+        assert route(crossed, name="Aldis") == Reaction(reacted=crossed, wish="cancel")
         assert route(replace(crossed, removed=True), name="Aldis") == Ignore(reason="reacted")
         assert route(replace(crossed, emoji="🎉"), name="Aldis") == Ignore(reason="reacted")
 
@@ -88,7 +88,7 @@ def test_a_cross_wants_an_answer_to_be_stopped() -> None:
 def test_what_is_taken_back_or_changed_has_its_own_ways() -> None:
     """Whether an edit is addressed, and what it would be, is decided as for a message."""
     deletion = Deleted(author=ANNA, chat=DIRECT, target=SENT)
-    assert route(deletion, name="Aldis") == Withdrawal(deletion=deletion)
+    assert route(deletion, name="Aldis") == deletion
     for message, is_addressed in (
         (DIRECTLY, True),
         (IN_GROUP, False),
