@@ -208,14 +208,13 @@ class Database:
     ) -> T:
         """Runs `work`, all or nothing, until it is on the disk; then `kept` is called, even after a cancellation."""
         self._refuse_if_closed()
-        loop = asyncio.get_running_loop()
-        unit = _Unit(work=partial(copy_context().run, work), done=loop.create_future())
+        unit = _Unit(work=partial(copy_context().run, work), done=asyncio.Future())
         unit.done.add_done_callback(lambda done: done.exception() or kept(done.result()))
         self._waiting.append(unit)
         if self._is_idle.is_set():
             self._is_idle.clear()
             # Not right now: units that are added in this iteration of the loop share the commit.
-            loop.call_soon(self._flush)
+            asyncio.get_running_loop().call_soon(self._flush)
         return await asyncio.shield(unit.done)
 
     async def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
