@@ -55,34 +55,42 @@ class FileKind:
     """For a picture Pillow's name of the format, for audio the usual file extension; empty otherwise."""
 
 
-def _picture(name: str) -> FileKind:
-    return FileKind("picture", "a picture", name)
-
-
 def _sound(name: str) -> FileKind:
     return FileKind("audio", "an audio file", name)
 
 
 UNKNOWN = FileKind("other", "a file of a kind that is not known here")
 _VIDEO = FileKind("other", "a video")
+_BOXES = _sound("m4a")
+"""The ISO base media format, whose tracks tell videos from sounds."""
 _HEIC = FileKind("other", "a picture in the format HEIC")
 """The libraries that read it have licences under which Aldis cannot distribute them; phones can send a JPEG instead."""
 
 _BEGINNINGS = {
-    b"\xff\xd8\xff": _picture("JPEG"),
-    b"\x89PNG\r\n\x1a\n": _picture("PNG"),
-    b"GIF87a": _picture("GIF"),
-    b"GIF89a": _picture("GIF"),
-    b"BM": _picture("BMP"),
-    b"II*\x00": _picture("TIFF"),
-    b"MM\x00*": _picture("TIFF"),
-    b"OggS": _sound("ogg"),
-    b"fLaC": _sound("flac"),
-    b"ID3": _sound("mp3"),
+    rb"\xff\xd8\xff": FileKind("picture", "a picture", "JPEG"),
+    rb"\x89PNG\r\n\x1a\n": FileKind("picture", "a picture", "PNG"),
+    rb"GIF8[79]a": FileKind("picture", "a picture", "GIF"),
+    rb"BM.{0,61}\x00": FileKind("picture", "a picture", "BMP"),  # without a zero byte it is a text
+    rb"II\*\x00|MM\x00\*": FileKind("picture", "a picture", "TIFF"),
+    rb"RIFF.{4}WEBP": FileKind("picture", "a picture", "WEBP"),
+    rb".{4}ftyp(?:.{4}){0,61}avi[fs]": FileKind("picture", "a picture", "AVIF"),
+    rb".{4}ftyp(?:hei[cmsx]|hev[cx]|mif1|msf1)": _HEIC,
+    rb".{4}ftyp": _BOXES,
+    # Matroska, whose tracks name their codecs: `V_VP9` is a picture, `A_OPUS` a sound.
+    rb"\x1a\x45\xdf\xa3.{0,65530}V_": _VIDEO,
+    rb"\x1a\x45\xdf\xa3": _sound("webm"),
+    rb"RIFF.{4}WAVE": _sound("wav"),
+    rb"OggS": _sound("ogg"),
+    rb"fLaC": _sound("flac"),
+    # Frames of MPEG audio begin with eleven ones; layer 0 is ADTS, which frames raw AAC; FF FE begins UTF-16.
+    rb"\xff[\xf0\xf1\xf8\xf9]": _sound("aac"),
+    rb"ID3|\xff[\xe0-\xfd\xff]": _sound("mp3"),
+    # PK: a ZIP archive, or an office document; it can begin with a PDF that is not compressed.
+    rb"RIFF|PK\x03\x04": UNKNOWN,
+    rb".{0,1019}%PDF-": FileKind("paper", "a PDF"),
+    rb"": FileKind("text", "a text file"),
 }
-_UTF16 = b"\xff\xfe"
-_AVIF_BRANDS = {b"avif", b"avis"}
-_HEIC_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"}
+"""How files of each kind begin; the first that fits counts."""
 _TRACK = re.compile(rb"hdlr.{8}(vide|soun)", re.DOTALL)
 
 
@@ -226,40 +234,8 @@ def _counted(number: int, noun: str) -> str:
 
 def kind_of(data: bytes) -> FileKind:
     """Returns what the bytes are; that they are a text is only a guess, see `texts.decode_text`."""
-    if data[4:8] == b"ftyp":
-        return _in_boxes(data)
-    match data[:4]:
-        case b"RIFF":
-            return {b"WEBP": _picture("WEBP"), b"WAVE": _sound("wav")}.get(data[8:12], UNKNOWN)
-        case b"\x1a\x45\xdf\xa3":  # Matroska, whose tracks name their codecs: `V_VP9` is a picture, `A_OPUS` a sound
-            return _VIDEO if b"V_" in data[:65_536] else _sound("webm")
-        case b"PK\x03\x04":  # a ZIP archive, or an office document; it can begin with a PDF that is not compressed
-            return UNKNOWN
-        case _:
-            return _by_beginning(data)
-
-
-def _by_beginning(data: bytes) -> FileKind:
-    # Frames of MPEG audio begin with eleven ones; layer 0 is ADTS, which frames raw AAC.
-    sync = int.from_bytes(data[:2], "big")
-    if sync & 0xFFE0 == 0xFFE0 and data[:2] != _UTF16:  # noqa: PLR2004
-        return _sound("aac" if sync & 0xFFF6 == 0xFFF0 else "mp3")  # noqa: PLR2004
-    # Long signatures are reliable; "BM" could begin a text, so such a file must contain a zero byte as well.
-    for beginning, kind in _BEGINNINGS.items():
-        if data.startswith(beginning) and (len(beginning) > 2 or b"\x00" in data[:64]):  # noqa: PLR2004
-            return kind
-    return FileKind("paper", "a PDF") if b"%PDF-" in data[:1024] else FileKind("text", "a text file")
-
-
-def _in_boxes(data: bytes) -> FileKind:
-    """A file of the ISO base media format: `ftyp` names its brands, the tracks show whether it is a video."""
-    length = int.from_bytes(data[:4], "big")
-    brands = {data[8:12], *(data[at : at + 4] for at in range(16, min(length, 256), 4))}
-    if brands & _AVIF_BRANDS:
-        return _picture("AVIF")
-    if data[8:12] in _HEIC_BRANDS:
-        return _HEIC
-    tracks = set(_TRACK.findall(data))
+    kind = next(kind for beginning, kind in _BEGINNINGS.items() if re.match(beginning, data, re.DOTALL))
+    tracks = set(_TRACK.findall(data)) if kind is _BOXES else ()
     if b"vide" in tracks:
         return _VIDEO
-    return _sound("m4a") if b"soun" in tracks or data[8:11] == b"M4A" else UNKNOWN
+    return UNKNOWN if kind is _BOXES and not tracks and data[8:11] != b"M4A" else kind
