@@ -52,7 +52,7 @@ class FileKind:
     what: str
     """What it is for people and models, with its article."""
     name: str = ""
-    """For a picture Pillow's name of the format, for audio the usual file extension; empty otherwise."""
+    """For audio the usual file extension; empty otherwise."""
 
 
 def _sound(name: str) -> FileKind:
@@ -60,6 +60,7 @@ def _sound(name: str) -> FileKind:
 
 
 UNKNOWN = FileKind("other", "a file of a kind that is not known here")
+_PICTURE = FileKind("picture", "a picture")
 _VIDEO = FileKind("other", "a video")
 _BOXES = _sound("m4a")
 """The ISO base media format, whose tracks tell videos from sounds."""
@@ -67,13 +68,9 @@ _HEIC = FileKind("other", "a picture in the format HEIC")
 """The libraries that read it have licences under which Aldis cannot distribute them; phones can send a JPEG instead."""
 
 _BEGINNINGS = {
-    rb"\xff\xd8\xff": FileKind("picture", "a picture", "JPEG"),
-    rb"\x89PNG\r\n\x1a\n": FileKind("picture", "a picture", "PNG"),
-    rb"GIF8[79]a": FileKind("picture", "a picture", "GIF"),
-    rb"BM.{0,61}\x00": FileKind("picture", "a picture", "BMP"),  # without a zero byte it is a text
-    rb"II\*\x00|MM\x00\*": FileKind("picture", "a picture", "TIFF"),
-    rb"RIFF.{4}WEBP": FileKind("picture", "a picture", "WEBP"),
-    rb".{4}ftyp(?:.{4}){0,61}avi[fs]": FileKind("picture", "a picture", "AVIF"),
+    rb"\xff\xd8\xff|\x89PNG\r\n\x1a\n|GIF8[79]a|II\*\x00|MM\x00\*": _PICTURE,
+    rb"RIFF.{4}WEBP|.{4}ftyp(?:.{4}){0,61}avi[fs]": _PICTURE,
+    rb"BM.{0,61}\x00": _PICTURE,  # without a zero byte it is a text
     rb".{4}ftyp(?:hei[cmsx]|hev[cx]|mif1|msf1)": _HEIC,
     rb".{4}ftyp": _BOXES,
     # Matroska, whose tracks name their codecs: `V_VP9` is a picture, `A_OPUS` a sound.
@@ -172,9 +169,7 @@ class AttachmentReader:
             return await self.transport.attachment(chat, attachment, max_bytes=MAX_BYTES)
 
     async def _picture(self, data: bytes, kind: FileKind, person: str) -> FileDescription:
-        facts, made = await self.sandbox.open(
-            "pictures", data, kind.name, timeout_seconds=_PICTURE_SECONDS, person=person
-        )
+        facts, made = await self.sandbox.open("pictures", data, timeout_seconds=_PICTURE_SECONDS, person=person)
         known = check_facts(_PictureFacts, facts)
         picture = Picture(data=made, content_type="image/jpeg", width=known.width, height=known.height)
         what = "the first picture of an animation" if known.is_animation else kind.what

@@ -33,23 +33,22 @@ def preload() -> None:
     """See `bot.media.cell`: writes and reads each format once."""
     picture, buffer = Image.new("RGB", (16, 16), "white"), io.BytesIO()
     picture.save(buffer, "MPO", save_all=True, append_images=[picture])
-    fit_picture(buffer.getvalue(), "JPEG")
+    fit_picture(buffer.getvalue())
     for name in _FORMATS:
-        fit_picture(_written(picture, name), name)
+        fit_picture(_written(picture, name))
 
 
-def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
-    """See `bot.media.cell`; the argument is Pillow's name of the format."""
-    [file_format] = arguments
-    return fit_picture(data, file_format)
+def serve(data: bytes, _: Sequence[str]) -> tuple[Facts, bytes]:
+    """See `bot.media.cell`; there are no arguments."""
+    return fit_picture(data)
 
 
-def fit_picture(data: bytes, file_format: str) -> tuple[Facts, bytes]:
+def fit_picture(data: bytes) -> tuple[Facts, bytes]:
     """Returns the picture (of an animation the first) as a JPEG; the facts are `width`, `height`, `is_animation`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about oddities of the file that do not prevent reading it
         try:
-            with Image.open(io.BytesIO(data), formats=[file_format]) as opened:
+            with Image.open(io.BytesIO(data), formats=_FORMATS) as opened:
                 most = MAX_JPEG_PIXELS if opened.format in _JPEGS else MAX_PIXELS
                 if opened.width * opened.height > most:
                     raise FileRefused(f"it has more than {most // 1_000_000} megapixels")

@@ -201,15 +201,15 @@ async def test_a_file_is_the_same_in_a_cell() -> None:
     """Nothing is missing that its library would have loaded later: all formats, locks, encodings, whole or cut off."""
     exif = Image.Exif()
     exif[0x0112] = 6
-    shots = [("TIFF", saved(Image.new("CMYK", (30, 20)), "TIFF", exif=exif))]
-    shots += [(name, noise(300, 200, name)) for name in ("PNG", "GIF", "WEBP", "AVIF", "BMP", "TIFF", "JPEG")]
-    shots += [(name, picture(2000, 1000, name)) for name in ("PNG", "AVIF", "JPEG")]
+    shots = [saved(Image.new("CMYK", (30, 20)), "TIFF", exif=exif)]
+    shots += [noise(300, 200, name) for name in ("PNG", "GIF", "WEBP", "AVIF", "BMP", "TIFF", "JPEG")]
+    shots += [picture(2000, 1000, name) for name in ("PNG", "AVIF", "JPEG")]
     modes = ("L", "1", "P", "LA", "RGBA")
-    shots += [("PNG", saved(Image.new(mode, (30, 20)), "PNG", exif=exif)) for mode in modes]
+    shots += [saved(Image.new(mode, (30, 20)), "PNG", exif=exif) for mode in modes]
     papers.preload()
     locks = [locked("", cipher) for cipher in ("AES-256", "AES-128", "RC4-128")]
     charsets = ("", "utf-8", "windows-1252", "koi8-r", "big5", "shift_jis", "cp437", "no-such")
-    files: list[tuple[ModuleType, bytes, tuple[str, ...]]] = [(pictures, data, (name,)) for name, data in shots]
+    files: list[tuple[ModuleType, bytes, tuple[str, ...]]] = [(pictures, data, ()) for data in shots]
     files += [(papers, data, ("9", "999")) for data in (pdf("Rent", "Deposit"), pdf("", ""), *locks)]
     files += [(feed_parser, feed, (URL, name)) for name in charsets for feed in (FEED, FEED[:-30])]
     for module, data, arguments in files:
