@@ -14,7 +14,6 @@ Waits within the process use the event loop's time.
 
 import asyncio
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,7 +24,7 @@ MAX_STEP = timedelta(days=1)
 STANDS_AFTER = timedelta(hours=1)
 """How long a step has to stand to be believed in any case: perhaps a virtual machine was paused."""
 _FROM_BOOT = timedelta(minutes=10)
-_STEP_NS = 1_000_000_000
+_STEP = timedelta(seconds=1)
 """Anything smaller is drift between two clocks, not a step."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -34,46 +33,44 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 class Clock:
     """Tells the time, aware and in UTC."""
 
-    def __init__(
-        self,
-        *,
-        wall_ns: Callable[[], int] = time.time_ns,
-        counted_ns: Callable[[], int] | None = None,
-        boot: str | None = None,
-    ) -> None:
-        """The arguments are for tests: the machine's clock, the counted time, and the name of this boot."""
-        self._wall_ns = wall_ns
-        self._counted_ns = counted_ns or _machine_counted_ns
-        self._boot = boot or ""
-        with suppress(OSError):
-            self._boot = _BOOT.read_text("ascii").strip() if boot is None else boot
-        # By how much each is ahead of the counted time.
-        self._followed_ns = self._believed_ns = wall_ns() - self._counted_ns()
-        self._since_ns = self._counted_ns()
-        """Since when `_followed_ns` has been what it is, in counted time."""
+    def __init__(self) -> None:
+        self.boot = _BOOT.read_text("ascii").strip() if _BOOT.exists() else ""
+        self._followed = self._believed = self.wall() - self.uptime()
+        """When the machine was started, by the time that is followed, and by the one believed last."""
+        self._since = self.uptime()
+        """Since when `_followed` has been what it is, in counted time."""
+
+    def wall(self) -> datetime:
+        """The machine's clock."""
+        return datetime.now(UTC)
+
+    def uptime(self) -> timedelta:
+        """What the machine has counted since boot, asleep or awake."""
+        # macOS's monotonic clock includes sleep; Linux has a separate one for that.
+        return timedelta(seconds=time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)))
 
     def now(self) -> datetime:
         """The machine's clock, without a step that is not followed yet."""
-        wall_ns, even_ns = self._wall_ns(), self._counted_ns() + self._followed_ns
-        return _EPOCH + _duration(wall_ns if abs(wall_ns - even_ns) <= _STEP_NS else even_ns)
+        wall, even = self.wall(), self._followed + self.uptime()
+        return wall if abs(wall - even) <= _STEP else even
 
     def new_step(self) -> timedelta:
         """How far the clock was set since the last step that was followed; zero: it was not."""
-        step_ns = self._wall_ns() - self._counted_ns() - self._followed_ns
-        return _duration(step_ns) if abs(step_ns) > _STEP_NS else timedelta(0)
+        step = self.wall() - self.uptime() - self._followed
+        return step if abs(step) > _STEP else timedelta(0)
 
     def follow(self, step: timedelta) -> None:
         """Takes a step over."""
-        self._followed_ns += _ns(step)
-        self._since_ns = self._counted_ns()
-        if step > timedelta(0) and self._since_ns < _ns(_FROM_BOOT):
-            self._believed_ns = max(self._believed_ns, self._followed_ns)
+        self._followed += step
+        self._since = self.uptime()
+        if step > timedelta(0) and self._since < _FROM_BOOT:
+            self._believed = max(self._believed, self._followed)
 
     def doubt(self) -> timedelta:
         """How far the clock is from where it was believed last, if that is too far to be believed now; else zero."""
-        if self._counted_ns() - self._since_ns >= _ns(STANDS_AFTER):
-            self._believed_ns = self._followed_ns
-        away = _duration(self._followed_ns - self._believed_ns)
+        if self.uptime() - self._since >= STANDS_AFTER:
+            self._believed = self._followed
+        away = self._followed - self._believed
         return away if abs(away) > MAX_STEP else timedelta(0)
 
     def doubt_in_words(self) -> str | None:
@@ -88,44 +85,42 @@ class Clock:
 
     def snapshot(self) -> KeptTime:
         """What has to be stored for `resume`."""
-        counted_ns = self._counted_ns()
-        return KeptTime(
-            boot=self._boot,
-            counted_ns=counted_ns,
-            wall_ns=counted_ns + self._followed_ns,
-            believed_ns=counted_ns + self._believed_ns,
-        )
+        uptime = self.uptime()
+        wall_ns, believed_ns = (_ns(boot_at + uptime - _EPOCH) for boot_at in (self._followed, self._believed))
+        return KeptTime(boot=self.boot, counted_ns=_ns(uptime), wall_ns=wall_ns, believed_ns=believed_ns)
 
     def resume(self, kept: KeptTime) -> None:
         """Continues from what an earlier process stored."""
-        counted_ns = self._counted_ns()
-        if kept.boot and kept.boot == self._boot and counted_ns >= kept.counted_ns:
-            self._followed_ns = kept.wall_ns - kept.counted_ns
-        else:
-            self._followed_ns = max(self._wall_ns(), kept.wall_ns) - counted_ns
-        self._believed_ns = self._followed_ns + kept.believed_ns - kept.wall_ns
-        self._since_ns = counted_ns
+        before, self._since = _duration(kept.counted_ns), self.uptime()
+        then = _EPOCH + _duration(kept.wall_ns)
+        is_same_boot = kept.boot and kept.boot == self.boot and self._since >= before
+        self._followed = then - before if is_same_boot else max(self.wall(), then) - self._since
+        self._believed = self._followed + _duration(kept.believed_ns - kept.wall_ns)
 
 
 class SetClock(Clock):
     """A clock that stands still until it is moved or set: its double, with the same rules."""
 
-    def __init__(self, at: datetime, machine: dict[str, int] | None = None) -> None:
-        machine = self._machine = machine or {"wall_ns": _ns(at - _EPOCH), "counted_ns": _ns(MAX_STEP)}
-        super().__init__(wall_ns=lambda: machine["wall_ns"], counted_ns=lambda: machine["counted_ns"], boot="set")
+    def __init__(self, at: datetime) -> None:
+        self._wall, self._counted = at, MAX_STEP
+        super().__init__()
 
-    def another(self) -> "SetClock":
-        """The clock of another process on the same machine."""
-        return SetClock(self.now(), self._machine)
+    def wall(self) -> datetime:
+        """What it was set to."""
+        return self._wall
+
+    def uptime(self) -> timedelta:
+        """What was let pass."""
+        return self._counted
 
     def move(self, seconds: float) -> None:
         """Lets this many seconds pass."""
-        self._machine["counted_ns"] += round(seconds * 1e9)
+        self._counted += timedelta(seconds=seconds)
         self.step(seconds)
 
     def step(self, seconds: float) -> None:
         """Sets the clock ahead by this many seconds (back if negative) without any time passing."""
-        self._machine["wall_ns"] += round(seconds * 1e9)
+        self._wall += timedelta(seconds=seconds)
 
 
 async def is_set_within(event: asyncio.Event, seconds: float | None) -> bool:
@@ -134,11 +129,6 @@ async def is_set_within(event: asyncio.Event, seconds: float | None) -> bool:
         async with asyncio.timeout(seconds):
             await event.wait()
     return event.is_set()
-
-
-def _machine_counted_ns() -> int:
-    # macOS's monotonic clock includes sleep; Linux has a separate one for that.
-    return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def _ns(duration: timedelta) -> int:

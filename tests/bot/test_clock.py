@@ -1,6 +1,6 @@
 """The clock: a step of the machine's counts once it is followed, and one of more than a day is doubted for a while."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -28,11 +28,20 @@ class Machine:
         self.counted_seconds, self.boot = 10.0, self.boot and f"{self.boot}, again"
 
     def clock(self) -> Clock:
-        return Clock(
-            wall_ns=lambda: round(self.wall_seconds * 1e9),
-            counted_ns=lambda: round(self.counted_seconds * 1e9),
-            boot=self.boot,
-        )
+        return _ProcessClock(self)
+
+
+class _ProcessClock(Clock):
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        super().__init__()
+        self.boot = machine.boot
+
+    def wall(self) -> datetime:
+        return datetime.fromtimestamp(self.machine.wall_seconds, UTC)
+
+    def uptime(self) -> timedelta:
+        return timedelta(seconds=self.machine.counted_seconds)
 
 
 @pytest.mark.parametrize("seconds", [-400 * DAY, -20 * MINUTE, 20 * MINUTE, 400 * DAY])

@@ -4,25 +4,22 @@ The clock on the wall is ahead, and the machine has counted these seconds, too: 
 """
 
 import sys
-import time
-from typing import Any
+from datetime import datetime, timedelta
 
-from bot import clock
 from bot.cli.main import main
 from bot.clock import Clock
 
-_ahead_ns = int(sys.argv[1]) * 1_000_000_000
-_begin, _counted_ns = Clock.__init__, clock._machine_counted_ns
+_AHEAD = timedelta(seconds=int(sys.argv[1]))
+_wall, _uptime = Clock.wall, Clock.uptime
 
 
-def _later(self: Clock, *, wall_ns: Any = time.time_ns, counted_ns: Any = None, boot: str | None = None) -> None:
-    _begin(
-        self,
-        wall_ns=lambda: wall_ns() + _ahead_ns,
-        counted_ns=lambda: (counted_ns or _counted_ns)() + _ahead_ns,
-        boot=boot,
-    )
+def wall(self: Clock) -> datetime:
+    return _wall(self) + _AHEAD
 
 
-Clock.__init__ = _later
+def uptime(self: Clock) -> timedelta:
+    return _uptime(self) + _AHEAD
+
+
+Clock.wall, Clock.uptime = wall, uptime
 main(sys.argv[2:])

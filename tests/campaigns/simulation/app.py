@@ -14,14 +14,14 @@ from tests.campaigns.simulation.disk import REALM
 from tests.campaigns.simulation.model import Model
 from tests.campaigns.simulation.network import SEND_SECONDS, Line, Network
 from tests.campaigns.simulation.scenario import Scenario
-from tests.campaigns.simulation.timeline import machine_clock
+from tests.campaigns.simulation.timeline import MachineClock
 from tests.campaigns.simulation.tools import SPECS, RecordedTool
 
 GRACE_SECONDS = 90
 
 
 async def assembled(store: Store, network: Network, life: Life) -> Service:
-    clock = await resumed_clock(store, machine_clock())
+    clock = await resumed_clock(store, MachineClock())
     line = Line(network, life)
     shared = Services(settings(network.scenario), line, store, REALM, clock=clock, sandbox=Sandbox())
     provider = Fallback({"model": Model(network, life)}, monotonic=asyncio.get_running_loop().time)

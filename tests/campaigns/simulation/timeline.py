@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from bot.clock import Clock
@@ -68,25 +68,26 @@ def time_standing_still() -> Generator[None]:
         selector.is_patient = False
 
 
-def counted_ns() -> int:
-    return round((_UP_SECONDS + _running().time()) * 1e9)
+class MachineClock(Clock):
+    """The clock of that machine, which the operator may have set."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.boot = "story"
 
-def wall_ns() -> int:
-    """What the clock of that machine shows, since 1970: somebody may have set it."""
-    return round((EPOCH.timestamp() + _running().time() + _running().set_by_seconds) * 1e9)
+    def wall(self) -> datetime:
+        return EPOCH + timedelta(seconds=_running().time() + _running().set_by_seconds)
+
+    def uptime(self) -> timedelta:
+        return timedelta(seconds=_UP_SECONDS + _running().time())
 
 
 def set_clock(seconds: float) -> None:
     _running().set_by_seconds += seconds
 
 
-def machine_clock() -> Clock:
-    return Clock(wall_ns=wall_ns, counted_ns=counted_ns, boot="story")
-
-
 def millis_now() -> int:
-    return wall_ns() // 1_000_000
+    return round((EPOCH.timestamp() + _running().time() + _running().set_by_seconds) * 1000)
 
 
 def _running() -> VirtualLoop:
