@@ -2,11 +2,12 @@
 
 import ast
 import inspect
+import re
 import sys
 from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
-from typing import cast
+from typing import Any, cast
 
 from pydantic import BaseModel
 
@@ -20,23 +21,26 @@ def table(model: type[Settings] = USUAL) -> str:
     lines: list[str] = []
     for name, field in model.model_fields.items():
         group = cast("type[BaseModel]", field.annotation)
-        found = list(variables_of(group, (name,)))
-        switches = [one for one in found if name == "tools" and one.path[2:] == ("enabled",)]
+        found = list(variables_of(group, name))
+        switches = [one for one in found if re.fullmatch("TOOLS__.+__ENABLED", one.name)]
         purpose = " ".join((group.__doc__ or "").split())
         if switches:
-            off = ", ".join(one.path[1].upper() for one in switches)
+            off = ", ".join(one.name.split("__")[1] for one in switches)
             purpose += f" `TOOLS__<NAME>__ENABLED=false` turns those off: {off}."
-        if rows := [_row(one) for one in found if one not in switches]:
+        if rows := [_row(one, model) for one in found if one not in switches]:
             lines += [f"### {name.upper()}", "", purpose, "", "| variable | default | meaning |", "|---|---|---|"]
             lines += [*rows, "", ""]
     return "\n".join(lines[:-1])
 
 
-def _row(one: Variable) -> str:
+def _row(one: Variable, group: Any) -> str:
     names = ", ".join(f"`{name}`" + (" (`_FILE`)" if one.is_secret else "") for name in one.own_names)
-    docs = (_docstrings(kind.__module__).get((kind.__name__, one.path[-1])) for kind in one.group.__mro__)
+    *groups, last = one.name.lower().split("__")
+    for name in groups:
+        group = group.model_fields[name].annotation
+    docs = (_docstrings(kind.__module__).get((kind.__name__, last)) for kind in group.__mro__)
     meaning = " ".join(next(filter(None, docs), "").split()).replace("|", "\\|")
-    default = one.field.get_default(call_default_factory=True)
+    default = group.model_fields[last].get_default(call_default_factory=True)
     written = "" if default is None or default == () else str(default)
     written = written.lower() if isinstance(default, bool) else written
     return f"| {names} | {written and f'`{written}`'} | {meaning} |"

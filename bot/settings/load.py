@@ -13,7 +13,6 @@ because it determines where that is.
 import io
 import os
 import re
-from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -22,7 +21,6 @@ from typing import Any, get_args
 
 from dotenv.parser import parse_stream
 from pydantic import BaseModel, SecretStr, ValidationError
-from pydantic.fields import FieldInfo
 
 from bot.errors import ConfigError
 from bot.i18n.language import LANGUAGES
@@ -77,46 +75,34 @@ _PLAIN = re.compile(r"[\w@%+:,./*~=-]+", re.ASCII)
 """Values that need no quotes."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Variable:
     """One leaf of the settings."""
 
-    path: tuple[str, ...]
-    """The names of the groups and of the field, such as `("llm", "openai", "model")`."""
-    field: FieldInfo
-    group: type[BaseModel]
-    """The model that the field belongs to."""
+    name: str
+    """Its own name in the environment, such as `LLM__OPENAI__MODEL`: its groups and its field."""
+    is_secret: bool
+    """Whether its value is a secret: never shown, and allowed to be kept in a file."""
 
     @property
     def own_names(self) -> tuple[str, ...]:
-        """Its name in the environment, and the well-known one that is read if its own is not set."""
-        name = SEPARATOR.join(self.path).upper()
-        return (name, ALSO[name]) if name in ALSO else (name,)
-
-    @property
-    def name(self) -> str:
-        """Its own name in the environment."""
-        return self.own_names[0]
+        """Its own name, and the well-known one that is read if its own is not set."""
+        return (self.name, ALSO[self.name]) if self.name in ALSO else (self.name,)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every name under which it is read, its own first."""
         return tuple(name + end for name in self.own_names for end in (("", _FILE) if self.is_secret else ("",)))
 
-    @property
-    def is_secret(self) -> bool:
-        """Whether its value is a secret: never shown, and allowed to be kept in a file."""
-        return _is_secret(self.field.annotation)
 
-
-def variables_of(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[Variable]:
-    """Yields the leaves of a settings model that can be set, in its own order."""
+def variables_of(model: type[BaseModel], *groups: str) -> Iterator[Variable]:
+    """Yields the leaves of a settings model that can be set, in its own order; it is the innermost of these groups."""
     for name, field in model.model_fields.items():
-        inner, below = field.annotation, (*path, name)
+        inner = field.annotation
         if isinstance(inner, type) and issubclass(inner, BaseModel):
-            yield from variables_of(inner, below)
+            yield from variables_of(inner, *groups, name)
         elif FIXED not in field.metadata:
-            yield Variable(path=below, field=field, group=model)
+            yield Variable(SEPARATOR.join((*groups, name)).upper(), is_secret=_is_secret(inner))
 
 
 def _is_secret(annotation: Any) -> bool:
@@ -130,28 +116,6 @@ NAMES: Mapping[str, Variable] = {name: variable for variable in KNOWN for name i
 """Every setting by each of its names."""
 _GROUPS = {*map(str.upper, Settings.model_fields), "ANSWERS", "ATTESTATION", "MEDIA"}
 """How our names begin; of the last three groups no setting is left."""
-
-
-def _refusal(name: str, *, is_in_file: bool) -> str:
-    """Why an unknown name is refused, because it can only be meant for Aldis; empty if another program may mean it.
-
-    Refused is in a file every name but those of the container, in the environment what is near to one of ours or begins
-    like a group of ours.
-    """
-    begin = next((begin for begin in _ELSEWHERE if name.startswith(begin)), "")
-    wanted = _ELSEWHERE.get(begin, "") + name.removeprefix(begin)
-    flat = {one.replace("_", ""): one for one in sorted(NAMES)}
-    found = get_close_matches(wanted.replace("_", ""), flat, n=1, cutoff=_LIKENESS)
-    is_ours = SEPARATOR in name and name.partition(SEPARATOR)[0] in _GROUPS
-    is_near = bool(found) and "_" in name and not _COMMON.fullmatch(name)
-    if is_in_file:
-        is_another_s = _OTHERS.fullmatch(name) is not None
-    else:
-        is_another_s = not (is_ours or is_near or name.startswith("DEEP_ANALYSIS_"))
-    if is_another_s:
-        return ""
-    hint = f"; did you mean {flat[found[0]]}?" if found else ", or no longer" if is_ours else ""
-    return f"there is no such setting{hint}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -191,14 +155,14 @@ class SettingsFile:
         """`path` None means the one that Aldis itself would read with this environment and `.env`."""
         self._environ = environ
         self._env_file = env_file
-        store = ChainMap(*map(dict, self._above())).get("STORE__PATH")
-        self.path = path or (Path(store.value) if store else StoreSettings().path).parent / SETTINGS_FILE_NAME
+        store = next((one.value for one in self._above() if one.name == "STORE__PATH"), StoreSettings().path)
+        self.path = path or Path(store).parent / SETTINGS_FILE_NAME
 
-    def _above(self) -> tuple[Mapping[str, GivenValue], Mapping[str, GivenValue]]:
-        """What is set in the environment and in `.env`, each by upper-case name."""
-        environ = _place(os.environ if self._environ is None else self._environ, _ENVIRONMENT)
-        file = self._env_file
-        return environ, _place(entries(_text(file), file.name, is_shared=True), file.name) if file else {}
+    def _above(self) -> Iterator[GivenValue]:
+        """What is set in the environment, then what is set in `.env`."""
+        yield from _filled(os.environ if self._environ is None else self._environ, _ENVIRONMENT)
+        if file := self._env_file:
+            yield from _filled(entries(_text(file), file.name, is_shared=True), file.name)
 
     def read(self) -> Mapping[str, str]:
         """Returns the file's settings by upper-case name, secrets included; empty if there is no file."""
@@ -208,42 +172,60 @@ class SettingsFile:
         """Returns the settings with this content of the file, and what is set anywhere by its own name, in the order of
         the settings; a ConfigError has a line for each unknown name and bad value, and shows no value.
         """
-        environment, dotenv, in_file = places = (*self._above(), _place(content, self.path.name))
-        wrong = [
-            given.wrong(words)
-            for place in places
-            for name, given in place.items()
-            if name not in NAMES and (words := _refusal(name, is_in_file=given.where != _ENVIRONMENT))
-        ]
-        if "STORE__PATH" in in_file:
-            wrong.append(f"STORE__PATH: cannot be set in {self.path.name}, which lies beside the store; set it in .env")
-        machine = _of_machine({**in_file, **dotenv, **environment}, wrong, own_clock=self._environ is None)
+        given = [*self._above(), *_filled(content, self.path.name)]
+        wrong = [one.wrong(words) for one in given if (words := self._refusal(one))]
+        chosen = _of_machine({one.name: one for one in reversed(given)}, wrong, own_clock=self._environ is None)
+        for one in sorted((one for one in given if one.name in NAMES), key=self._rank):
+            chosen[NAMES[one.name].name] = one
         values: dict[str, GivenValue] = {}
         for variable in KNOWN:
-            found = (
-                place[each]
-                # What is set for Aldis in `.env` is not beaten by what the environment has for other programs.
-                for rank in ((environment, dotenv), (in_file,), (machine,))
-                for name in variable.own_names
-                for place in rank
-                for each in (name, name + _FILE)
-                if each in place
-            )
-            if given := next(found, None):
+            if one := chosen.get(variable.name):
                 try:
-                    values[variable.name] = replace(given, value=_value_of(given, variable))
+                    values[variable.name] = replace(one, value=_value_of(one))
                 except ValueError as error:
-                    wrong.append(given.wrong(str(error)))
+                    wrong.append(one.wrong(str(error)))
         settings = None
         try:
-            chosen: dict[str, Any] = {"variables": {name: given.value for name, given in values.items()}}
-            settings = USUAL(**chosen)
+            arguments: dict[str, Any] = {"variables": {name: one.value for name, one in values.items()}}
+            settings = USUAL(**arguments)
             wrong += _keyless(settings.llm)
         except ValidationError as error:
             wrong += _complaints(error, values)
         if wrong or settings is None:
             raise ConfigError("\n".join(dict.fromkeys(wrong))) from None  # a cause would hold what was entered
         return settings, values
+
+    def _rank(self, given: GivenValue) -> tuple[bool, ...]:
+        """A variable has the value of the highest rank."""
+        # What is set for Aldis in `.env` is not beaten by what the environment has for other programs.
+        is_own, is_here = SEPARATOR in given.name, given.where == _ENVIRONMENT
+        return given.where != self.path.name, is_own, is_here, not given.name.endswith(_FILE)
+
+    def _refusal(self, given: GivenValue) -> str:
+        """Why a name is refused; empty if it is a setting's, or another program may mean it.
+
+        Refused is in a file every name but those of the container, in the environment what is near to one of ours or
+        begins like a group of ours.
+        """
+        name = given.name
+        if name in NAMES:
+            is_in_itself = name == "STORE__PATH" and given.where == self.path.name
+            words = f"cannot be set in {given.where}, which lies beside the store; set it in .env"
+            return words if is_in_itself else ""
+        begin = next((begin for begin in _ELSEWHERE if name.startswith(begin)), "")
+        wanted = _ELSEWHERE.get(begin, "") + name.removeprefix(begin)
+        flat = {one.replace("_", ""): one for one in sorted(NAMES)}
+        found = get_close_matches(wanted.replace("_", ""), flat, n=1, cutoff=_LIKENESS)
+        is_ours = SEPARATOR in name and name.partition(SEPARATOR)[0] in _GROUPS
+        is_near = bool(found) and "_" in name and not _COMMON.fullmatch(name)
+        if given.where != _ENVIRONMENT:
+            is_another_s = _OTHERS.fullmatch(name) is not None
+        else:
+            is_another_s = not (is_ours or is_near or name.startswith("DEEP_ANALYSIS_"))
+        if is_another_s:
+            return ""
+        hint = f"; did you mean {flat[found[0]]}?" if found else ", or no longer" if is_ours else ""
+        return f"there is no such setting{hint}"
 
     def write(self, changes: Mapping[str, str | None]) -> None:
         """Changes these settings, whatever name they had before, and leaves all others; None or nothing removes one.
@@ -272,11 +254,7 @@ class SettingsFile:
 
     def winner(self, name: str) -> str:
         """Returns what overrides this file for a setting: the environment or `.env`; empty if nothing does."""
-        variable = NAMES[name]
-        given = self.load(self.read())[1].get(variable.name)
-        # The machine's own zone and language (`TZ`, `LANG`) give way to the file.
-        is_over = given is not None and given.name in variable.names and given.where != self.path.name
-        return given.where if given and is_over else ""
+        return next((one.where for one in self._above() if one.name in NAMES[name].names), "")
 
     def _changed(self, changes: Mapping[str, str | None]) -> dict[str, str]:
         """What the file holds with these changes, and without every other name under which the same was set."""
@@ -321,16 +299,17 @@ def _why(error: OSError | ValueError) -> str:
     return error.strerror or "" if isinstance(error, OSError) else "it is not UTF-8 text"
 
 
-def _place(content: Mapping[str, str], where: str) -> dict[str, GivenValue]:
+def _filled(content: Mapping[str, str], where: str) -> Iterator[GivenValue]:
     """What is set there; what is empty counts as unset."""
-    filled = {name.upper(): value.strip() for name, value in content.items() if value.strip()}
-    return {name: GivenValue(name=name, value=value, where=where) for name, value in filled.items()}
+    for name, value in content.items():
+        if value.strip():
+            yield GivenValue(name=name.upper(), value=value.strip(), where=where)
 
 
-def _value_of(given: GivenValue, variable: Variable) -> str:
+def _value_of(given: GivenValue) -> str:
     """The value, from its file if it names one; raises ValueError if it is surely not what was meant."""
     value = given.value
-    if variable.is_secret and given.name not in variable.own_names:
+    if given.name.endswith(_FILE):
         try:
             value = Path(value).read_text(encoding="utf-8").strip()
         except (OSError, ValueError) as error:
@@ -344,7 +323,7 @@ def _value_of(given: GivenValue, variable: Variable) -> str:
     return value
 
 
-def _of_machine(given: Mapping[str, GivenValue], wrong: list[str], *, own_clock: bool) -> Mapping[str, GivenValue]:
+def _of_machine(given: Mapping[str, GivenValue], wrong: list[str], *, own_clock: bool) -> dict[str, GivenValue]:
     """The machine's own time zone and language, by `TZ` or its clock's file and `LANG`; UTC tells nothing of people."""
     found: dict[str, GivenValue] = {}
     clock = GivenValue(name="TZ", value=str(_LOCALTIME.resolve()), where=str(_LOCALTIME)) if own_clock else None
@@ -375,8 +354,8 @@ def _complaints(error: ValidationError, values: Mapping[str, GivenValue]) -> lis
     """What pydantic found, a line for each variable."""
     lines: dict[str, str] = {}
     for one in error.errors(include_url=False, include_input=False):
-        variable = next((each for each in KNOWN if each.path == tuple(one["loc"])[: len(each.path)]), None)
-        name = variable.name if variable else SEPARATOR.join(map(str, one["loc"])).upper()
+        place = SEPARATOR.join(map(str, one["loc"])).upper()
+        name = next((each.name for each in KNOWN if f"{place}__".startswith(f"{each.name}__")), place)
         words = str(one.get("ctx", {}).get("error") or one["msg"].removeprefix("Input ").partition(", unable to")[0])
         lines.setdefault(name, values[name].wrong(words) if name in values else f"{name}: {words}")
     return [*lines.values()]
