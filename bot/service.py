@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from bot.features.feeds import FeedPoller
-from bot.features.reminders.service import ReminderScheduler
+from bot.features.reminders.service import Reminders
 from bot.features.summaries import Summaries
 from bot.loops.doorkeeper import Doorkeeper
 from bot.loops.intake import Intake
@@ -42,7 +42,7 @@ class Service:
     sender: Sender
     doorkeeper: Doorkeeper
     maintenance: Maintenance
-    reminder_scheduler: ReminderScheduler
+    reminders: Reminders
     summaries: Summaries
     feed_poller: FeedPoller | None
     watchdog: Watchdog
@@ -80,7 +80,7 @@ class Service:
         async with asyncio.TaskGroup() as group:
             working = group.create_task(self.worker.run(), name="worker")
             sending = group.create_task(self.sender.run(), name="sender")
-            asks = (self.reminder_scheduler, self.summaries, *([self.feed_poller] if self.feed_poller else ()))
+            asks = (self.reminders, self.summaries, *([self.feed_poller] if self.feed_poller else ()))
             asking = [group.create_task(loop.run(), name=type(loop).__name__) for loop in asks]
             tidying = [group.create_task(loop.run()) for loop in (self.maintenance, self.doorkeeper)]
             reading = group.create_task(read(), name="intake")

@@ -1,4 +1,4 @@
-"""Pure: who may write to Aldis. Deny by default; decided from the envelope alone, before anything is stored or fetched.
+"""Who may write to Aldis. Deny by default; decided from the envelope alone, before anything is stored or fetched.
 
                           direct chat   listed group   any group (groups: *)
     listed person         yes           yes            yes
@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from bot.access.chat_settings import Askers
-from bot.events import ChatId, Envelope, PersonId
+from bot.events import ChatId, Envelope, Kind, PersonId, SentId
 from bot.signal.protocol import Group
+from store import Repositories
 
 EVERYBODY = "*"
 
@@ -65,6 +66,22 @@ def may_write(envelope: Envelope, allowed: AccessList, *, is_approved: bool = Fa
     is_member = allowed.group_members_may_write and envelope.author in allowed.members
     is_welcome = is_approved or is_member or _is_listed(envelope, allowed)
     return is_welcome and envelope.chat == ChatId.direct(envelope.chat.id)
+
+
+def is_welcome(repos: Repositories, person: PersonId, chat: ChatId, allowed: AccessList, *, account: str) -> bool:
+    """Whether a message from this person there would be admitted now, within a transaction."""
+    envelope = Envelope(
+        account=account,
+        author=person,
+        number=repos.people.number_of(person, allowed.numbers),
+        device=0,
+        sent_at=SentId(0),
+        kind=Kind.MESSAGE,
+        chat=chat,
+        raw="",
+        from_self=allowed.note_to_self,
+    )
+    return may_write(envelope, allowed, is_approved=repos.people.is_allowed(person, account=account))
 
 
 def is_direct(envelope: Envelope) -> bool:

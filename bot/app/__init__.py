@@ -54,7 +54,7 @@ from bot.features.export import ExportCommands
 from bot.features.feeds import FeedCommands, FeedPoller, FeedReader, FeedService
 from bot.features.memory import MemoryCommands
 from bot.features.reminders.commands import ReminderCommands
-from bot.features.reminders.service import Reminders, ReminderScheduler, close_copy
+from bot.features.reminders.service import Reminders, close_copy
 from bot.features.safety_numbers import SafetyNumbers, TrustCommands
 from bot.features.summaries import Summaries
 from bot.features.usage import UsageCommands
@@ -217,7 +217,6 @@ class Services:
         deletes, asks = signal.delete_answers, settings.limits.messages_per_minute
         self.revisions = Revisions(store, clock, turns, deletes_answers=deletes, asks_per_minute=asks)
         self.approvals = Approvals(store, clock, turns)
-        self.reminders = Reminders(store, clock, turns, locale=settings.locale)
         self.command_context = CommandContext(store, turns, clock)
         self.group_context = GroupContext(clock, limit=settings.groups.context_messages)
 
@@ -235,6 +234,7 @@ class Services:
         identities = SafetyNumbers(*outside, may_write=audience.may_write, admins=self.admins, accepts=accepts)
         self.identities, self.captchas = identities, Captchas(*outside)
         door = Doorkeeper(*outside, self.allowed, signal.name, self.pairing, pairs)
+        self.reminders = Reminders(*outside, turns=turns, locale=settings.locale, allowed=lambda: door.access)
         quota = Quota(settings.limits if is_signal else _UNLIMITED)
         self.intake = Intake(*outside, door=door, quota=quota, on_untrusted=identities.notice)
         self.admin_commands = AdminCommands(
@@ -293,9 +293,7 @@ def service(
         sender=Sender(*shared.outside, grace_seconds=grace, language=language, on_untrusted=identities.notice),
         doorkeeper=intake.door,
         maintenance=Maintenance(store, clock, shared.revisions, retention=retention, nightly=nightly),
-        reminder_scheduler=ReminderScheduler(
-            shared.reminders, counts, allowed=lambda: intake.door.access, account=transport.account
-        ),
+        reminders=shared.reminders,
         summaries=summaries,
         feed_poller=FeedPoller(store, clock, counts, reader, news=news) if reader and news.enabled else None,
         watchdog=shared.watchdog,

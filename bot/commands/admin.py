@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bot.access.access import EVERYBODY, AccessList
+from bot.access.access import EVERYBODY, AccessList, is_welcome
 from bot.access.pairing import Pairing, Stranger, clean_name, fold_name
 from bot.access.routing import Command, Verdict
 from bot.chat import outgoing
@@ -87,15 +87,9 @@ class Audience:
 
     def may_write(self, repos: Repositories, contact: Contact) -> bool:
         """Whether this person can write directly, at the moment."""
-        allowed = self._allowed()
-        if allowed.note_to_self:
-            return False  # these are people that the account's owner knows
-        if EVERYBODY in allowed.persons or contact.person in allowed.persons | allowed.admins | allowed.members:
-            return True
-        # A number on the list stands for the account that first used it.
-        if repos.people.number_of(contact.person, allowed.numbers & {contact.number or ""}) is not None:
-            return True
-        return repos.people.is_allowed(contact.person, account=self.transport.account)
+        allowed, person, account = self._allowed(), contact.person, self.transport.account
+        # A person's own account lists people whom that person knows.
+        return not allowed.note_to_self and is_welcome(repos, person, ChatId.direct(person), allowed, account=account)
 
     def label(self, repos: Repositories, person: str) -> str:
         """Returns the label of a person, by which the store knows them."""

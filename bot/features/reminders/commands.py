@@ -147,19 +147,14 @@ class ReminderCommands(CommandGroup):
     def _cancel(self, repos: Repositories, call: Call, match: re.Match[str]) -> str:
         """Cancels one or all; without a number asks which."""
         person, conversation = call.message.author, call.conversation
-        if match["number"]:
-            cancelled = self.reminders.cancel(repos, person, conversation, int(match["number"]))
-            if cancelled is None:
-                return say(NO_SUCH_REMINDER, number=match["number"])
-            return say(common_phrases.REMINDER_CANCELLED, text=as_sentence(_words(cancelled)))
-        planned = self.reminders.all(repos, person, conversation)
-        if not planned:
-            return say(common_phrases.NO_REMINDERS)
-        if not match["all"]:
+        if number := match["number"]:
+            for one in self.reminders.cancel(repos, person, conversation, int(number)):
+                return say(common_phrases.REMINDER_CANCELLED, text=as_sentence(_words(one)))
+            return say(NO_SUCH_REMINDER, number=number)
+        if not match["all"] and self.reminders.all(repos, person, conversation):
             return f"{self._list(repos, call)}\n\n{say(WHICH_REMINDER)}"
-        for one in planned:
-            self.reminders.cancel(repos, person, conversation, one.number)
-        return say(ALL_CANCELLED, count=len(planned))
+        cancelled = self.reminders.cancel(repos, person, conversation)
+        return say(ALL_CANCELLED, count=len(cancelled)) if cancelled else say(common_phrases.NO_REMINDERS)
 
     def _reply(self, planned: PlannedReminder, now: datetime) -> str:
         """The reply to a new reminder, with the time as it was understood; `now` is by the person's clock."""
@@ -170,7 +165,7 @@ class ReminderCommands(CommandGroup):
             what = QUESTION_SET if is_once else QUESTION_SET_AGAIN
         when = _when(planned, tells_how_soon=is_once)
         lines = [say(what, when=when, repeats=_repeats(planned), text=as_sentence(_words(planned)))]
-        lines.append(say(CANCEL_BY_REACTION if self.has_reactions else CANCEL_BY_COMMAND, number=planned.number))
+        lines.append(say(CANCEL_BY_REACTION if self.has_reactions else CANCEL_BY_COMMAND, number=planned.row.number))
         lines += [say(REMINDER_LOSES_WORDS)] if planned.loses_words else []
         lines += [] if planned.zone_is_known else [say(ASKS_ZONE, time=f"{now:%H:%M}")]
         return "\n\n".join(lines)
@@ -200,7 +195,7 @@ class ReminderCommands(CommandGroup):
 def _line(planned: PlannedReminder) -> str:
     line = say(
         REMINDER_LINE if planned.repeat is None else REMINDER_LINE_AGAIN,
-        number=planned.number,
+        number=planned.row.number,
         when=_when(planned),
         repeats=_repeats(planned),
         text=_words(planned),
@@ -210,7 +205,7 @@ def _line(planned: PlannedReminder) -> str:
 
 def _when(planned: PlannedReminder, *, tells_how_soon: bool = False) -> str:
     """The next time of a reminder by its person's clock: `tomorrow at 09:00`."""
-    at = planned.due_at.astimezone(ZoneInfo(planned.timezone)).replace(tzinfo=None)
+    at = planned.row.due_at.astimezone(ZoneInfo(planned.timezone)).replace(tzinfo=None)
     return spoken_time(at, at - timedelta(seconds=planned.in_seconds), tells_how_soon=tells_how_soon)
 
 

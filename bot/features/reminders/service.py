@@ -24,7 +24,7 @@ from pydantic import TypeAdapter
 
 from bot import labels
 from bot.access import chat_settings
-from bot.access.access import AccessList, may_write
+from bot.access.access import AccessList, is_welcome
 from bot.access.routing import Wished
 from bot.chat.prompt import PLANNED, PLANNED_LATE
 from bot.chat.turns import Turns
@@ -39,6 +39,7 @@ from bot.labels import UNKNOWN
 from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.settings.groups import LocaleSettings
+from bot.signal.protocol import Transport
 from bot.trust.links import inert
 from bot.trust.rules import may_carry_out
 from store import Arrival, ConversationId, Reminder, Repositories, Store, TurnId
@@ -100,21 +101,21 @@ _words: TypeAdapter[Words] = TypeAdapter(Words)
 class PlannedReminder:
     """A planned reminder, as its person and models see it."""
 
-    number: int
-    """The number by which its person knows it in this conversation while it is planned."""
+    row: Reminder
     words: Words | None
     """None if they have disappeared with the message they came from."""
-    due_at: datetime
-    """The next time, aware and in UTC."""
+    repeat: Repeat | None
     in_seconds: int
-    """The time from now until then; negative if it is over."""
+    """The time from now until it is due; negative if it is over."""
     timezone: str
     """The IANA zone of the person."""
-    repeat: Repeat | None
-    loses_words: bool
-    """Whether its words disappear before it is due, with the message they came from."""
     zone_is_known: bool = True
     """Whether the time zone is known; if not, the person is to be asked now."""
+
+    @property
+    def loses_words(self) -> bool:
+        """Whether its words disappear before it is due, with the message they came from."""
+        return self.row.expires_at is not None and self.row.expires_at <= self.row.due_at
 
     @property
     def origin(self) -> str:
@@ -124,15 +125,18 @@ class PlannedReminder:
 
 @dataclass
 class Reminders:
-    """The reminders of all people. Methods that take `repos` run within a transaction.
+    """The reminders of all people, and their loop. Methods that take `repos` run within a transaction."""
 
-    `locale` has the time zone of a person who has named none.
-    """
-
+    transport: Transport
     store: Store
     clock: Clock
+    counts: Counts
+    _: KW_ONLY
     turns: Turns
     locale: LocaleSettings
+    """With the time zone of a person who has named none."""
+    allowed: Callable[[], AccessList]
+    """Returns who can currently write."""
 
     def zone(self, repos: Repositories, person: PersonId) -> str:
         """Returns the person's time zone as far as known."""
@@ -203,24 +207,21 @@ class Reminders:
         return tuple(self._shown(repos, person, reminder) for reminder in found)
 
     def cancel(
-        self, repos: Repositories, person: PersonId, conversation: ConversationId, number: int
-    ) -> PlannedReminder | None:
-        """Cancels a reminder of the person; returns what it was, None if there is none."""
-        for reminder in repos.reminders.of_person(person, conversation):
-            if reminder.number == number:
-                repos.reminders.settle(reminder.id, now=self.clock.now())
-                return self._shown(repos, person, reminder)
-        return None
+        self, repos: Repositories, person: PersonId, conversation: ConversationId, number: int | None = None
+    ) -> tuple[PlannedReminder, ...]:
+        """Cancels the person's reminder of this number here (None: all of theirs); returns what there was."""
+        meant = [one for one in repos.reminders.of_person(person, conversation) if number in {None, one.number}]
+        for one in meant:
+            repos.reminders.settle(one.id, now=self.clock.now())
+        return tuple(self._shown(repos, person, one) for one in meant)
 
     def _shown(self, repos: Repositories, person: PersonId, reminder: Reminder) -> PlannedReminder:
         return PlannedReminder(
-            number=reminder.number,
+            row=reminder,
             words=None if reminder.words is None else _words.validate_json(reminder.words),
-            due_at=reminder.due_at,
+            repeat=_places.validate_json(reminder.plan).plan.repeat if reminder.plan else None,
             in_seconds=round((reminder.due_at - self.clock.now()).total_seconds()),
             timezone=self.zone(repos, person),
-            repeat=_places.validate_json(reminder.plan).plan.repeat if reminder.plan else None,
-            loses_words=reminder.expires_at is not None and reminder.expires_at <= reminder.due_at,
         )
 
     def react(
@@ -261,20 +262,11 @@ class Reminders:
             repos, reminder.conversation, message, text, expires_at=reminder.expires_at, origin=reminder.origin
         )
 
-
-@dataclass
-class ReminderScheduler:
-    """The loop of reminders. `allowed` returns who can currently write to `account`, which is Aldis's own."""
-
-    reminders: Reminders
-    counts: Counts
-    _: KW_ONLY
-    allowed: Callable[[], AccessList]
-    account: str
+    # The loop
 
     async def run(self) -> None:
         """Fires what is due, again and again; ends only by cancellation."""
-        wakeup = self.reminders.store.wakeups["reminders"]
+        wakeup = self.store.wakeups["reminders"]
         while True:
             wakeup.clear()
             try:
@@ -291,21 +283,21 @@ class ReminderScheduler:
             StoreError: nothing fired; try again later.
         """
         allowed = self.allowed()
-        if self.reminders.clock.doubt() or (allowed.needs_members and not allowed.members):
+        if self.clock.doubt() or (allowed.needs_members and not allowed.members):
             return _PAUSE_SECONDS  # who can write in groups is still unknown
 
         def attend_some(repos: Repositories) -> int:
-            due = repos.reminders.due(self.reminders.clock.now(), limit=_AT_ONCE)
+            due = repos.reminders.due(self.clock.now(), limit=_AT_ONCE)
             for reminder in due:
                 self._attend(repos, reminder)
             return len(due)
 
-        while await self.reminders.store.transaction(attend_some) == _AT_ONCE:
+        while await self.store.transaction(attend_some) == _AT_ONCE:
             continue
-        next_at = await self.reminders.store.read(lambda repos: repos.reminders.next_due_at())
+        next_at = await self.store.read(lambda repos: repos.reminders.next_due_at())
         if next_at is None:
             return _MAX_NAP_SECONDS
-        seconds = (next_at - self.reminders.clock.now()).total_seconds()
+        seconds = (next_at - self.clock.now()).total_seconds()
         return min(max(seconds, _MIN_NAP_SECONDS), _MAX_NAP_SECONDS)
 
     def _attend(self, repos: Repositories, reminder: Reminder) -> None:
@@ -313,49 +305,31 @@ class ReminderScheduler:
         try:
             place = _places.validate_json(reminder.plan)
             words = None if reminder.words is None else _words.validate_json(reminder.words)
-            is_welcome = self._is_welcome(repos, place)
-            if is_welcome:
+            person, chat = place.person, place.chat
+            has_left = chat.is_group and repos.members.has_left(chat, ChatId.direct(person), since=place.planned_at)
+            comes = not has_left and is_welcome(repos, person, chat, self.allowed(), account=self.transport.account)
+            if comes:
                 self._fire(repos, reminder, place, words)
         except ValueError as error:
             _log.error("reminder %d cannot be read and was given up: %s", reminder.id, describe_error(error))
-            words, is_welcome = None, False
-        self.counts.add("reminders_came" if is_welcome else "reminders_dropped")
-        if is_welcome and words is not None:
-            _go_on(repos, reminder, self.reminders.clock.now())
+            words, comes = None, False
+        self.counts.add("reminders_came" if comes else "reminders_dropped")
+        if comes and words is not None:
+            _go_on(repos, reminder, self.clock.now())
         else:
-            repos.reminders.settle(reminder.id, now=self.reminders.clock.now())
-
-    def _is_welcome(self, repos: Repositories, place: Place) -> bool:
-        """Whether a message from its person there would be answered now, and they have not left the group."""
-        person = place.person
-        chat = place.chat
-        allowed = self.allowed()
-        envelope = Envelope(
-            account=self.account,
-            author=person,
-            number=repos.people.number_of(person, allowed.numbers),
-            device=0,
-            sent_at=SentId(0),
-            kind=Kind.REMINDER,
-            chat=chat,
-            raw="",
-            from_self=allowed.note_to_self,
-        )
-        if chat.is_group and repos.members.has_left(chat, ChatId.direct(person), since=place.planned_at):
-            return False
-        return may_write(envelope, allowed, is_approved=repos.people.is_allowed(person, account=self.account))
+            repos.reminders.settle(reminder.id, now=self.clock.now())
 
     def _fire(self, repos: Repositories, reminder: Reminder, place: Place, words: Words | None) -> None:
-        late = self.reminders.clock.now() - reminder.due_at
+        late = self.clock.now() - reminder.due_at
         if words is None:
-            self.reminders.tell(repos, reminder, place, REMINDER_WORDLESS)
+            self.tell(repos, reminder, place, REMINDER_WORDLESS)
         elif words.prompt is not None:
             repos.inbox.put(self._asking(reminder, place, words, is_late=late >= _LATE))
         else:
-            with use_language(self.reminders.turns.language(repos, reminder.conversation)):
+            with use_language(self.turns.language(repos, reminder.conversation)):
                 seconds = phrases.duration(late.total_seconds()) if late >= _LATE else ""
                 sentence = REMINDER_LATE if seconds else phrases.REMINDER
-                self.reminders.tell(repos, reminder, place, say(sentence, text=words.shown, late=seconds))
+                self.tell(repos, reminder, place, say(sentence, text=words.shown, late=seconds))
 
     def _asking(self, reminder: Reminder, place: Place, words: Words, *, is_late: bool) -> Arrival:
         """The prompt as a message of its person: each time of a reminder is one message, however often it is put."""
@@ -371,7 +345,7 @@ class ReminderScheduler:
             scheduled=words.scheduled,
         )
         envelope = Envelope(
-            account=self.account,
+            account=self.transport.account,
             author=place.person,
             number=None,
             device=reminder.id,
@@ -388,7 +362,7 @@ class ReminderScheduler:
             sent_at=envelope.sent_at,
             kind=envelope.kind,
             envelope=dump_value(envelope),
-            received_at=self.reminders.clock.now(),
+            received_at=self.clock.now(),
             expires_at=reminder.expires_at,
         )
 

@@ -147,7 +147,7 @@ class Remind:
             await self._within(context, lambda repos, _: self._reminders.first_plan(repos, wish, person))
         elif arguments.action == "cancel" and arguments.number is not None:
             planned = await self._within(context, lambda repos, here: self._reminders.all(repos, person, here))
-            numbers = [reminder.number for reminder in planned]
+            numbers = [reminder.row.number for reminder in planned]
             if arguments.number not in numbers:
                 raise NotFound(f"there is no reminder {arguments.number} here; there are {numbers}")
 
@@ -175,9 +175,9 @@ class Remind:
             cancelled = await self._within(
                 context, lambda repos, here: self._reminders.cancel(repos, person, here, number)
             )
-            if cancelled is None:
+            if not cancelled:
                 raise NotFound(f"there is no reminder {number} here; action list shows those that there are")
-            return Result(data={"cancelled": _data(cancelled)}, origins=(cancelled.origin,))
+            return Result(data={"cancelled": _data(cancelled[0])}, origins=(cancelled[0].origin,))
         if zone is None:
             raise BadArguments("timezone: which zone?")
         if not is_zone(zone):
@@ -242,8 +242,8 @@ def _wish(given: RemindArguments) -> Wish:
 def _data(planned: PlannedReminder) -> Mapping[str, Any]:
     repeat, words = planned.repeat, planned.words
     shown = {
-        "number": planned.number,
-        "when": describe_moment(planned.due_at, planned.timezone),
+        "number": planned.row.number,
+        "when": describe_moment(planned.row.due_at, planned.timezone),
         "in_seconds": planned.in_seconds,
         "text": words and words.text,
         "prompt": words and words.prompt,

@@ -24,7 +24,7 @@ from bot.clock import SetClock
 from bot.commands.base import CommandContext, CommandGroup
 from bot.events import Envelope, Event, Removal, Reply, SentId
 from bot.features.memory import Remember
-from bot.features.reminders.service import Reminders, ReminderScheduler
+from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers import SafetyNumbers
 from bot.features.summaries import Summaries
 from bot.loops.intake import Intake
@@ -102,7 +102,6 @@ class Harness:
     turns: Turns
     pairing: Pairing
     reminders: Reminders
-    reminder_scheduler: ReminderScheduler
     """Not run: a story lets it look when it is time."""
     summaries: Summaries
     sender: Sender
@@ -221,7 +220,7 @@ async def app_harness(
     try:
         yield Harness(
             *(store, clock, transport, fake_model, aldis.intake, aldis.worker, aldis.maintenance, shared.turns),
-            *(shared.pairing, shared.reminders, aldis.reminder_scheduler, aldis.summaries, aldis.sender),
+            *(shared.pairing, shared.reminders, aldis.summaries, aldis.sender),
             *(aldis.running.identities, aldis.checkups),
         )
     finally:

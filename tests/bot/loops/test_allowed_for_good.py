@@ -139,7 +139,7 @@ async def test_where_nobody_is_there_it_does_not_hold(store: Store, clock: SetCl
         before = len(aldis.transport.sent)
         aldis.model.script = [calls(("look", {"word": "page"})), calls(REMIND), says("Read.")]
         clock.move(61)
-        await aldis.reminder_scheduler.attend_all()
+        await aldis.reminders.attend_all()
         await aldis.quiet()
         texts = "\n".join(reply.content.text for reply in aldis.transport.sent[before:])
         assert "You weren't here to say yes" in texts

@@ -193,7 +193,7 @@ async def test_behind_what_somebody_else_may_have_written_the_question_is_shown_
             await ask(aldis, "/memory")
         elif between == "reminder":
             clock.move(120)
-            await aldis.reminder_scheduler.attend_all()
+            await aldis.reminders.attend_all()
             await aldis.answered(before + 1)
         else:
             more: dict[str, Any] = {"author": BOB} if between == "Bob" else {}

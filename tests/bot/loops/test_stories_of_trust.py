@@ -457,7 +457,7 @@ async def fired(there: Scene, *script: Any) -> str:
     there.port.model.script = [*script, says("Good morning.")]
     before = len(there.port.transport.sent)
     there.port.clock.move(3600)
-    await there.port.reminder_scheduler.attend_all()
+    await there.port.reminders.attend_all()
     await there.port.quiet()
     return "\n".join(reply.content.text for reply in there.port.transport.sent[before:])
 

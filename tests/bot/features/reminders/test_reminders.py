@@ -9,19 +9,17 @@ import pytest
 from pydantic import TypeAdapter
 
 from bot.access.access import AccessList
-from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.errors import Disconnected
 from bot.events import PersonId
 from bot.features.predictions import prediction_tools
 from bot.features.reminders import commands as phrases
 from bot.features.reminders import time_grammar
-from bot.features.reminders.service import MAX_REMINDERS, REMINDER_WORDLESS, Place, Reminders
+from bot.features.reminders.service import MAX_REMINDERS, REMINDER_WORDLESS, Place
 from bot.features.reminders.tool import Remind, RemindArguments
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import LANGUAGES, use_language
-from bot.settings.groups import LocaleSettings
 from bot.signal.protocol import Group
 from store import Store
 from tests.bot.chat.test_edits import on_disk
@@ -41,7 +39,7 @@ def remind(**given: Any) -> Any:
 
 
 async def come(aldis: Harness) -> None:
-    await aldis.reminder_scheduler.attend_all()
+    await aldis.reminders.attend_all()
     await aldis.quiet()
 
 
@@ -243,32 +241,33 @@ async def test_the_tool_lists_cancels_and_keeps_the_zone(store: Store, clock: Se
 
 async def test_what_is_missing_is_named(store: Store, clock: SetClock) -> None:
     """The model learns what to give."""
-    turns = Turns(store, clock, max_turns=20, timezone="UTC")
-    tool = Remind(Reminders(store, clock, turns, locale=LocaleSettings()))
-    rows: tuple[dict[str, Any], ...] = (
-        {"action": "set", "delay_seconds": 60},
-        {"action": "cancel"},
-        {"action": "timezone"},
-        {"action": "set", "text": "x", "delay_seconds": 60, "weekdays": ["mo"]},
-        {"action": "set", "text": "x", "delay_seconds": 60, "count": 3},
-    )
-    for given in rows:
-        with pytest.raises(BadArguments, match=r"^\w+: "):
-            await tool.run(RemindArguments(**given), ToolContext(now=NOON, timezone="UTC"))
+    async with app_harness(store, clock) as aldis:
+        tool = Remind(aldis.reminders)
+        rows: tuple[dict[str, Any], ...] = (
+            {"action": "set", "delay_seconds": 60},
+            {"action": "cancel"},
+            {"action": "timezone"},
+            {"action": "set", "text": "x", "delay_seconds": 60, "weekdays": ["mo"]},
+            {"action": "set", "text": "x", "delay_seconds": 60, "count": 3},
+        )
+        for given in rows:
+            with pytest.raises(BadArguments, match=r"^\w+: "):
+                await tool.run(RemindArguments(**given), ToolContext(now=NOON, timezone="UTC"))
 
 
 async def test_a_call_that_is_repeated_after_a_crash_plans_nothing_more(store: Store, clock: SetClock) -> None:
     """It gives what the first one gave, also when that time is over meanwhile."""
-    tool = Remind(Reminders(store, clock, Turns(store, clock, max_turns=20, timezone="UTC"), locale=LocaleSettings()))
-    here = await store.conversation(ALICE.chat, now=NOON)
-    turn = await store.transaction(lambda repos: repos.turns.begin(here, now=NOON))
-    given = RemindArguments(action="set", text="tea", local_datetime="2026-11-21T12:01")
-    for _ in range(2):
-        asked = ToolContext(
-            now=clock.now(), timezone="UTC", person=ALICE.uuid, chat=ALICE.chat, turn=turn, call="call_a"
-        )
-        assert (await tool.run(given, asked)).data["number"] == 1
-        clock.move(HOUR)
+    async with app_harness(store, clock) as aldis:
+        tool = Remind(aldis.reminders)
+        here = await store.conversation(ALICE.chat, now=NOON)
+        turn = await store.transaction(lambda repos: repos.turns.begin(here, now=NOON))
+        given = RemindArguments(action="set", text="tea", local_datetime="2026-11-21T12:01")
+        for _ in range(2):
+            asked = ToolContext(
+                now=clock.now(), timezone="UTC", person=ALICE.uuid, chat=ALICE.chat, turn=turn, call="call_a"
+            )
+            assert (await tool.run(given, asked)).data["number"] == 1
+            clock.move(HOUR)
 
 
 async def test_a_prompt_is_asked_at_its_time(store: Store, clock: SetClock) -> None:
@@ -413,7 +412,7 @@ async def test_taking_the_message_back_takes_the_reminder_back(store: Store, clo
 async def held(aldis: Harness) -> None:
     """What is due now comes into the outbox and stays there: the bridge is away, and the clock stands still."""
     aldis.transport.sends = [Disconnected("refused")]
-    await aldis.reminder_scheduler.attend_all()
+    await aldis.reminders.attend_all()
     await aldis.until(lambda: not aldis.transport.sends)
 
 
