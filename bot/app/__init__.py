@@ -51,7 +51,7 @@ from bot.errors import ConfigError, Disconnected
 from bot.events import TERMINAL_PERSON
 from bot.features.attestation import AttestationCommands
 from bot.features.export import ExportCommands
-from bot.features.feeds import FeedCommands, FeedPoller, FeedReader, FeedService
+from bot.features.feeds import FeedCommands, FeedPoller, FeedService
 from bot.features.memory import MemoryCommands
 from bot.features.reminders.commands import ReminderCommands
 from bot.features.reminders.service import Reminders, close_copy
@@ -170,7 +170,7 @@ async def build_service(
             tuple(tool for tool in own if tool not in news),
             more,
             speech=Speech(http, settings.audio, api_key=settings.audio_key) if settings.audio.base_url else None,
-            reader=FeedReader(feeds, sandbox),
+            feeds=feeds,
             ask=partial(recheck, settings, doctor_deps(settings, alone(http, fetcher, idle_features()))),
         )
         # What exists by now will stay, so the collector need not scan it again and again.
@@ -250,14 +250,14 @@ def service(
     more: Sequence[ToolSource] = (),
     *,
     speech: Speech | None = None,
-    reader: FeedReader | None = None,
+    feeds: Fetcher | None = None,
     ask: Callable[[], Awaitable[Sequence[Finding]]] | None = None,
     commands: Iterable[CommandGroup] = (),
 ) -> Service:
     """Puts all parts together, in the order in which they need each other.
 
-    `more` are sources of tools known only while it runs. `reader` None: no feeds are read. `ask` checks servers; None:
-    nothing does. `commands` are some besides the usual ones.
+    `more` are sources of tools known only while it runs. `feeds` fetches feeds; None: none are read. `ask` checks
+    servers; None: nothing does. `commands` are some besides the usual ones.
     """
     settings = shared.settings
     intake = shared.intake
@@ -295,7 +295,7 @@ def service(
         maintenance=Maintenance(store, clock, shared.revisions, retention=retention, nightly=nightly),
         reminders=shared.reminders,
         summaries=summaries,
-        feed_poller=FeedPoller(store, clock, counts, reader, news=news) if reader and news.enabled else None,
+        feed_poller=FeedPoller(store, clock, counts, feeds, shared.sandbox, news) if feeds and news.enabled else None,
         watchdog=shared.watchdog,
         checkups=checkups,
         control=Control(store, clock, transport, shared.captchas, health.state, shared.restart),

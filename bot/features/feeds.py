@@ -303,76 +303,28 @@ class _Content(BaseModel):
     entries: tuple[Piece, ...] = Field(max_length=100)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reading:
-    """The result of asking for a feed."""
-
-    feed: Feed
-    """The feed as it is known now, with its `trouble` if there is any."""
-    pieces: tuple[Piece, ...] | None = None
-    """Its articles; None if they are those of the last time, or cannot be read."""
-
-
-@dataclass
-class FeedReader:
-    """Fetches feeds, and opens them in cells."""
-
-    fetcher: Fetcher
-    sandbox: Sandbox
-
-    async def read(self, feed: Feed) -> Reading:
-        """Asks for what is new in a feed. Raises nothing but cancellation; takes a minute at most."""
-        try:
-            return await self._read(feed)
-        except (BadArguments, TooLarge, FileRefused):
-            return Reading(feed=replace(feed, trouble=_NO_FEED))
-        except ToolError:
-            return Reading(feed=replace(feed, trouble=_UNREACHABLE))
-        except Exception as error:  # noqa: BLE001  (otherwise it would stay due, ahead of all others)
-            _log.error("reading feed %d failed: %s", feed.id, describe_error(error))
-            return Reading(feed=replace(feed, trouble=_UNREACHABLE))
-
-    async def _read(self, feed: Feed) -> Reading:
-        marks = {"If-None-Match": feed.etag, "If-Modified-Since": feed.last_modified}
-        sent = {name: mark for name, mark in marks.items() if mark is not None}
-        page = await self.fetcher.get(
-            feed.url, accept=_ACCEPTED, max_bytes=MAX_BYTES, timeout_seconds=30.0, headers=sent
-        )
-        if page.status == HTTPStatus.NOT_MODIFIED and sent:
-            return Reading(feed=replace(feed, trouble=None))
-        if not page.ok:
-            return Reading(feed=replace(feed, trouble=_UNREACHABLE))
-        facts, _ = await self.sandbox.open("feed_parser", page.body, page.url, page.charset or "", timeout_seconds=20.0)
-        found = check_facts(_Content, facts)
-        etag, last_modified = _mark(page, "etag"), _mark(page, "last-modified")
-        title = found.title or feed.title
-        read = replace(feed, title=title, etag=etag, last_modified=last_modified, trouble=None)
-        return Reading(feed=read, pieces=found.entries)
-
-
 def _mark(page: FetchedPage, name: str) -> str | None:
     """A header to be sent back; None if it is missing or could not be sent unchanged."""
     value = page.headers.get(name, "")
     return value if value and len(value) <= _MAX_MARK_CHARS and value.isascii() and value.isprintable() else None
 
 
+@dataclass
 class FeedPoller:
-    """The loop of the feeds."""
+    """The loop of the feeds: fetches those that are due, and opens them in cells."""
 
-    def __init__(self, store: Store, clock: Clock, counts: Counts, reader: FeedReader, *, news: NewsOptions) -> None:
-        self._store = store
-        self._clock = clock
-        self._counts = counts
-        self._reader = reader
-        self._news = news
-        self._every = timedelta(minutes=news.poll_minutes)
-        self._kept = timedelta(days=news.kept_days)
-        self._is_settled = False
-        """Whether the feeds of the settings are among the others."""
+    store: Store
+    clock: Clock
+    counts: Counts
+    fetcher: Fetcher
+    sandbox: Sandbox
+    news: NewsOptions
+    is_settled: bool = False
+    """Whether the feeds of the settings are among the others."""
 
     async def run(self) -> None:
         """Reads what is due, again and again; ends only by cancellation."""
-        wakeup = self._store.wakeups["feeds"]
+        wakeup = self.store.wakeups["feeds"]
         while True:
             wakeup.clear()
             try:
@@ -388,38 +340,40 @@ class FeedPoller:
         Raises:
             StoreError: what was read could not be kept; try again later.
         """
-        if not self._is_settled:
-            urls = self._news.feeds
-            await self._store.transaction(lambda repos: repos.feeds.settle_set(urls, now=self._clock.now()))
-            self._is_settled = True
+        if not self.is_settled:
+            urls = self.news.feeds
+            await self.store.transaction(lambda repos: repos.feeds.settle_set(urls, now=self.clock.now()))
+            self.is_settled = True
+        every, kept = timedelta(minutes=self.news.poll_minutes), timedelta(days=self.news.kept_days)
 
         def due(repos: Repositories) -> Feed | None:
-            now = self._clock.now()
-            return repos.feeds.due(now, until=now + self._every)
+            now = self.clock.now()
+            return repos.feeds.due(now, until=now + every)
 
-        while (feed := await self._store.read(due)) is not None:
-            reading = await self._reader.read(feed)
-            await self._store.transaction(partial(self._keep, reading=reading))
+        while (feed := await self.store.read(due)) is not None:
+            read, pieces = await self.read(feed)
+            known = replace(read, due_at=self.clock.now() + every)
+            await self.store.transaction(partial(self._keep, feed=known, pieces=pieces, since=self.clock.now() - kept))
 
         def prune(repos: Repositories) -> int:
-            return repos.feeds.prune(before=self._clock.now() - self._kept, limit=self._news.max_entries)
+            return repos.feeds.prune(before=self.clock.now() - kept, limit=self.news.max_entries)
 
-        while not self._clock.doubt() and await self._store.transaction(prune):
+        while not self.clock.doubt() and await self.store.transaction(prune):
             continue
-        if (next_at := await self._store.read(lambda repos: repos.feeds.next_due_at())) is None:
+        if (next_at := await self.store.read(lambda repos: repos.feeds.next_due_at())) is None:
             return _MAX_NAP_SECONDS
-        seconds = (next_at - self._clock.now()).total_seconds()
+        seconds = (next_at - self.clock.now()).total_seconds()
         return min(max(seconds, _MIN_NAP_SECONDS), _MAX_NAP_SECONDS)
 
-    def _keep(self, repos: Repositories, reading: Reading) -> None:
-        now, feed = self._clock.now(), reading.feed
+    def _keep(self, repos: Repositories, feed: Feed, pieces: Sequence[Piece] | None, since: datetime) -> None:
+        now = self.clock.now()
         if feed.trouble is None:
             feed = replace(feed, read_at=now)
         else:
-            self._counts.add("feeds_failed")
+            self.counts.add("feeds_failed")
             _log.warning("feed %d cannot be read (%s)", feed.id, feed.trouble)
-        is_there = repos.feeds.note(replace(feed, due_at=now + self._every))
-        if reading.pieces is not None:
+        is_there = repos.feeds.note(feed)
+        if pieces is not None:
             articles = [
                 Article(
                     key=piece.key,
@@ -430,11 +384,41 @@ class FeedPoller:
                     published_at=min(piece.published_at or now, now),
                     is_dated=piece.published_at is not None and piece.published_at <= now,
                 )
-                for piece in reading.pieces
+                for piece in pieces
             ]
-            recent = [article for article in articles if article.published_at >= now - self._kept]
+            recent = [article for article in articles if article.published_at >= since]
             kept = repos.feeds.keep(feed.id, recent) if is_there else 0
             for name in ("feeds_read", *["feed_articles"] * kept):
-                self._counts.add(name)
+                self.counts.add(name)
         elif feed.trouble is None:
-            self._counts.add("feeds_unchanged")
+            self.counts.add("feeds_unchanged")
+
+    async def read(self, feed: Feed) -> tuple[Feed, Sequence[Piece] | None]:
+        """Asks for what is new in a feed, within a minute; raises nothing but cancellation. Returns the feed as it is
+        known now, with its `trouble` if there is any, and its articles; None: those of the last time, or unreadable.
+        """
+        try:
+            return await self._read(feed)
+        except (BadArguments, TooLarge, FileRefused):
+            return replace(feed, trouble=_NO_FEED), None
+        except ToolError:
+            return replace(feed, trouble=_UNREACHABLE), None
+        except Exception as error:  # noqa: BLE001  (otherwise it would stay due, ahead of all others)
+            _log.error("reading feed %d failed: %s", feed.id, describe_error(error))
+            return replace(feed, trouble=_UNREACHABLE), None
+
+    async def _read(self, feed: Feed) -> tuple[Feed, Sequence[Piece] | None]:
+        marks = {"If-None-Match": feed.etag, "If-Modified-Since": feed.last_modified}
+        sent = {name: mark for name, mark in marks.items() if mark is not None}
+        page = await self.fetcher.get(
+            feed.url, accept=_ACCEPTED, max_bytes=MAX_BYTES, timeout_seconds=30.0, headers=sent
+        )
+        if page.status == HTTPStatus.NOT_MODIFIED and sent:
+            return replace(feed, trouble=None), None
+        if not page.ok:
+            return replace(feed, trouble=_UNREACHABLE), None
+        facts, _ = await self.sandbox.open("feed_parser", page.body, page.url, page.charset or "", timeout_seconds=20.0)
+        found = check_facts(_Content, facts)
+        etag, last_modified = _mark(page, "etag"), _mark(page, "last-modified")
+        title = found.title or feed.title
+        return replace(feed, title=title, etag=etag, last_modified=last_modified, trouble=None), found.entries

@@ -14,14 +14,12 @@ from bot.features import feeds as phrases
 from bot.features.feeds import (
     MAX_BYTES,
     FeedPoller,
-    FeedReader,
     FeedService,
     IntelRecent,
     IntelRecentArguments,
     IntelSearch,
     IntelSearchArguments,
     Piece,
-    Reading,
     _Content,
 )
 from bot.media.cell import FileRefused
@@ -56,11 +54,7 @@ class Newsroom:
         # Unchecked: a feed of the settings is never one of this machine.
         urls = tuple(self.site.url + path for path in paths)
         news = NewsOptions.model_construct(feeds=urls, poll_minutes=60, kept_days=30, max_entries=100)
-        return FeedPoller(store, self.clock, self.counts, self.reader, news=news)
-
-    @property
-    def reader(self) -> FeedReader:
-        return FeedReader(self.fetcher, sandbox())
+        return FeedPoller(store, self.clock, self.counts, self.fetcher, sandbox(), news)
 
 
 @pytest.fixture
@@ -263,21 +257,23 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
 # Reading one
 
 
-async def read(room: Newsroom, path: str = "/feed", known: Feed | None = None, *, base: str | None = None) -> Reading:
+async def read(
+    room: Newsroom, store: Store, path: str = "/feed", known: Feed | None = None, *, base: str | None = None
+) -> tuple[Feed, Sequence[Piece]]:
     nothing: dict[str, Any] = dict.fromkeys(("etag", "last_modified", "due_at", "read_at", "trouble"))
     url = (base or room.site.url) + path
     new = Feed(id=1, given=url, is_set=False, url=url, title="", **nothing)
-    return await room.reader.read(known or new)
+    feed, pieces = await room.feed_poller(store).read(known or new)
+    return feed, pieces or ()
 
 
-async def test_a_feed_comes_in_plain_words(room: Newsroom) -> None:
+async def test_a_feed_comes_in_plain_words(store: Store, room: Newsroom) -> None:
     """Without tags and what is invisible; addresses of the web, whole and in their one spelling; times in UTC."""
     room.site.feeds["/feed"] = rss(
         Item(title="Lit &amp; bright", link="/lit#now", at=NOON, guid="7", summary="<p>At <b>dusk</b></p>")
     )
-    reading = await read(room)
-    assert (reading.feed.title, reading.feed.trouble) == ("The Lamp Post", None)
-    [piece] = [*(reading.pieces or ())]
+    feed, [piece] = await read(room, store)
+    assert (feed.title, feed.trouble) == ("The Lamp Post", None)
     assert (piece.title, piece.summary, piece.url) == ("Lit & bright", "At dusk", f"{room.site.url}/lit")
     assert piece.published_at == NOON
     far = Piece.model_validate(piece.model_dump() | {"published_at": 253_402_300_799})
@@ -285,28 +281,29 @@ async def test_a_feed_comes_in_plain_words(room: Newsroom) -> None:
     assert far.published_at.year == 9999
     for name, url, title in (("an address of another kind", None, "Click"), ("invisible orders", "/lit", "Lit")):
         room.site.feeds["/feed"] = HOSTILE[name]
-        [piece] = [*((await read(room)).pieces or ())]
+        _, [piece] = await read(room, store)
         assert (piece.url, piece.title) == (url and room.site.url + url, title)
 
 
-async def test_a_feed_that_has_not_changed_is_not_sent_again(room: Newsroom) -> None:
+async def test_a_feed_that_has_not_changed_is_not_sent_again(store: Store, room: Newsroom) -> None:
     """The marks go back as they came, unless no header can bear them."""
-    site, first = room.site, (await read(room)).feed
-    again = await read(room, known=replace(first, trouble="unreachable"))
-    assert again == Reading(feed=first)
+    site = room.site
+    first, _ = await read(room, store)
+    again = await read(room, store, known=replace(first, trouble="unreachable"))
+    assert again == (first, ())
     seen = site.requests[-1].headers
     assert (seen["if-none-match"], seen["if-modified-since"]) == (first.etag, first.last_modified)
     assert (first.etag or "").startswith('W/"')
     site.has_marks = False
     site.headers = {"ETag": '"' + "x" * 5000 + '"', "Last-Modified": "grün"}
-    assert (await read(room, known=first)).feed == replace(first, etag=None, last_modified=None)
+    assert (await read(room, store, known=first))[0] == replace(first, etag=None, last_modified=None)
 
 
-async def test_what_is_wrong_with_a_feed_is_told_in_a_word(room: Newsroom) -> None:
+async def test_what_is_wrong_with_a_feed_is_told_in_a_word(store: Store, room: Newsroom) -> None:
     """Whether it is no feed or out of reach; only the public web is asked, also behind a redirect."""
     site = room.site
     site.moves = {"/moved": (301, "/feed"), "/inside": (301, f"http://127.0.0.2:{site.port}/feed")}
-    assert (await read(room, "/moved")).feed.title == "The Lamp Post"
+    assert (await read(room, store, "/moved"))[0].title == "The Lamp Post"
     site.faults.append(lambda _: web.Response(status=304))
     for path, base in (
         ("/feed", None),
@@ -314,14 +311,14 @@ async def test_what_is_wrong_with_a_feed_is_told_in_a_word(room: Newsroom) -> No
         ("/inside", None),
         ("/feed", f"http://127.0.0.2:{site.port}"),
     ):
-        assert (await read(room, path, base=base)).feed.trouble == "unreachable"
+        assert (await read(room, store, path, base=base))[0].trouble == "unreachable"
     site.faults.append(lambda _: web.Response(body=b"x", content_type="image/png"))
-    assert (await read(room)).feed.trouble == "no_feed"
+    assert (await read(room, store))[0].trouble == "no_feed"
     site.feeds = {"/long": b" " * (MAX_BYTES + 1), "/noise": HOSTILE["noise"]}
     for path in site.feeds:
-        assert (await read(room, path)).feed.trouble == "no_feed"
+        assert (await read(room, store, path))[0].trouble == "no_feed"
     await site.stop()
-    assert (await read(room)).feed.trouble == "unreachable"
+    assert (await read(room, store))[0].trouble == "unreachable"
 
 
 def test_what_a_taken_over_cell_says_of_a_feed_is_not_believed() -> None:
