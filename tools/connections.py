@@ -1,15 +1,19 @@
 """What connections to the outside have in common: whom they trust, how answers are unpacked, and why they fail."""
 
+import asyncio
 import errno
 import functools
 import socket
 import ssl
 import zlib
-from collections.abc import AsyncIterable
+from collections.abc import AsyncGenerator, AsyncIterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
 
-from tools.errors import TooLarge, Unavailable
+from tools.errors import TimedOut, TooLarge, Unavailable
 
 _COMPRESSIONS = frozenset({"gzip", "x-gzip", "deflate"})
 _UNASKED = frozenset({"br", "zstd", "compress"})
@@ -30,6 +34,20 @@ _WORDS: tuple[tuple[type[BaseException], str], ...] = (
 _MAX_CAUSES = 20
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """An answer over HTTP; its words are those of a stranger."""
+
+    status: int
+    headers: Mapping[str, str]
+    """Headers by lower-case name; repeated values are joined by commas."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is a success (2xx); the body may still report an error."""
+        return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
+
+
 @functools.cache
 def trusted_certificates() -> ssl.SSLContext:
     """Returns the authorities that Aldis trusts for every service, loaded once because that takes a tenth of a second.
@@ -42,6 +60,16 @@ def trusted_certificates() -> ssl.SSLContext:
     import httpx  # noqa: PLC0415 - it takes long, and few machines come here
 
     return httpx.create_ssl_context(trust_env=False)
+
+
+@asynccontextmanager
+async def in_time(service: str, timeout_seconds: float) -> AsyncGenerator[None]:
+    """Sets a deadline for the context; passing it raises `TimedOut`."""
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            yield
+    except TimeoutError as error:
+        raise TimedOut(f"{service} did not answer within {timeout_seconds:g} seconds.") from error
 
 
 async def decompress(chunks: AsyncIterable[bytes], encoding: str, *, service: str, max_bytes: int) -> bytes:

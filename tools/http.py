@@ -18,8 +18,7 @@ import json
 import logging
 import math
 import random
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -27,8 +26,8 @@ from typing import Any, Self, TypeVar
 
 from pydantic import SecretStr, TypeAdapter, ValidationError
 
-from tools.connections import decompress, trusted_certificates, why_unreachable
-from tools.errors import BrokenOff, Disabled, RateLimited, TimedOut, ToolError, Unavailable, Unreachable
+from tools.connections import Answer, decompress, in_time, trusted_certificates, why_unreachable
+from tools.errors import BrokenOff, Disabled, RateLimited, ToolError, Unavailable, Unreachable
 
 MAX_BODY_BYTES = 2_000_000
 """The limit of an answer, before and after decompression."""
@@ -46,19 +45,7 @@ _Parsed = TypeVar("_Parsed")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Answer:
-    status: int
-    headers: Mapping[str, str]
-    """Headers by lower-case name; repeated values are joined by commas."""
-
-    @property
-    def ok(self) -> bool:
-        """Whether the status is a success (2xx); the body may still report an error."""
-        return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BytesAnswer(_Answer):
+class BytesAnswer(Answer):
     """A raw answer."""
 
     body: bytes
@@ -77,7 +64,7 @@ class BytesAnswer(_Answer):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class JsonAnswer(_Answer):
+class JsonAnswer(Answer):
     """A JSON answer."""
 
     body: Any
@@ -185,7 +172,7 @@ class Http:
         content: dict[str, Any] = {"params": params, "headers": headers} | ({} if body is None else {"json": body})
         method = "GET" if body is None else "POST"
         ends_at = (now := asyncio.get_running_loop().time)() + timeout_seconds
-        async with _in_time(service, timeout_seconds):
+        async with in_time(service, timeout_seconds):
             for number in range(1, _TRIES + 1):
                 try:
                     answer = (await self._send(method, url, service, **content)).as_json(service)
@@ -216,7 +203,7 @@ class Http:
         and `TimedOut` it is unknown what the service has done.
         """
         accepted = {"Accept": "*/*", **(headers or {})}
-        async with _in_time(service, timeout_seconds):
+        async with in_time(service, timeout_seconds):
             return await self._send("POST", url, service, max_bytes, headers=accepted, **content)
 
     async def _send(
@@ -225,8 +212,6 @@ class Http:
         """Sends a request once; raises `Unreachable` if the connection failed, `BrokenOff` once it was open."""
         import httpx  # noqa: PLC0415 - see the head of this module
 
-        if self._client is None:
-            raise RuntimeError("Http is used outside of its `async with`")
         try:
             async with self._client.stream(method, url, **content) as response:
                 packed = response.headers.get("content-encoding", "")
@@ -239,13 +224,3 @@ class Http:
             raise BrokenOff(f"{service} broke off without a whole answer ({type(error).__name__}).") from error
         headers = {name.lower(): value for name, value in response.headers.items()}
         return BytesAnswer(status=response.status_code, headers=headers, body=body)
-
-
-@asynccontextmanager
-async def _in_time(service: str, timeout_seconds: float) -> AsyncGenerator[None]:
-    """Sets a deadline for the context; passing it raises `TimedOut`."""
-    try:
-        async with asyncio.timeout(timeout_seconds):
-            yield
-    except TimeoutError as error:
-        raise TimedOut(f"{service} did not answer within {timeout_seconds:g} seconds.") from error

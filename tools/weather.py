@@ -22,7 +22,8 @@ from pydantic import BaseModel, Field
 from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultFile, ToolContext, ToolSpec
 from tools.chart import PNG, weather_chart
 from tools.cities import coordinates, fold_name, regions_named
-from tools.errors import BadArguments, NotFound, TimedOut, ToolError
+from tools.connections import in_time
+from tools.errors import BadArguments, NotFound, ToolError
 from tools.http import Http, JsonAnswer
 from tools.text import clean_text, shorten
 
@@ -217,16 +218,13 @@ class Weather:
             # Two more: it may still be yesterday at the place, and a night reaches into the next day.
             days = min(ahead + days + 2, _MAX_DAYS)
         asked = shorten(clean_text(arguments.place), _MAX_NAME_CHARS)
-        try:
-            async with asyncio.timeout(self._timeout_seconds), self._queue:
-                if here := coordinates(asked):
-                    label = {"latitude": here[0], "longitude": here[1]}
-                    return await self._answer(label, (), days, arguments, context)
-                chosen, others = _choose(await self._places(asked, context.language), asked)
-                if chosen is not None:
-                    return await self._answer(chosen.label, others, days, arguments, context)
-        except TimeoutError as error:
-            raise TimedOut(f"{_SERVICE} did not answer within {self._timeout_seconds:g} seconds.") from error
+        async with in_time(_SERVICE, self._timeout_seconds), self._queue:
+            if here := coordinates(asked):
+                label = {"latitude": here[0], "longitude": here[1]}
+                return await self._answer(label, (), days, arguments, context)
+            chosen, others = _choose(await self._places(asked, context.language), asked)
+            if chosen is not None:
+                return await self._answer(chosen.label, others, days, arguments, context)
         message = f"Several places are named {asked!r}: which one is meant?"
         return Result(data={"ambiguous": True, "message": message, "candidates": [place.label for place in others]})
 

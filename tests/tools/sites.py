@@ -18,7 +18,7 @@ from aiohttp import web
 from tests.servers.base import Answer, Seen, Server
 from tests.waiting import DEADLINE_SECONDS, all_begun
 from tools import FetchedPage, Fetcher
-from tools.web.addresses import FetchReach, IpAddress
+from tools.web.addresses import IpAddress
 
 HERE, INSIDE = "127.0.0.1", "127.0.0.2"
 """The address that stands for the public internet where a test says so, and one that is never admitted."""
@@ -159,9 +159,9 @@ class Names:
         return [ip_address(address[0]) for *_, address in found]
 
 
-def only_here(*ports: int) -> FetchReach:
-    """A reach in which this machine's first address stands for the whole public internet."""
-    return FetchReach(ports=frozenset(ports), admits=lambda address: address == IPv4Address(HERE))
+def only_here(*ports: int) -> dict[str, Any]:
+    """What has this machine's first address stand for the whole public internet."""
+    return {"ports": ports, "admits": lambda address: address == IPv4Address(HERE)}
 
 
 async def fetch(

@@ -12,7 +12,6 @@ Source: the special-purpose registries of IANA for IPv4 and IPv6 (RFC 6890); `is
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Annotated
@@ -84,19 +83,6 @@ def is_public(address: IpAddress) -> bool:
     if not address.is_global or address.is_multicast or address.is_reserved:
         return False
     return not any(address in closed for closed in _CLOSED_IPV4)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FetchReach:
-    """The reach of a fetch. Aldis uses the defaults, and no setting widens them."""
-
-    ports: frozenset[int] = WEB_PORTS
-    admits: Callable[[IpAddress], bool] = is_public
-    """Whether connections to an IP address are allowed."""
-
-
-PUBLIC_WEB = FetchReach()
-"""The public internet, on the ports of the web."""
 
 
 def web_address(text: str) -> WebAddress:

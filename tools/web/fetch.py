@@ -21,20 +21,19 @@ import logging
 import re
 import socket
 import ssl
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from http import HTTPStatus
 from ipaddress import ip_address
 from typing import Any, Self, cast
 
 import httpcore
 
-from tools.connections import decompress, trusted_certificates, why_unreachable
-from tools.errors import BadArguments, Denied, NotFound, TimedOut, Unavailable
-from tools.web.addresses import PUBLIC_WEB, FetchReach, IpAddress, WebAddress, resolve_redirect, web_address
+from tools.connections import Answer, decompress, in_time, trusted_certificates, why_unreachable
+from tools.errors import BadArguments, Denied, NotFound, Unavailable
+from tools.web.addresses import WEB_PORTS, IpAddress, WebAddress, is_public, resolve_redirect, web_address
 
 MAX_AT_ONCE = 64
 """How many fetches run in parallel; more wait, within their own deadlines. More than a few chats can cause together, so
@@ -58,25 +57,17 @@ Consent = Callable[[WebAddress], Awaitable[None]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FetchedPage:
+class FetchedPage(Answer):
     """The content of an address."""
 
     url: str
     """Where it was found, after all redirects, normalized."""
-    status: int
     content_type: str
     """In lower case and without parameters, such as `text/html`; "" if the server gives none."""
     charset: str | None
     """The server's name for the encoding, in lower case; Python may not know it."""
     body: bytes
     """Decompressed; empty unless the status is a success (2xx), as it is not read otherwise."""
-    headers: Mapping[str, str]
-    """Headers by lower-case name; repeated values are joined by commas. A stranger's words."""
-
-    @property
-    def ok(self) -> bool:
-        """Whether the status is a success (2xx)."""
-        return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
 
 
 class Fetcher:
@@ -86,18 +77,22 @@ class Fetcher:
         self,
         user_agent: str,
         *,
-        reach: FetchReach = PUBLIC_WEB,
+        ports: Collection[int] = WEB_PORTS,
+        admits: Callable[[IpAddress], bool] = is_public,
         resolve: Resolver | None = None,
         authorities: ssl.SSLContext | None = None,
     ) -> None:
-        """`user_agent` names Aldis. Tests replace the others, all of which are safe by default."""
+        """`user_agent` names Aldis. Tests replace the others, which no setting does: `ports` and IP addresses to which
+        connections are allowed, how names are looked up, and which authorities are trusted.
+        """
         self._headers = {"User-Agent": user_agent, "Accept-Encoding": "gzip, identity"}
         # A lookup cannot be stopped: in the shared threads of the process, a stranger's slow name server would soon
         # block the lookups of the models' services.
         self._threads = ThreadPoolExecutor(MAX_AT_ONCE, thread_name_prefix="lookup")
         self._authorities = authorities
-        self._backend = _GuardedBackend(reach, resolve or self._look_up)
-        self._pool: httpcore.AsyncConnectionPool | None = None
+        self._backend = _GuardedBackend(ports, admits, resolve or self._look_up)
+        self._pool: Any = None
+        """None while it is closed."""
 
     async def __aenter__(self) -> Self:
         # At DEBUG, httpcore logs every host and header, which tell what people ask.
@@ -142,33 +137,20 @@ class Fetcher:
         address = web_address(url)
         named = ", ".join(each for each in accept if each[:1].isalpha())
         sent = {**self._headers, **(headers or {}), "Accept": named}
-
-        async def body(page: FetchedPage, response: httpcore.Response) -> bytes:
-            kind, packed = page.content_type, page.headers.get("content-encoding", "")
-            if not {kind, f"{kind.partition('/')[0]}/*", f"*+{kind.rpartition('+')[2]}"}.intersection(accept):
-                raise BadArguments(f"Unsupported content type; expected one of: {named}.")
-            return await decompress(response.aiter_stream(), packed, service=_SERVICE, max_bytes=max_bytes)
-
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                for _ in range(MAX_REDIRECTS + 1):
-                    if consent is not None:
-                        await consent(address)
-                    async with self._answer(address, sent) as (page, response):
-                        if page.status not in _REDIRECTS:
-                            content = await body(page, response) if page.ok else b""
-                            return replace(page, body=content)
-                        address = resolve_redirect(address, page.headers.get("location", ""))
-        except TimeoutError as error:
-            raise TimedOut(f"{_SERVICE} did not answer within {timeout_seconds:g} seconds.") from error
+        async with in_time(_SERVICE, timeout_seconds):
+            for _ in range(MAX_REDIRECTS + 1):
+                if consent is not None:
+                    await consent(address)
+                page = await self._ask(address, sent, accept, max_bytes)
+                if page.status not in _REDIRECTS:
+                    return page
+                address = resolve_redirect(address, page.headers.get("location", ""))
         raise Unavailable(f"{_SERVICE} redirects more than {MAX_REDIRECTS} times.")
 
-    @asynccontextmanager
-    async def _answer(
-        self, address: WebAddress, headers: Mapping[str, str]
-    ) -> AsyncGenerator[tuple[FetchedPage, httpcore.Response]]:
-        if self._pool is None:
-            raise RuntimeError("Fetcher is used outside of its `async with`")
+    async def _ask(
+        self, address: WebAddress, headers: Mapping[str, str], accept: Collection[str], max_bytes: int
+    ) -> FetchedPage:
+        """Sends one request, and reads the body of a success of an accepted type."""
         sent = {"Host": address.authority, **headers}
         # In parts, so that no second parser has a say.
         scheme, host, target = (part.encode("ascii") for part in (address.scheme, address.host, address.target))
@@ -180,16 +162,23 @@ class Fetcher:
                     name, value = raw_name.decode("latin-1").lower(), raw_value.decode("utf-8", errors="replace")
                     joined[name] = f"{joined[name]}, {value}" if name in joined else value
                 named = joined.get("content-type", "")
+                kind = named.partition(";")[0].strip().lower()
                 charset = _CHARSET.search(named)
                 page = FetchedPage(
                     url=str(address),
                     status=response.status,
-                    content_type=named.partition(";")[0].strip().lower(),
+                    content_type=kind,
                     charset=charset[1].lower() if charset else None,
                     body=b"",
                     headers=joined,
                 )
-                yield page, response
+                if not page.ok:
+                    return page
+                if not {kind, f"{kind.partition('/')[0]}/*", f"*+{kind.rpartition('+')[2]}"}.intersection(accept):
+                    raise BadArguments(f"Unsupported content type; expected one of: {headers['Accept']}.")
+                packed = joined.get("content-encoding", "")
+                body = await decompress(response.aiter_stream(), packed, service=_SERVICE, max_bytes=max_bytes)
+                return replace(page, body=body)
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
             raise Unavailable(f"{_SERVICE} cannot be reached: {why_unreachable(error)}.") from error
 
@@ -197,8 +186,9 @@ class Fetcher:
 class _GuardedBackend(httpcore.AsyncNetworkBackend):
     """Opens connections only to addresses that it has checked itself."""
 
-    def __init__(self, reach: FetchReach, resolve: Resolver) -> None:
-        self._reach = reach
+    def __init__(self, ports: Collection[int], admits: Callable[[IpAddress], bool], resolve: Resolver) -> None:
+        self._ports = ports
+        self._admits = admits
         self._resolve = resolve
         # The cast is needed because httpcore substitutes another class of this name if anyio is missing.
         self._network = cast("httpcore.AsyncNetworkBackend", httpcore.AnyIOBackend())
@@ -210,10 +200,10 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
         timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature; the deadline is the caller's
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
+    ) -> Any:
         del timeout, local_address, socket_options
-        if port not in self._reach.ports:
-            ports = ", ".join(map(str, sorted(self._reach.ports)))
+        if port not in self._ports:
+            ports = ", ".join(map(str, sorted(self._ports)))
             raise Denied(f"Only the ports of the web are fetched from ({ports}).")
         try:
             addresses = await self._resolve(host, port)
@@ -224,7 +214,7 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
         if not addresses:
             raise NotFound("There is no site of that name.")
         # One bad address among good ones is no accident: such a server hopes that we try them all.
-        if not all(map(self._reach.admits, addresses)):
+        if not all(map(self._admits, addresses)):
             raise Denied("This address leads into a private or reserved network; only public sites are fetched.")
         *others, last = map(str, addresses[:_MAX_ATTEMPTS])
         for address in others:
@@ -233,28 +223,17 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
         return _SmallReads(await self._network.connect_tcp(last, port))  # all the time that the caller has left
 
 
-class _SmallReads(httpcore.AsyncNetworkStream):
+class _SmallReads:
     """Reads 4 kB at a time: 64 kB of one-byte chunks stop all others for half a second (measured 2026-11-21)."""
 
     def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
         self._stream = stream
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 - httpcore's signature
         return await self._stream.read(min(max_bytes, _READ_BYTES), timeout)
 
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 - httpcore's signature
-        await self._stream.write(buffer, timeout)
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-    async def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
-    ) -> httpcore.AsyncNetworkStream:
-        return _SmallReads(await self._stream.start_tls(ssl_context, server_hostname, timeout))
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)
+    async def start_tls(self, *given: Any, **named: Any) -> Any:
+        return _SmallReads(await self._stream.start_tls(*given, **named))

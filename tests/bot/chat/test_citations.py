@@ -283,7 +283,7 @@ async def test_a_search_a_page_and_a_sum_are_chained(store: Store, clock: SetClo
         site.answers["/lamp"] = answer_bytes("<title>Lamp</title><p>The lamp makes 17 flashes a minute.")
         searxng.results = [{"url": found, "title": "Lamp", "content": "How it flashes."}]
         http = await stack.enter_async_context(Http(USER_AGENT))
-        fetcher = Fetcher(USER_AGENT, reach=only_here(site.port), resolve=Names({"site.example": [[HERE]]}))
+        fetcher = Fetcher(USER_AGENT, **only_here(site.port), resolve=Names({"site.example": [[HERE]]}))
         around = alone(http, await stack.enter_async_context(fetcher), idle_features())
         options = {"web_search": CATALOG["web_search"].options.model_validate({"searxng_base_url": searxng.url})}
         tools = build(options, replace(around, papers=Library(Sandbox())))

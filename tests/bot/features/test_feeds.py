@@ -61,7 +61,7 @@ class Newsroom:
 async def room(clock: SetClock) -> AsyncGenerator[Newsroom]:
     async with (
         FeedSite(feeds={"/feed": rss(LIT, OLD)}) as site,
-        Fetcher(USER_AGENT, reach=only_here(site.port)) as fetcher,
+        Fetcher(USER_AGENT, **only_here(site.port)) as fetcher,
     ):
         yield Newsroom(site, fetcher, clock)
 

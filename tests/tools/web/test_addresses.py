@@ -10,7 +10,7 @@ from tests.servers.fixtures import fixture_of
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import HERE, INSIDE, SECRET, Line, Names, Site, answer_bytes, fetch, line, only_here
 from tools import BadArguments, Denied, Fetcher, NotFound, ToolError, Unavailable, canonical_url
-from tools.web.addresses import MAX_CHARS, FetchReach, is_public, resolve_redirect, web_address
+from tools.web.addresses import MAX_CHARS, is_public, resolve_redirect, web_address
 
 PUBLIC = "93.184.216.34"
 
@@ -49,7 +49,7 @@ LED_INSIDE = {
 async def test_nothing_inside_is_connected_to_however_it_is_spelled(trap: Line) -> None:
     """A number is where it leads, a name nothing but its addresses, and one bad among them is enough."""
     names = Names({web_address(f"http://{host}").host: [addresses] for host, addresses in LED_INSIDE.items()})
-    async with Fetcher(USER_AGENT, reach=FetchReach(ports=frozenset({trap.port})), resolve=names) as fetcher:
+    async with Fetcher(USER_AGENT, ports={trap.port}, resolve=names) as fetcher:
         for number, host in enumerate([*NUMBERS.split(), *LED_INSIDE], start=1):
             with pytest.raises(Denied, match="private or reserved network") as caught:
                 await fetch(fetcher, f"http://{host}:{trap.port}/latest/meta-data/")
@@ -83,14 +83,14 @@ DENIED = [
 async def test_a_form_that_readers_dispute_goes_nowhere(trap: Line) -> None:
     """Schemes, passwords, signs, half addresses and ports are refused before a look-up, without the address."""
     names = Names({"site.example": [[PUBLIC]]})
-    async with Fetcher(USER_AGENT, reach=FetchReach(ports=frozenset({trap.port})), resolve=names) as fetcher:
+    async with Fetcher(USER_AGENT, ports={trap.port}, resolve=names) as fetcher:
         for form in DISPUTED + DENIED:
             with pytest.raises(BadArguments if form in DISPUTED else Denied) as caught:
                 await fetch(fetcher, form.replace("{port}", str(trap.port)))
             assert "site.example" not in str(caught.value)
     assert (trap.accepted, names.asked["site.example"]) == (0, 0)
     names = Names({"site.example": [[HERE]]})
-    async with Fetcher(USER_AGENT, reach=only_here(80, 443), resolve=names) as fetcher:
+    async with Fetcher(USER_AGENT, **only_here(80, 443), resolve=names) as fetcher:
         for scheme, port in (("http", trap.port), ("https", 22), ("http", 8080)):
             with pytest.raises(Denied, match="ports of the web"):
                 await fetch(fetcher, f"{scheme}://site.example:{port}/")
@@ -118,13 +118,13 @@ async def test_a_redirect_passes_the_guard_anew(site: Site) -> None:
             site.requests.clear()
             there = {} if location is None else {"Location": location.format(inner=inner.port, site=site.port)}
             site.faults.append(answer_bytes(status=302, **there))
-            async with Fetcher(USER_AGENT, reach=only_here(site.port, inner.port), resolve=names) as fetcher:
+            async with Fetcher(USER_AGENT, **only_here(site.port, inner.port), resolve=names) as fetcher:
                 with pytest.raises(kind):
                     await fetch(fetcher, site.url_of("/go"))
             assert (inner.accepted, len(site.requests)) == (0, 1)
         site.requests.clear()
         names = Names({"rebinding.example": [[HERE], [INSIDE]]})
-        async with Fetcher(USER_AGENT, reach=only_here(site.port), resolve=names) as fetcher:
+        async with Fetcher(USER_AGENT, **only_here(site.port), resolve=names) as fetcher:
             page = await fetch(fetcher, site.url_of("/", "rebinding.example"))
         assert (page.body, names.asked["rebinding.example"], inner.accepted) == (b"page /", 1, 0)
     assert site.requests[0].headers["host"] == f"rebinding.example:{site.port}"

@@ -31,7 +31,6 @@ from tests.tools.sites import (
     trickle,
 )
 from tools import BadArguments, Denied, Fetcher, TimedOut, TooLarge, Unavailable
-from tools.web.addresses import FetchReach
 from tools.web.fetch import MAX_REDIRECTS
 
 SITE = "site.example"
@@ -42,7 +41,7 @@ site = fixture_of(Site)
 
 def fetcher_for(port: int, *more: int, authorities: ssl.SSLContext | None = None) -> Fetcher:
     names = Names({SITE: [[HERE]], "www.site.example": [[HERE]], "xn--bcher-kva.example": [[HERE]]})
-    return Fetcher(USER_AGENT, reach=only_here(port, *more), resolve=names, authorities=authorities)
+    return Fetcher(USER_AGENT, **only_here(port, *more), resolve=names, authorities=authorities)
 
 
 @pytest.fixture
@@ -88,9 +87,8 @@ async def test_everybody_else_has_a_turn_while_a_page_is_read(site: Site, fetche
 
 async def test_an_address_that_does_not_answer_gives_way_to_the_next(site: Site) -> None:
     """A host that has several is reached over any."""
-    everywhere = FetchReach(ports=frozenset({site.port}), admits=lambda _: True)
     names = Names({SITE: [["::1", HERE]]})
-    async with Fetcher(USER_AGENT, reach=everywhere, resolve=names) as fetcher:
+    async with Fetcher(USER_AGENT, ports={site.port}, admits=lambda _: True, resolve=names) as fetcher:
         assert (await fetch(fetcher, site.url_of())).ok
 
 

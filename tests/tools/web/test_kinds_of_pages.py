@@ -140,7 +140,7 @@ async def read(row: Row, context: ToolContext) -> str:
     heard: Line
     async with line(talk) as heard:
         names = Names({"site.example": [[HERE]]})
-        async with Fetcher(USER_AGENT, reach=only_here(heard.port), resolve=names) as fetcher:
+        async with Fetcher(USER_AGENT, **only_here(heard.port), resolve=names) as fetcher:
             tool = WebFetch(fetcher, Library(sandbox()))
             try:
                 result = await tool.run(PageArguments(url=f"http://site.example:{heard.port}/"), context)

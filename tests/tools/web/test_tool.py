@@ -28,7 +28,7 @@ site = fixture_of(lambda: Site(answers={"/": answer_bytes(HTML)}))
 @pytest.fixture
 async def fetcher(site: Site) -> AsyncIterator[Fetcher]:
     names = Names({"site.example": [[HERE]], "other.example": [[HERE]], "inside.example": [["10.0.0.1"]]})
-    async with Fetcher(USER_AGENT, reach=only_here(site.port), resolve=names) as opened:
+    async with Fetcher(USER_AGENT, **only_here(site.port), resolve=names) as opened:
         yield opened
 
 
