@@ -21,7 +21,7 @@ from bot.commands.base import CommandEntry, CommandGroup, Section  # noqa: E402
 from bot.doctor.tools import ToolGroup, inventory  # noqa: E402
 from bot.settings import load_settings  # noqa: E402
 from tests.variables import table  # noqa: E402
-from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, alone, build_tools  # noqa: E402
+from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, build_tools  # noqa: E402
 from tools.search.base import Query  # noqa: E402
 from tools.search.options import SearchOptions  # noqa: E402
 from tools.search.services import SERVICES  # noqa: E402
@@ -111,7 +111,7 @@ def _usd(cost: Decimal, free: str = "free") -> str:
 
 
 def _around() -> ToolDeps:
-    return alone(Http("Aldis"), Fetcher("Aldis"), idle_features())
+    return ToolDeps(http=Http("Aldis"), fetcher=Fetcher("Aldis"), features=idle_features())
 
 
 def _first(documented: object) -> str:

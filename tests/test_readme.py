@@ -20,7 +20,7 @@ from tests.servers.envelopes import ALICE, GROUP, message
 from tests.test_names import TREES
 from tests.tools.conftest import USER_AGENT
 from tests.tools.test_catalog import READY
-from tools import Fetcher, Http, alone, build
+from tools import Fetcher, Http, ToolDeps, build
 
 ROOT = Path(__file__).parent.parent
 DOCS = tuple(sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
@@ -111,5 +111,5 @@ def test_the_tools_are_those_of_the_catalogue() -> None:
     page = (ROOT / "docs/tools.md").read_text(encoding="utf-8")
     table = page.split("## What it can look up")[1].split("\n\nSearch services")[0]
     told = [name for row in table.splitlines() if row.startswith("| `") for name in NAME.findall(row.split(" | ")[0])]
-    tools = build(READY, alone(Http(USER_AGENT), Fetcher(USER_AGENT), idle_features()))
+    tools = build(READY, ToolDeps(http=Http(USER_AGENT), fetcher=Fetcher(USER_AGENT), features=idle_features()))
     assert sorted(told) == sorted(tool.spec.name for tool in tools)

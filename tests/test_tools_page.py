@@ -16,7 +16,7 @@ from tests.bot.web.admin.conftest import visited
 from tests.conftest import NOON
 from tests.test_names import TREES
 from tests.tools.conftest import USER_AGENT
-from tools import CATALOG, CatalogEntry, Fetcher, Http, ToolContext, ToolSpec, alone
+from tools import CATALOG, CatalogEntry, Fetcher, Http, ToolContext, ToolDeps, ToolSpec
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
@@ -72,7 +72,7 @@ async def test_the_line_of_the_catalogue_is_one(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setitem(sys.modules, "tools.gauge", module)
     exec(compile(TOOL, "gauge.py", "exec"), module.__dict__)
     lines: dict[str, CatalogEntry] = eval(f"{{{LINE}}}", {**module.__dict__, "CatalogEntry": CatalogEntry})
-    deps = alone(Http(USER_AGENT), Fetcher(USER_AGENT), idle_features())
+    deps = ToolDeps(http=Http(USER_AGENT), fetcher=Fetcher(USER_AGENT), features=idle_features())
     around = {field.name: getattr(deps, field.name) for field in fields(deps)}
     assert lines["gauge"].build(module.WaterLevelOptions(), around) == ()
     (tool,) = lines["gauge"].build(module.WaterLevelOptions(**lines["gauge"].example), around)

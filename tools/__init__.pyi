@@ -22,7 +22,6 @@ from .base import Weekday as Weekday
 from .base import Wish as Wish
 from .base import is_base_url as is_base_url
 from .building import ToolDeps as ToolDeps
-from .building import alone as alone
 from .building import build as build
 from .building import build_tools as build_tools
 from .building import sources as sources

@@ -14,18 +14,20 @@ from tools.search.services import SearchService
 from tools.web.fetch import Fetcher
 from tools.web.papers import Papers
 
+_NOTHING: Any = None
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolDeps:
-    """The dependencies that tools share."""
+    """The dependencies that tools share; the last three can be left out if tools are listed and not called."""
 
     http: Http
     fetcher: Fetcher
     features: Mapping[str, tuple[Tool, ...]]
     """The tools of the bot's features, by the name of their line in the catalogue."""
-    quotas: Quotas
-    papers: Papers
-    judge: Judge
+    quotas: Quotas = _NOTHING
+    papers: Papers = _NOTHING
+    judge: Judge = _NOTHING
 
 
 def build(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> tuple[Tool, ...]:
@@ -58,10 +60,3 @@ def build_tools(
 
 def _options(name: str, options_by_name: Mapping[str, Options]) -> Options:
     return options_by_name.get(name) or CATALOG[name].options()
-
-
-def alone(http: Http, fetcher: Fetcher, features: Mapping[str, tuple[Tool, ...]]) -> ToolDeps:
-    """Returns dependencies for tools that are listed and not called: nothing stands behind the ports."""
-    everything: dict[str, Any] = dict.fromkeys(field.name for field in fields(ToolDeps))
-    everything |= {"http": http, "fetcher": fetcher, "features": features}
-    return ToolDeps(**everything)

@@ -27,10 +27,9 @@ class CatalogEntry:
 
     options: type[Options]
     maker: str = ""
-    """`module:name` of a class, or of a function that returns a tool or a tuple of tools. Empty: it has only a source,
-    or its tools are those of a feature (`tools.building.ToolDeps.features`)."""
-    wants: tuple[str, ...] = ()
-    """The names of its parameters: `options`, `search`, or a field of `tools.building.ToolDeps`."""
+    """`module:name` of a class, or of a function that returns a tool or a tuple of tools. It is given the parameters
+    `options`, `search` and those with the name of a field of `tools.building.ToolDeps`. Empty: it has only a source, or
+    its tools are those of a feature."""
     has_stand_in: bool = False
     """Whether it is built even if its options lack something, because another service can then do its work."""
     source: str = ""
@@ -48,38 +47,31 @@ class CatalogEntry:
         """Builds the tools of the line from the dependencies in `around`; none if the options lack something."""
         if not self.maker or (options.missing_settings() is not None and not self.has_stand_in):
             return ()
-        around = {**around, "options": options}
-        made: Tool | tuple[Tool, ...] = resolve_name(self.maker)(**{name: around[name] for name in self.wants})
+        maker = resolve_name(self.maker)
+        given = {**around, "options": options}
+        wanted = inspect.signature(maker).parameters.keys() & given
+        made: Tool | tuple[Tool, ...] = maker(**{name: given[name] for name in wanted})
         return made if isinstance(made, tuple) else (made,)
 
 
 CATALOG: Mapping[str, CatalogEntry] = {
     "calculator": CatalogEntry(switch(), "tools.calculator:Calculator"),
-    "weather": CatalogEntry(WeatherOptions, "tools.weather:Weather", ("options", "http")),
+    "weather": CatalogEntry(WeatherOptions, "tools.weather:Weather"),
     "clock": CatalogEntry(switch(), "tools.clock:CurrentTime"),
-    "convert": CatalogEntry(switch("Frankfurter: that rates are asked for"), "tools.conversion:Convert", ("http",)),
-    "web_search": CatalogEntry(SearchOptions, "tools.search.tool:WebSearch", ("options", "search")),
-    "verify_news": CatalogEntry(
-        VerifyNewsOptions, "tools.evidence.tool:evidence_tools", ("options", "search", "judge")
-    ),
+    "convert": CatalogEntry(switch("Frankfurter: that rates are asked for"), "tools.conversion:Convert"),
+    "web_search": CatalogEntry(SearchOptions, "tools.search.tool:WebSearch"),
+    "verify_news": CatalogEntry(VerifyNewsOptions, "tools.evidence.tool:evidence_tools"),
     "twitter": CatalogEntry(
-        TwitterOptions,
-        "tools.x:twitter_tools",
-        ("options", "http", "search", "quotas"),
-        has_stand_in=True,
-        example={"bearer_token": "token"},
+        TwitterOptions, "tools.x:twitter_tools", has_stand_in=True, example={"bearer_token": "token"}
     ),
-    "wikipedia": CatalogEntry(switch("Wikimedia"), "tools.wikipedia:Wikipedia", ("http",)),
-    "markets": CatalogEntry(switch("Polymarket"), "tools.markets:market_tools", ("http",)),
+    "wikipedia": CatalogEntry(switch("Wikimedia"), "tools.wikipedia:Wikipedia"),
+    "markets": CatalogEntry(switch("Polymarket"), "tools.markets:market_tools"),
     "news": CatalogEntry(NewsOptions),
-    "web_fetch": CatalogEntry(switch("the page's site"), "tools.web.tool:WebFetch", ("fetcher", "papers")),
-    "images": CatalogEntry(
-        ImagesOptions, "tools.images:ImageGenerate", ("options", "http"), example={"api_key": "key"}
-    ),
+    "web_fetch": CatalogEntry(switch("the page's site"), "tools.web.tool:WebFetch"),
+    "images": CatalogEntry(ImagesOptions, "tools.images:ImageGenerate", example={"api_key": "key"}),
     "db_query": CatalogEntry(
         DbQueryOptions,
         "tools.databases.tool:database_tools",
-        ("options",),
         example={"databases": '{"shop": {"address": "sqlite:///shop.db", "tables": {"orders": ["day", "total"]}}}'},
     ),
     "mcp": CatalogEntry(McpOptions, source="tools.mcp.servers:McpServers"),

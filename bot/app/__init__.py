@@ -85,7 +85,7 @@ from bot.web.admin.world import RunningParts, World
 from bot.web.control import Control
 from bot.web.health import HealthPage
 from store import Store, open_store
-from tools import Fetcher, Http, NewsOptions, Tool, ToolDeps, ToolSource, alone, sources
+from tools import Fetcher, Http, NewsOptions, Tool, ToolDeps, ToolSource, sources
 
 _log = logging.getLogger(__name__)
 
@@ -105,7 +105,7 @@ _UNLIMITED = LimitsSettings(messages_per_minute=10_000, conversation_messages_pe
 def check_settings(settings: Settings) -> None:
     """Raises ConfigError, a line each, for what would else be refused only once the bridge and the store are there."""
     checks: list[Callable[[], object]] = [partial(models.budgets, settings)]
-    around = alone(Http(user_agent()), Fetcher(user_agent()), idle_features())
+    around = ToolDeps(http=Http(user_agent()), fetcher=Fetcher(user_agent()), features=idle_features())
     checks.append(lambda: check_approve(settings, own_tools(settings, around)))
     if settings.web.admin_port:
         checks.append(partial(secret_of, settings, is_contained=is_contained()))
@@ -171,7 +171,7 @@ async def build_service(
             more,
             speech=Speech(http, settings.audio, api_key=settings.audio_key) if settings.audio.base_url else None,
             feeds=feeds,
-            ask=partial(recheck, settings, doctor_deps(settings, alone(http, fetcher, idle_features()))),
+            ask=partial(recheck, settings, doctor_deps(settings, http, fetcher)),
         )
         # What exists by now will stay, so the collector need not scan it again and again.
         gc.freeze()
@@ -495,13 +495,17 @@ async def resumed_clock(store: Store, clock: Clock | None = None) -> Clock:
     return clock
 
 
-def doctor_deps(settings: Settings, tool_deps: ToolDeps | None = None) -> Deps:
+def doctor_deps(settings: Settings, http: Http | None = None, fetcher: Fetcher | None = None) -> Deps:
     """How the doctor creates the parts it examines; with clients of its own unless it gets some."""
     return Deps(
         linking=lambda bridge: transports.linking_over(settings, bridge),
         transport=lambda bridge, account: transports.transport(settings, bridge, account),
         provider=lambda name: models.vendor(settings, name),
-        tool_deps=tool_deps or alone(Http(user_agent(settings.tools.contact)), Fetcher(user_agent()), idle_features()),
+        tool_deps=ToolDeps(
+            http=http or Http(user_agent(settings.tools.contact)),
+            fetcher=fetcher or Fetcher(user_agent()),
+            features=idle_features(),
+        ),
         is_contained=is_contained(),
         sandbox=Sandbox,
     )

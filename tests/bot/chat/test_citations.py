@@ -27,8 +27,7 @@ from tests.servers.script import Heard, call, say
 from tests.servers.searches import SearXNG
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import HERE, Names, Site, answer_bytes, only_here
-from tools import CATALOG, Fetcher, Http, Result, ToolContext, ToolSpec, build
-from tools.building import alone
+from tools import CATALOG, Fetcher, Http, Result, ToolContext, ToolDeps, ToolSpec, build
 
 LAMPS, FLAGS = "https://www.lamps.example/signals?a=1", "https://flags.example/wiki/Flag_(signal)"
 BELLS = "https://bells.example/"
@@ -284,7 +283,8 @@ async def test_a_search_a_page_and_a_sum_are_chained(store: Store, clock: SetClo
         searxng.results = [{"url": found, "title": "Lamp", "content": "How it flashes."}]
         http = await stack.enter_async_context(Http(USER_AGENT))
         fetcher = Fetcher(USER_AGENT, **only_here(site.port), resolve=Names({"site.example": [[HERE]]}))
-        around = alone(http, await stack.enter_async_context(fetcher), idle_features())
+        await stack.enter_async_context(fetcher)
+        around = ToolDeps(http=http, fetcher=fetcher, features=idle_features())
         options = {"web_search": CATALOG["web_search"].options.model_validate({"searxng_base_url": searxng.url})}
         tools = build(options, replace(around, papers=Library(Sandbox())))
         desk = Desk(store, clock, Scripted([]))

@@ -29,11 +29,11 @@ from tools import (
     TimedOut,
     Tool,
     TooLarge,
+    ToolDeps,
     ToolError,
     Unavailable,
     build,
 )
-from tools.building import alone
 from tools.http import Http
 from tools.web.fetch import Fetcher
 
@@ -224,7 +224,8 @@ async def test_what_is_meant() -> None:
     """What is unclear stays as written. Plain words (`<<tool: words>>`) are the one text that the tool needs."""
     options = {name: entry.options() for name, entry in CATALOG.items()}
     async with Http("test") as http, Fetcher("test") as fetcher:
-        box = toolbox(SetClock(NOON), *build(options, alone(http, fetcher, idle_features())))
+        around = ToolDeps(http=http, fetcher=fetcher, features=idle_features())
+        box = toolbox(SetClock(NOON), *build(options, around))
     for name, given, meant, arguments in (
         ("get_weather", {"location": "Oslo"}, "get_weather", {"place": "Oslo"}),
         ("weather", {"city": "Oslo", "days": 2}, "get_weather", {"place": "Oslo", "days": 2}),

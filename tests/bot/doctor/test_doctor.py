@@ -29,7 +29,7 @@ from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, message
 from tests.servers.script import say
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
-from tools import Fetcher, alone
+from tools import Fetcher, ToolDeps
 from tools.http import Http
 
 OTHER_ACCOUNT = "+15550109999"
@@ -45,7 +45,7 @@ async def examined(
 ) -> tuple[Finding, ...]:
     usual = {"SIGNAL__URL": "http://127.0.0.1:9", "STORE__PATH": str(folder / "aldis.db"), "WEB__PORT": "0"}
     wanted = load_settings({**usual, **given}, env_file=None)
-    tool_deps = alone(Http("Aldis-test"), Fetcher("Aldis-test"), idle_features())
+    tool_deps = ToolDeps(http=Http("Aldis-test"), fetcher=Fetcher("Aldis-test"), features=idle_features())
     deps = replace(app.doctor_deps(wanted), is_contained=is_contained, tool_deps=tool_deps, sandbox=sandbox)
     return await checkup.examine(wanted, deps, clock or Clock(), asks_models=asks_models)
 
