@@ -1,5 +1,6 @@
 """The interface of tools: their specification, the context of a call, and its result."""
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +8,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Protocol, cast, runtime_checkable
+from typing import Annotated, Any, ClassVar, Literal, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr
@@ -52,7 +53,7 @@ class Arguments(BaseModel):
     @classmethod
     def json_schema(cls) -> Mapping[str, Any]:
         """Returns the JSON schema of the arguments object, without titles, which only cost tokens."""
-        return _without_titles(cls.model_json_schema())
+        return json.loads(json.dumps(cls.model_json_schema()), object_hook=_without_title)
 
 
 class Options(BaseModel):
@@ -116,10 +117,6 @@ def _as_key(value: SecretStr) -> SecretStr:
 
 def _items(value: object) -> object:
     return tuple(item.strip() for item in value.split(",") if item.strip()) if isinstance(value, str) else value
-
-
-class SecretText(SecretStr):
-    """A secret text of any length, such as JSON that contains a password. It is not sent in headers."""
 
 
 BaseUrl = Annotated[str, AfterValidator(_as_base_url)]
@@ -324,11 +321,10 @@ class ToolSource(Protocol):
     @property
     def absent(self) -> Mapping[str, str]:
         """What should provide tools but does not at the moment, by the operator's names, and why, for the operator."""
-        ...
+        return {}
 
     async def aclose(self) -> None:
         """Stops everything that runs for it. It must not be used afterwards."""
-        ...
 
 
 class Quotas(Protocol):
@@ -346,12 +342,6 @@ def fit(asked: int, least: int, most: int, what: str) -> tuple[int, Mapping[str,
     return number, {} if number == asked else {"note": f"{bound} {what} can be asked for at a time, not {asked}."}
 
 
-def _without_titles(schema: Any, *, is_named: bool = False) -> Any:
-    """Drops titles from a schema. `is_named`: the keys are names of arguments, one of which may be "title"."""
-    if isinstance(schema, dict):
-        items = cast("dict[str, Any]", schema).items()
-        kept = ((key, item) for key, item in items if is_named or key != "title")
-        return {key: _without_titles(item, is_named=key == "properties" and not is_named) for key, item in kept}
-    if isinstance(schema, list):
-        return [_without_titles(item) for item in cast("list[Any]", schema)]
-    return schema
+def _without_title(schema: dict[str, Any]) -> dict[str, Any]:
+    """Drops the title, which is a text; behind the name of an argument that is called so stands an object."""
+    return {key: item for key, item in schema.items() if key != "title" or not isinstance(item, str)}

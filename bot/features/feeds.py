@@ -15,7 +15,7 @@ Source: RFC 9110 (13.1, 15.4); most feed servers answer conditional requests (20
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -49,6 +49,7 @@ from tools import (
     TooLarge,
     ToolContext,
     ToolError,
+    ToolSource,
     ToolSpec,
     canonical_url,
     clean_query,
@@ -89,8 +90,8 @@ Limit = Annotated[int, Field(ge=1, le=20, description="The most results.")]
 _log = logging.getLogger(__name__)
 
 
-class FeedService:
-    """The news tools, available as long as there is a feed; a `tools.ToolSource`."""
+class FeedService(ToolSource):
+    """The news tools, available as long as there is a feed."""
 
     def __init__(self, tools: Sequence[Tool], store: Store) -> None:
         self._tools = tuple(tools)
@@ -99,14 +100,6 @@ class FeedService:
     async def tools(self) -> Sequence[Tool]:
         """See `tools.ToolSource`."""
         return self._tools if await self._store.read(lambda repos: repos.feeds.all()) else ()
-
-    @property
-    def absent(self) -> Mapping[str, str]:
-        """See `tools.ToolSource`: having no feed is not a failure."""
-        return {}
-
-    async def aclose(self) -> None:
-        """See `tools.ToolSource`: nothing runs."""
 
 
 def name_of(title: str, url: str) -> str:

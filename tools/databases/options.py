@@ -25,7 +25,7 @@ from pydantic import (
     field_validator,
 )
 
-from tools.base import Options, SecretText
+from tools.base import Options
 
 _DatabaseName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 _Identifier = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=128)]
@@ -88,7 +88,7 @@ def accesses_of(document: str) -> dict[str, Access]:
 class DbQueryOptions(Options):
     """The settings `TOOLS__DB_QUERY__<FIELD>`, of both tools."""
 
-    databases: SecretText | None = None
+    databases: SecretStr | None = None
     """Your own SQLite and PostgreSQL databases, as JSON: by name an `address` (`sqlite:///absolute/path` or
     `postgresql://user:password@host/database`) and under `tables` the columns that may be read; also `about`,
     `max_rows`, `timeout_seconds`. Everyone who may write to Aldis can read what is listed. PostgreSQL needs the package
@@ -97,7 +97,7 @@ class DbQueryOptions(Options):
 
     @field_validator("databases")
     @classmethod
-    def _readable(cls, given: SecretText | None) -> SecretText | None:
+    def _readable(cls, given: SecretStr | None) -> SecretStr | None:
         accesses = {} if given is None else accesses_of(given.get_secret_value())
         if any(access.is_postgresql for access in accesses.values()) and find_spec("asyncpg") is None:
             raise ValueError(

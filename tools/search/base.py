@@ -100,8 +100,6 @@ class SearchForm:
     """Its name in results and logs: `Brave Search`, `SearXNG`, `Wikipedia`."""
     summary: str
     """What it does, for the list of the services."""
-    key_variable: str = ""
-    """The variable of the settings group with its key; empty if it needs none."""
     price_usd: Callable[[Query, SearchOptions], Decimal] = lambda _, __: Decimal(0)
     """The list price of a search, ignoring free quotas; 0 if it depends on the plan."""
     takes: Callable[[Query], bool] = lambda _: True
@@ -147,8 +145,9 @@ class SearchForm:
         if code.startswith(_NO_KEY):
             answer = replace(answer, status=HTTPStatus.UNAUTHORIZED)
         if not answer.ok:
-            variable = f"TOOLS__WEB_SEARCH__{self.key_variable}" if self.key_variable else ""
-            return answer.refusal(self.name, key=variable)
+            settings = {service: setting for setting, service in SearchOptions.services().items()}
+            setting = settings.get(self.name, "")
+            return answer.refusal(self.name, key=setting if setting.endswith("KEY") else "")
         return Unavailable(f"{self.name} refuses the request ({shorten(clean_text(code), 60)}).") if code else None
 
 

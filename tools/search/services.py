@@ -65,7 +65,6 @@ SERVICES: Mapping[Provider, SearchForm] = {
     "brave": SearchForm(
         name="Brave Search",
         summary="Searches web and news.",
-        key_variable="API_KEY",
         price_usd=lambda _, __: Decimal("0.005"),  # $5 for 1,000, of which $5 a month are free (dashboard, 2026-09)
         url=lambda query, options: f"{options.base_url}/{'news' if query.is_news else 'web'}/search",
         params=lambda query, _: {
@@ -81,7 +80,6 @@ SERVICES: Mapping[Provider, SearchForm] = {
     "tavily": SearchForm(
         name="Tavily",
         summary="Searches web and news; also without a key, if enabled. It ignores languages.",
-        key_variable="TAVILY_API_KEY",
         # An advanced search is two credits.
         price_usd=lambda query, options: (1 + query.is_deep) * Decimal("0.008" if options.tavily_api_key else 0),
         url=lambda _, options: f"{options.tavily_base_url}/search",
@@ -102,7 +100,6 @@ SERVICES: Mapping[Provider, SearchForm] = {
     "serpapi": SearchForm(
         name="SerpApi",
         summary="Searches Google.",
-        key_variable="SERPAPI_API_KEY",
         takes=lambda query: not (query.is_news and query.freshness),
         url=lambda _, options: f"{options.serpapi_base_url}/search.json",
         params=lambda query, options: {
@@ -117,7 +114,6 @@ SERVICES: Mapping[Provider, SearchForm] = {
     "perplexity": SearchForm(
         name="Perplexity",
         summary="Searches the web, with passages of the pages.",
-        key_variable="PERPLEXITY_API_KEY",
         price_usd=lambda _, __: Decimal("0.005"),  # $5 for 1,000 searches (docs.perplexity.ai, 2026-10)
         # Sites can be either required or excluded.
         takes=lambda query: not (query.is_news or (query.sites and query.without_sites)),
