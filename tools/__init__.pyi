@@ -63,7 +63,7 @@ from .text import shorten as shorten
 from .web.addresses import canonical_url as canonical_url
 from .web.fetch import FetchedPage as FetchedPage
 from .web.fetch import Fetcher as Fetcher
+from .web.papers import PageKind as PageKind
 from .web.papers import PageLink as PageLink
 from .web.papers import PageText as PageText
-from .web.papers import Paper as Paper
 from .web.papers import Papers as Papers

@@ -23,7 +23,7 @@ from bot.errors import Disconnected, Unfetchable
 from bot.events import Attachment, ChatId
 from bot.media import texts
 from bot.media.cell import FileRefused
-from bot.media.library import read_pdf
+from bot.media.library import Library
 from bot.media.sandbox import Sandbox, check_facts
 from bot.media.speech import MAX_AUDIO_BYTES, Fee, Speech, as_m4a, seconds_of
 from bot.messages import Document, Medium, Picture
@@ -176,11 +176,13 @@ class AttachmentReader:
         return FileDescription(what, "which is attached", medium=picture)
 
     async def _paper(self, data: bytes, kind: FileKind, name: str, person: str) -> FileDescription:
-        paper = await read_pdf(self.sandbox, data, max_chars=MAX_TEXT_CHARS, max_pages=MAX_PAGES, person=person)
-        what = f"{kind.what} of {_counted(paper.pages, 'page')}"
-        part = "" if paper.pages_read == paper.pages else f" (the first {_counted(paper.pages_read, 'page')} of it)"
-        if len(data) <= _MAX_NATIVE_BYTES and paper.pages <= _MAX_NATIVE_PAGES:
-            document = Document(data=data, name=name, pages=paper.pages, text=paper.text)
+        library = Library(self.sandbox)
+        paper = await library.read(data, "pdf", max_chars=MAX_TEXT_CHARS, max_pages=MAX_PAGES, person=person)
+        pages = paper.pages or 0
+        what = f"{kind.what} of {_counted(pages, 'page')}"
+        part = "" if paper.pages_read == pages else f" (the first {_counted(paper.pages_read, 'page')} of it)"
+        if len(data) <= _MAX_NATIVE_BYTES and pages <= _MAX_NATIVE_PAGES:
+            document = Document(data=data, name=name, pages=pages, text=paper.text)
             return FileDescription(what, f"which is attached as {name}{part}", medium=document)
         if not paper.text:
             return FileDescription(what, "which has only pictures and no text, and is too large to be shown")

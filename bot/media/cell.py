@@ -30,6 +30,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from bot.media import confinement
+from tools import BadArguments
 
 Facts = Mapping[str, Any]
 """Values that JSON knows."""
@@ -44,7 +45,7 @@ _serving = dict[str, Callable[[bytes, Sequence[str]], tuple[Facts, bytes]]]()
 """What opens files, by the name of its module."""
 
 
-class FileRefused(Exception):
+class FileRefused(BadArguments):
     """The file cannot be opened; the message completes "which cannot be opened: ..." for the model."""
 
 

@@ -9,10 +9,9 @@ from urllib.parse import urljoin
 
 from pydantic import BaseModel, Field
 
-from bot.media.cell import Facts, FileRefused
+from bot.media.cell import Facts
 from bot.media.sandbox import Sandbox, check_facts
-from bot.media.texts import tidy
-from tools import BadArguments, PageLink, PageText, Paper, canonical_url, clean_line, clean_text, shorten
+from tools import PageKind, PageLink, PageText, canonical_url, clean_line, clean_text, shorten
 
 _PAPER_SECONDS = 25.0
 _PAGE_SECONDS = 10.0
@@ -42,51 +41,43 @@ class _PageFacts(BaseModel):
     has_script: bool = False
 
 
-async def read_pdf(
-    sandbox: Sandbox, data: bytes, *, max_chars: int, max_pages: int = _MAX_PAGES, person: str = ""
-) -> Paper:
-    """Returns the first `max_chars` characters of a PDF's text; raises as `Sandbox.open`, which knows `person`."""
-    most = min(2 * max_chars, _MAX_CHARACTERS)  # more than asked for, because invisible characters are removed
-    facts, read = await sandbox.open(
-        "pdf", data, str(max_pages), str(most), timeout_seconds=_PAPER_SECONDS, person=person
-    )
-    known, text = check_facts(_PaperFacts, facts), read.decode(errors="replace")
-    # Up to a second of work for the longest text, during which everybody else must have their turn.
-    shown = await asyncio.to_thread(clean_text, text)
-    is_cut = len(text) >= most or len(shown) >= max_chars
-    return Paper(text=shown[:max_chars], pages=known.pages, pages_read=known.pages_read, is_cut=is_cut)
-
-
 class Library:
     """Opens PDFs and pages in cells."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
 
-    async def read(self, data: bytes, *, max_chars: int, person: str = "") -> Paper:
-        """Returns the first `max_chars` characters of a PDF's text; see `tools.Papers`."""
-        try:
-            return await read_pdf(self._sandbox, data, max_chars=max_chars, person=person)
-        except FileRefused as refusal:
-            raise BadArguments(str(refusal)) from refusal
-
-    async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool, person: str = "") -> PageText:
-        """Returns the content of a page; see `tools.Papers`."""
-        kind = "html" if is_html else "text"
-        try:
+    async def read(
+        self,
+        body: bytes,
+        kind: PageKind,
+        *,
+        url: str = "",
+        charset: str = "",
+        max_chars: int,
+        max_pages: int = _MAX_PAGES,
+        person: str = "",
+    ) -> PageText:
+        """Returns the content of a page, or the beginning of a PDF's text; see `tools.Papers`."""
+        if kind != "pdf":
             facts, data = await self._sandbox.open(
                 "pages", body, charset, kind, timeout_seconds=_PAGE_SECONDS, person=person
             )
-            return await asyncio.to_thread(page_text, facts, data, url=url, is_html=is_html)
-        except FileRefused as refusal:
-            raise BadArguments(str(refusal)) from refusal
+            return await asyncio.to_thread(page_text, facts, data, url=url)
+        most = min(2 * max_chars, _MAX_CHARACTERS)  # more than asked for, because invisible characters are removed
+        facts, data = await self._sandbox.open(
+            "pdf", body, str(max_pages), str(most), timeout_seconds=_PAPER_SECONDS, person=person
+        )
+        known, text = check_facts(_PaperFacts, facts), data.decode(errors="replace")
+        # Up to a second of work for the longest text, during which everybody else must have their turn.
+        shown = await asyncio.to_thread(clean_text, text)
+        is_cut = len(text) >= most or len(shown) >= max_chars
+        return PageText(text=shown[:max_chars], pages=known.pages, pages_read=known.pages_read, is_cut=is_cut)
 
 
-def page_text(facts: Facts, data: bytes, *, url: str, is_html: bool) -> PageText:
+def page_text(facts: Facts, data: bytes, *, url: str) -> PageText:
     """Returns a cell's answer about the page at `url`; raises `FileRefused` if no cell gives such an answer."""
     known, text = check_facts(_PageFacts, facts), clean_text(data.decode(errors="replace"))
-    if not is_html:
-        return PageText(text=text.strip())
     date, here = _ISO_DATE.search(known.date), canonical_url(url)
     base = _joined(url, known.base) or url
     moves_to = _joined(base, known.refresh) if known.refresh else None
@@ -95,7 +86,7 @@ def page_text(facts: Facts, data: bytes, *, url: str, is_html: bool) -> PageText
         if (whole := _joined(base, address)) is not None and whole != here:
             links.setdefault(whole, PageLink(text=shorten(clean_line(words), _MAX_LABEL_CHARS), url=whole))
     return PageText(
-        text=tidy(text),
+        text=text.strip(),
         title=shorten(clean_text(known.title), _MAX_TITLE_CHARS),
         date=date[0].replace("T", " ") if date else "",
         language=clean_text(known.language)[:20],

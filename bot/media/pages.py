@@ -16,7 +16,7 @@ from typing import Any
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from bot.media.cell import Facts
-from bot.media.texts import decode, tidy
+from bot.media.texts import decode
 
 MAX_CHARS = 1_000_000
 """How many characters of an HTML page are read; the rest is left out."""
@@ -54,6 +54,7 @@ _SINGLE = re.compile(r"[+\u2212-]?[\w.,]+")
 _LOWERED, _RAISED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"), str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _FRACTION = re.compile("([0-9])?\\^([0-9]+)[/\u2044]([₀-₉]+)")
 _TEX = "\0"
+_BLANK_LINES = re.compile(r"\n{3,}")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _STRUCK = re.compile(r"text-decoration[^;]*line-through", re.IGNORECASE)
 _FORMULA = re.compile(r"\b(?:tex|latex|math|mwe-math|formula|equation)", re.IGNORECASE)
@@ -246,7 +247,8 @@ def _laid_out(part: LexborNode) -> str:
     line = " ".join(part.text().split())
     line = re.sub(f" ?([{_END}{_ITEM}{_SPACE}]) ?", r"\1", line)
     line = re.sub(f"{_ITEM_END}[ {_END}]*", "", line)  # paragraphs do not part an item from its mark
-    return tidy(_FRACTION.sub(_fraction, line.translate(_SIGNS)))
+    lines = _FRACTION.sub(_fraction, line.translate(_SIGNS)).split("\n")
+    return _BLANK_LINES.sub("\n\n", "\n".join(line.rstrip().removesuffix(" |") for line in lines)).strip()
 
 
 def _link(node: LexborNode) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Decodes what strangers send, pages, feeds and texts, by the names and rules of the web's standards; tidies text.
+"""Decodes what strangers send, pages, feeds and texts, by the names and rules of the web's standards.
 
 Source: WHATWG Encoding and HTML, 13.2.3 "determining the character encoding" (2026-11-27).
 """
@@ -39,7 +39,6 @@ _ALSO = {"user-defined": "cp1252", "windows-31j": "cp932", "unicode-1-1-utf-8": 
 _COMMENT = re.compile("<!--.*?-->", re.DOTALL)
 _XML = re.compile(r"<\?xml[^>]{0,200}encoding\s*=\s*[\"']([^\"']{1,40})", re.IGNORECASE)
 _META = re.compile(r"<meta[^>]{0,500}?charset\s*=\s*[\"']?([^\s;\"'/>]{1,40})", re.IGNORECASE)
-_BLANK_LINES = re.compile(r"\n{3,}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 """Control characters that texts do not contain: all but tab, newlines, form feed, and escape (for colours)."""
 _DECLARING_BYTES = 4_096
@@ -90,9 +89,3 @@ def decode_text(data: bytes) -> str | None:
         return None  # without the second that decoding an archive takes, in which nothing else runs
     text = decode(data)
     return None if _CONTROL.search(text) else "\n".join(text.splitlines())
-
-
-def tidy(text: str) -> str:
-    """Returns the text of a page without blanks and bars at the ends of lines, and without rows of empty lines."""
-    lines = (line.rstrip().removesuffix(" |") for line in text.split("\n"))
-    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()

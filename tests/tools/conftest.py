@@ -12,7 +12,7 @@ import pytest
 from bot.app.tools import user_agent
 from bot.media.library import page_text
 from bot.media.pages import serve
-from tools import Http, PageText, Paper, Result, Tool, ToolContext
+from tools import Http, PageKind, PageText, Result, Tool, ToolContext
 
 USER_AGENT = user_agent()
 
@@ -67,15 +67,15 @@ class Plenty:
 class Repository:
     """Opens pages in this process, and PDFs that are text behind their sign, pages parted by a form feed."""
 
-    async def read(self, data: bytes, *, max_chars: int, person: str = "") -> Paper:
-        pages = data.decode().partition("%PDF-")[2].split("\f")
+    async def read(
+        self, body: bytes, kind: PageKind, *, url: str, charset: str, max_chars: int, person: str = ""
+    ) -> PageText:
+        if kind != "pdf":
+            return page_text(*serve(body, (charset, kind)), url=url)
+        pages = body.decode().partition("%PDF-")[2].split("\f")
         text = "\n\n".join(f"Page {number}:\n{words}" for number, words in enumerate(pages, 1) if words)
         cut = text[:max_chars]
-        return Paper(text=cut, pages=len(pages), pages_read=len(pages), is_cut=len(cut) == max_chars)
-
-    async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool, person: str = "") -> PageText:
-        found = serve(body, (charset, "html" if is_html else "text"))
-        return page_text(*found, url=url, is_html=is_html)
+        return PageText(text=cut, pages=len(pages), pages_read=len(pages), is_cut=len(cut) == max_chars)
 
 
 @pytest.fixture

@@ -1,20 +1,9 @@
 """What the bot makes of PDFs and web pages for `web_fetch`, where they can do no harm."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Paper:
-    """The text of a PDF, as far as it was read: a stranger's words, cleaned by `clean_text`."""
-
-    text: str
-    """Each page with words follows a line `Page 1:`; empty for a scan."""
-    pages: int
-    """The number of pages in the PDF."""
-    pages_read: int
-    is_cut: bool
-    """Whether the text was cut at the requested length."""
+PageKind = Literal["pdf", "html", "text"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,9 +16,10 @@ class PageLink:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageText:
-    """The content of a web page: a stranger's words, plain and cleaned by `clean_text`."""
+    """The content of a web page or a PDF: a stranger's words, plain and cleaned by `clean_text`."""
 
     text: str
+    """Of a PDF each page with words follows a line `Page 1:`; empty for a scan."""
     title: str = ""
     """"" if the page has none."""
     date: str = ""
@@ -43,17 +33,22 @@ class PageText:
     """Whether it has JavaScript, which may add content."""
     moves_to: str = ""
     """The address to which it sends browsers on after some seconds; "" if it does not."""
+    pages: int | None = None
+    """The number of pages in a PDF; None if it is none."""
+    pages_read: int = 0
+    is_cut: bool = False
+    """Whether the text of a PDF was cut at the requested length."""
 
 
 class Papers(Protocol):
     """Reads strangers' PDFs and pages where they can do no harm."""
 
-    async def read(self, data: bytes, *, max_chars: int, person: str = "") -> Paper:
-        """Returns at most the first `max_chars` characters of a PDF. `person` is who asks: others do not wait for it.
-        Raises `BadArguments` if it cannot be opened; the message completes "The PDF cannot be read: ".
-        """
-        ...
+    async def read(
+        self, body: bytes, kind: PageKind, *, url: str, charset: str, max_chars: int, person: str = ""
+    ) -> PageText:
+        """Returns what was found at `url`, of a PDF at most the first `max_chars` characters.
 
-    async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool, person: str = "") -> PageText:
-        """Returns the content of the page found at `url`; `charset` is what its server says, or "". Else as `read`."""
+        `charset` is what its server says, or ""; `person` is who asks: others do not wait for it. Raises `BadArguments`
+        if it cannot be opened; the message completes "The PDF cannot be read: ".
+        """
         ...

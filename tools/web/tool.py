@@ -30,7 +30,7 @@ from tools.errors import BadArguments, Denied, NotFound, RateLimited, TooLarge, 
 from tools.web.addresses import MAX_CHARS as MAX_URL_CHARS
 from tools.web.addresses import WebAddress
 from tools.web.fetch import FetchedPage, Fetcher
-from tools.web.papers import PageText, Paper, Papers
+from tools.web.papers import PageKind, PageText, Papers
 
 _MAX_CHARS = 6_000
 """How many characters of a page or a PDF the model reads at a time."""
@@ -114,7 +114,7 @@ class WebFetch:
         seconds = min(_TIMEOUT_SECONDS, (arguments.timeout_ms or math.inf) / 1000)
         url, read = await self._opened(arguments.url, start + most, context.person, seconds)
         for _ in range(_MAX_MOVES):
-            if not (isinstance(read, PageText) and _sends_on(read)):
+            if not _sends_on(read):
                 break
             try:
                 url, read = await self._opened(read.moves_to, start + most, context.person, seconds)
@@ -126,39 +126,35 @@ class WebFetch:
         end = min(start + most, total)
         if end < total:  # after a word, if one ends in the second half: half of a number is another number
             end = max(read.text.rfind(sign, start + most // 2, end) for sign in "\n ") + 1 or end
-        data: dict[str, Any] = {"url": url, **(_about(read) if start == 0 or isinstance(read, Paper) else {})}
+        data: dict[str, Any] = {"url": url, **(_about(read) if start == 0 or read.pages else {})}
         data["text"] = read.text[start:end]
         if end < total:
             data["next_offset"] = end
-        if isinstance(read, PageText) and end < total:
+        if read.pages is None and end < total:
             data["total_chars"] = total
-        if isinstance(read, PageText) and start == 0:
+        if start == 0:
             links = [link for link in read.links if len(link.url) <= _MAX_LINK_CHARS][:_MAX_LINKS]
             data |= {"links": [{"text": link.text, "url": link.url} for link in links]} if links else {}
         return Result(data=data)
 
-    async def _opened(self, url: str, most: int, person: str, seconds: float) -> tuple[str, PageText | Paper]:
+    async def _opened(self, url: str, most: int, person: str, seconds: float) -> tuple[str, PageText]:
         """Returns where the page is, and its content, or of a PDF its first `most` characters and one more."""
         page = await self._fetcher.get(
             url, accept=_ACCEPTED, max_bytes=MAX_BYTES, timeout_seconds=seconds, consent=self._consent
         )
         if not page.ok:
             raise _refusal(page)
-        is_paper = _is_paper(page)
+        kind = _kind(page)
         try:
-            if is_paper:
-                # One more character tells whether there is more; later pages are not even opened.
-                return page.url, await self._papers.read(page.body, max_chars=most + 1, person=person)
-            is_html = page.content_type in _HTML or (
-                page.content_type in _UNNAMED and _BEGINS_AS_HTML.match(page.body) is not None
-            )
-            return page.url, await self._papers.read_page(
-                page.body, url=page.url, charset=page.charset or "", is_html=is_html, person=person
+            # One more character tells whether there is more; later pages of a PDF are not even opened.
+            read = await self._papers.read(
+                page.body, kind, url=page.url, charset=page.charset or "", max_chars=most + 1, person=person
             )
         except BadArguments as error:
             # The reason comes from the process that opened it, which the page may have taken over.
-            what = "PDF" if is_paper else "page"
+            what = "PDF" if kind == "pdf" else "page"
             raise BadArguments(f"The {what} cannot be read; why stands beside this.", quoted=str(error)) from error
+        return page.url, read
 
     async def _consent(self, address: WebAddress) -> None:
         """Returns if the site's robots.txt, cached for an hour, lets the address be read, else raises a `ToolError`."""
@@ -193,17 +189,17 @@ def allows(text: str, target: str) -> bool:
     return Protego.parse(ours).can_fetch(f"https://site.example{target}", _ROBOT_NAME)
 
 
-def _is_paper(page: FetchedPage) -> bool:
-    """Whether it is a PDF by its bytes, as the types of servers are unreliable; raises `BadArguments` for no text."""
-    begins = page.body[:_PDF_BYTES]
-    if begins.lstrip(_BLANK_BYTES).startswith(_PDF) or (page.content_type == _NAMED_PDF and _PDF in begins):
-        return True
-    is_open = page.content_type in _UNNAMED or page.content_type.startswith("application/")
+def _kind(page: FetchedPage) -> PageKind:
+    """What it is by its bytes, as the types of servers are unreliable; raises `BadArguments` for no text."""
+    begins, named = page.body[:_PDF_BYTES], page.content_type
+    if begins.lstrip(_BLANK_BYTES).startswith(_PDF) or (named == _NAMED_PDF and _PDF in begins):
+        return "pdf"
+    is_open = named in _UNNAMED or named.startswith("application/")
     is_marked = begins.startswith(_MARKED) or page.charset is not None
     is_binary = is_open and not is_marked and _BINARY.search(page.body[:_SNIFFED_BYTES]) is not None
-    if page.content_type == _NAMED_PDF or is_binary:
+    if named == _NAMED_PDF or is_binary:
         raise BadArguments("What stands at this address is neither a PDF nor a page that can be read.")
-    return False
+    return "html" if named in _HTML or (named in _UNNAMED and _BEGINS_AS_HTML.match(page.body)) else "text"
 
 
 def _sends_on(page: PageText) -> bool:
@@ -211,10 +207,10 @@ def _sends_on(page: PageText) -> bool:
     return bool(page.moves_to) and len(page.text) < _HARDLY_ANY_CHARS
 
 
-def _about(read: PageText | Paper) -> Mapping[str, Any]:
+def _about(read: PageText) -> Mapping[str, Any]:
     """Describes a page or PDF, with a note on what a model should know before it takes the text for the whole."""
     note = ""
-    if isinstance(read, Paper):
+    if read.pages is not None:
         if not read.text and read.pages_read == read.pages:
             note = (
                 "The PDF contains no text; a scan has only pictures. The person can send it as a file to have it seen."

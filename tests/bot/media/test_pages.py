@@ -27,7 +27,7 @@ code</a>, then more.<br>A new line
 
 
 def read(html: str) -> PageText:
-    return page_text(*pages.serve(html.encode(errors="surrogatepass"), ("", "html")), url=HERE, is_html=True)
+    return page_text(*pages.serve(html.encode(errors="surrogatepass"), ("", "html")), url=HERE)
 
 
 def test_a_page_is_read_as_people_read_it() -> None:
@@ -98,12 +98,12 @@ async def test_a_page_is_the_same_in_a_cell() -> None:
     """With all that would have been loaded later, a thousand teasers, and an address without end."""
     library = Library(sandbox())
     for page in (PAGE, *HOSTILE.values()):
-        assert await library.read_page(page.encode(), url=HERE, charset="", is_html=True) == read(page)
-    assert (await library.read_page(b"<p>as it stands", url=HERE, charset="", is_html=False)).text == "<p>as it stands"
+        assert await library.read(page.encode(), "html", url=HERE, max_chars=9) == read(page)
+    assert (await library.read(b"<p>as it stands", "text", max_chars=9)).text == "<p>as it stands"
     page = f'<a href="/{"😀" * 200_000}">x</a>' + "".join(
         f'<p><a href="/{number}?{"x" * 400}">{"😀" * 350}</a>' for number in range(1_000)
     )
-    found = await library.read_page(page.encode(), url=HERE, charset="", is_html=True)
+    found = await library.read(page.encode(), "html", url=HERE, max_chars=9)
     assert found == read(page)
     assert len(found.links) == pages._MAX_LINKS
     assert found.text.count("😀") == 350_000
@@ -132,12 +132,12 @@ async def test_what_a_taken_over_cell_says_of_a_page_is_not_believed() -> None:
     facts: dict[str, Any]
     for facts in ({"title": "x" * 2_000}, {"links": [["x"]]}, {"links": [["x", "/"]] * 1_001}, {"title": 7}):
         with pytest.raises(FileRefused):
-            page_text(facts, b"", url=HERE, is_html=True)
+            page_text(facts, b"", url=HERE)
     facts = {"links": [["a\u202eb", "javascript:x()"], ["c", "/d"]]}
-    found = page_text(facts, b"e\xff\xe2\x80\xae", url=HERE, is_html=True)
+    found = page_text(facts, b"e\xff\xe2\x80\xae", url=HERE)
     assert found == PageText(text="e\ufffd", links=(PageLink(text="c", url="https://pier.example/d"),))
     with pytest.raises(BadArguments, match="damaged"):
-        await Library(sandbox("tests.bot.media")).read_page(b"", url=HERE, charset="", is_html=True)
+        await Library(sandbox("tests.bot.media")).read(b"", "html", max_chars=9)
     nested = b"<table><tr><td><a href=x>" * 20_000  # each step looks at all others
     with pytest.raises(FileRefused, match="too long"):
         await sandbox().open("pages", nested, "", "html", timeout_seconds=0.5, person="alice")
