@@ -16,7 +16,6 @@ from typing import ClassVar, Final
 
 import anthropic
 from httpx2 import TransportError
-from pydantic import AliasPath, Field
 
 from bot.errors import ContextTooLong, ProviderError
 from bot.messages import (
@@ -37,7 +36,7 @@ from bot.messages import (
 )
 from bot.models import caching, media, wire
 from bot.models.adapter import Adapter, PrivateClient, Quirks, http_options
-from bot.models.base import Completion, Request, Stop, ToolOffer, Usage
+from bot.models.base import Completion, Request, Stop, ToolOffer
 from bot.models.capabilities import ModelLessons
 from bot.models.prices import Prices
 from bot.models.words import clean
@@ -57,30 +56,10 @@ _STOPS: Mapping[str | None, Stop] = {
 }
 
 
-class _Usage(wire.Wire):
-    input_tokens: wire.Count = 0
-    cache_creation_input_tokens: wire.Count = 0
-    hour: wire.Count = Field(default=0, validation_alias=AliasPath("cache_creation", "ephemeral_1h_input_tokens"))
-    cache_read_input_tokens: wire.Count = 0
-    output_tokens: wire.Count = 0
-
-    @property
-    def whole(self) -> Usage:
-        """The same as a completion's usage: the vendor's figure of the prompt excludes its cached part."""
-        read, written = self.cache_read_input_tokens, self.cache_creation_input_tokens
-        return Usage(
-            input_tokens=self.input_tokens + read + written,
-            cached_input_tokens=read,
-            cache_write_tokens=written,
-            cache_write_hour_tokens=self.hour,
-            output_tokens=self.output_tokens,
-        )
-
-
 class _Answer(wire.Wire):
     content: list[Block]
     stop_reason: wire.Name = None
-    usage: wire.Aside[_Usage] = None
+    usage: wire.Aside[wire.Counted] = None
 
 
 class _Client(PrivateClient, anthropic.AsyncAnthropic):
@@ -135,7 +114,9 @@ class Anthropic(Adapter):
         parts = _parts(answer.content)
         if was_cut_in_call := stop is Stop.LENGTH and bool(parts) and isinstance(parts[-1], ToolCall):
             parts.pop()  # a number that was cut is another number
-        usage = (answer.usage or _Usage()).whole
+        usage = (answer.usage or wire.Counted()).usage
+        of_cache = usage.cached_input_tokens + usage.cache_write_tokens  # which its figure of the prompt excludes
+        usage = replace(usage, input_tokens=usage.input_tokens + of_cache)
         read = wire.wire_answer(parts, stop, usage, was_cut_in_call=was_cut_in_call)
         if answer.stop_reason == "model_context_window_exceeded" and read.message is None:
             raise ContextTooLong(f"{NAME} had no room left for an answer", provider=NAME, model=self._model)

@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import cast
 
-from pydantic import AliasChoices, AliasPath, Field
+from pydantic import Field
 
 from bot.messages import AssistantPart, Medium, Message, Opaque, Picture, Text, ToolCall, ToolMessage, UserMessage
 from bot.models import media, wire
 from bot.models.adapter import Quirks
-from bot.models.base import Completion, Request, Stop, ToolOffer, Usage
+from bot.models.base import Completion, Request, Stop, ToolOffer
 
 PATH = "/chat/completions"
 
@@ -79,32 +79,9 @@ class _Choice(wire.Wire):
     finish_reason: wire.Name = None
 
 
-def _detail(name: str) -> AliasChoices:
-    return AliasChoices(AliasPath("prompt_tokens_details", name), AliasPath("input_tokens_details", name))
-
-
-class Counted(wire.Wire):
-    """The usage as both APIs report it, each under its own names."""
-
-    asked: wire.Count = Field(default=0, validation_alias=AliasChoices("prompt_tokens", "input_tokens"))
-    answered: wire.Count = Field(default=0, validation_alias=AliasChoices("completion_tokens", "output_tokens"))
-    cached: wire.Count = Field(default=0, validation_alias=_detail("cached_tokens"))
-    written: wire.Count = Field(default=0, validation_alias=_detail("cache_write_tokens"))
-
-    @property
-    def usage(self) -> Usage:
-        """The same as a completion's usage."""
-        return Usage(
-            input_tokens=self.asked,
-            cached_input_tokens=self.cached,
-            cache_write_tokens=self.written,
-            output_tokens=self.answered,
-        )
-
-
 class _Answer(wire.Wire):
     choices: list[_Choice] = Field(min_length=1)
-    usage: wire.Aside[Counted] = None
+    usage: wire.Aside[wire.Counted] = None
 
 
 def body(request: Request, *, model: str, effort: str | None, limit: str, official: bool, quirks: Quirks) -> Json:
@@ -211,7 +188,7 @@ def read(data: bytes) -> Completion:
         if call.function is not None:
             parts += _carried(call)
             parts.append(wire.tool_call(call.id, call.function.name or "", call.function.arguments))
-    return wire.wire_answer(parts, stop, (answer.usage or Counted()).usage)
+    return wire.wire_answer(parts, stop, (answer.usage or wire.Counted()).usage)
 
 
 def _carried(given: _Message | _Call) -> list[AssistantPart]:

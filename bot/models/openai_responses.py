@@ -15,7 +15,7 @@ from bot.messages import AssistantPart, Medium, Message, Opaque, Picture, Text, 
 from bot.models import caching, media, wire
 from bot.models.adapter import Quirks
 from bot.models.base import Completion, Request, Stop, ToolOffer
-from bot.models.openai_chat import CACHE_KEY, Counted, arguments_json, tools_of
+from bot.models.openai_chat import CACHE_KEY, arguments_json, tools_of
 
 PATH = "/responses"
 VENDOR = "openai"
@@ -48,7 +48,7 @@ class _Answer(wire.Wire):
     status: str | None = None
     code: wire.Name = Field(default=None, validation_alias=AliasPath("error", "code"))
     reason: wire.Name = Field(default=None, validation_alias=AliasPath("incomplete_details", "reason"))
-    usage: wire.Aside[Counted] = None
+    usage: wire.Aside[wire.Counted] = None
 
 
 def body(request: Request, *, model: str, effort: str | None, reasons: bool, marks: bool, quirks: Quirks) -> Json:
@@ -162,4 +162,4 @@ def read(data: bytes, *, model: str) -> Completion:
             case _:
                 whole = {key: value for key, value in item.items() if value is not None}
                 parts.append(Opaque(vendor=VENDOR, data=whole))
-    return wire.wire_answer(parts, stop, (answer.usage or Counted()).usage)
+    return wire.wire_answer(parts, stop, (answer.usage or wire.Counted()).usage)

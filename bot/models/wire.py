@@ -11,7 +11,7 @@ from math import isfinite, nan
 from typing import Annotated, TypeVar, cast
 
 import json_repair
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
+from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 from pydantic_core import to_json
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable, Unreadable
@@ -52,6 +52,31 @@ Aside = Annotated[_Given | None, BeforeValidator(_object_or_none)]
 """An object; None if it is none."""
 
 _object = TypeAdapter(dict[str, object])
+
+
+def _detail(name: str, of_anthropic: str) -> AliasChoices:
+    return AliasChoices(AliasPath("prompt_tokens_details", name), AliasPath("input_tokens_details", name), of_anthropic)
+
+
+class Counted(Wire):
+    """The usage as all APIs report it, each under its own names."""
+
+    asked: Count = Field(default=0, validation_alias=AliasChoices("prompt_tokens", "input_tokens"))
+    answered: Count = Field(default=0, validation_alias=AliasChoices("completion_tokens", "output_tokens"))
+    cached: Count = Field(default=0, validation_alias=_detail("cached_tokens", "cache_read_input_tokens"))
+    written: Count = Field(default=0, validation_alias=_detail("cache_write_tokens", "cache_creation_input_tokens"))
+    hour: Count = Field(default=0, validation_alias=AliasPath("cache_creation", "ephemeral_1h_input_tokens"))
+
+    @property
+    def usage(self) -> Usage:
+        """The same as a completion's usage."""
+        return Usage(
+            input_tokens=self.asked,
+            cached_input_tokens=self.cached,
+            cache_write_tokens=self.written,
+            cache_write_hour_tokens=self.hour,
+            output_tokens=self.answered,
+        )
 
 
 def wire_answer(
