@@ -73,29 +73,11 @@ def vendor(settings: Settings, name: str, model: str = "", *, lessons: ModelLess
     if name == "anthropic":
         from bot.models.anthropic import Anthropic
 
-        claude = settings.llm.anthropic
-        return Anthropic(
-            api_key=claude.api_key.get_secret_value() if claude.api_key else "",
-            model=model or claude.model,
-            base_url=claude.base_url,
-            effort=claude.effort,
-            lessons=lessons,
-            prices=prices(settings),
-        )
+        return Anthropic(settings.llm.anthropic, model=model, lessons=lessons, prices=prices(settings))
     if name == "openai":
         from bot.models.openai import OpenAI
 
-        given = settings.llm.openai
-        return OpenAI(
-            api_key=given.api_key.get_secret_value() if given.api_key else None,
-            model=model or given.chosen_model,
-            base_url=given.base_url,
-            api=given.api,
-            effort=given.effort,
-            tool_mode=given.tool_mode,
-            lessons=lessons,
-            prices=prices(settings),
-        )
+        return OpenAI(settings.llm.openai, model=model, lessons=lessons, prices=prices(settings))
     from bot.models.offline import Offline
 
     return Offline(lambda words, now: time_grammar.read(words, now=now, zone=str(now.tzinfo)))

@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 import httpx2
 
@@ -23,6 +22,7 @@ from bot.models.base import Completion, Request
 from bot.models.capabilities import Lesson, ModelLessons
 from bot.models.more_tools import defer_tools, own_calls
 from bot.models.prices import Prices, published_prices
+from bot.settings.groups import AnthropicSettings, OpenAISettings
 from tools import trusted_certificates
 
 _log = logging.getLogger(__name__)
@@ -107,19 +107,17 @@ class Adapter(ABC):
 
     def __init__(
         self,
+        given: AnthropicSettings | OpenAISettings,
         *,
         model: str,
-        base_url: str | None,
         official_url: str,
-        effort: str | None,
         prices: Prices | None,
         lessons: ModelLessons | None,
     ) -> None:
         self._model = model
-        self._effort = effort
+        self._effort = given.effort
         self._prices = prices or published_prices()
-        self._base_url = (base_url or official_url).rstrip("/")
-        self._official = urlsplit(self._base_url).hostname == urlsplit(official_url).hostname
+        self._base_url = (given.base_url or official_url).rstrip("/")
         self._lessons = lessons or ModelLessons()
         self._set: Quirks = frozenset()
         """Quirks that settings demand."""

@@ -40,6 +40,7 @@ from bot.models.base import Completion, Request, Stop, ToolOffer
 from bot.models.capabilities import ModelLessons
 from bot.models.prices import Prices
 from bot.models.words import clean
+from bot.settings.groups import AnthropicSettings
 
 NAME: Final = "anthropic"
 BASE_URL = "https://api.anthropic.com"
@@ -78,22 +79,18 @@ class Anthropic(Adapter):
 
     def __init__(
         self,
+        given: AnthropicSettings,
         *,
-        api_key: str,
-        model: str,
-        base_url: str | None = None,
-        effort: str | None = None,
+        model: str = "",
         prices: Prices | None = None,
         lessons: ModelLessons | None = None,
     ) -> None:
-        """Opens nothing yet. `base_url` has no `/v1`; `effort` is `low` to `max`; None leaves it to the model."""
+        """Opens nothing yet. `model` is another than that of the settings."""
         # At the level DEBUG the SDK logs whole requests, but people's words must not reach a log.
         logging.getLogger("anthropic").setLevel(logging.WARNING)
-        super().__init__(
-            model=model, base_url=base_url, official_url=BASE_URL, effort=effort, prices=prices, lessons=lessons
-        )
+        super().__init__(given, model=model or given.model, official_url=BASE_URL, prices=prices, lessons=lessons)
         self._client = _Client(
-            api_key=api_key,
+            api_key=given.api_key.get_secret_value() if given.api_key else "",
             base_url=self._base_url,  # None would be looked up in the environment
             open_telemetry=False,  # a tracer anywhere in the process would add to the headers
             http_client=anthropic.DefaultAioHttpClient(**http_options()),

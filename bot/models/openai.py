@@ -13,7 +13,7 @@ Source: platform.openai.com, issue threads of vLLM, Ollama, llama.cpp and OpenRo
 import json
 import re
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Final
 
 import openai
 from aiohttp import ClientError
@@ -25,13 +25,10 @@ from bot.models.adapter import Adapter, PrivateClient, Quirks, http_options
 from bot.models.base import Completion, Request
 from bot.models.capabilities import ModelLessons, chat_models, entries
 from bot.models.prices import Prices
+from bot.settings.groups import OpenAISettings
 
 NAME: Final = "openai"
 BASE_URL = "https://api.openai.com/v1"
-
-Api = Literal["auto", "chat", "responses"]
-ToolMode = Literal["auto", "native", "prompt"]
-"""How tools are offered: `native`; `prompt`: described and called in words; `auto`: natively until refused."""
 
 _REASONING = re.compile(r"(o[0-9]|gpt-[5-9])")
 """Names of models that reason; they call the output limit `max_completion_tokens`."""
@@ -83,31 +80,22 @@ class OpenAI(Adapter):
 
     def __init__(
         self,
+        given: OpenAISettings,
         *,
-        api_key: str | None,
-        model: str | None,
-        base_url: str | None = None,
-        api: Api = "auto",
-        effort: str | None = None,
-        tool_mode: ToolMode = "auto",
+        model: str = "",
         prices: Prices | None = None,
         lessons: ModelLessons | None = None,
     ) -> None:
-        """Opens nothing yet. `model` None means the first that the server lists; a local server may need no `api_key`.
-
-        `base_url` includes `/v1`; None means OpenAI's own, which alone gets PDFs. `api` auto decides by the address.
-        `effort` None sends nothing, because many servers refuse it. `tool_mode` matters in chat completions alone.
-        """
-        super().__init__(
-            model=model or "", base_url=base_url, official_url=BASE_URL, effort=effort, prices=prices, lessons=lessons
-        )
-        in_responses = api == "responses" or (api == "auto" and self._official)
-        demanded = {"responses": in_responses, "tools": tool_mode == "prompt"}
-        demanded |= {media.DOCUMENT: not self._official}
+        """Opens nothing yet. `model` is another than that of the settings. OpenAI itself alone gets PDFs."""
+        model = model or given.chosen_model or ""
+        super().__init__(given, model=model, official_url=BASE_URL, prices=prices, lessons=lessons)
+        self._official = given.is_openai_itself
+        in_responses = given.api == "responses" or (given.api == "auto" and self._official)
+        demanded = {"responses": in_responses, "tools": given.tool_mode == "prompt", media.DOCUMENT: not self._official}
         self._set = frozenset(name for name, is_so in demanded.items() if is_so)
-        self._never = frozenset(() if tool_mode == "auto" else ("tools",))
+        self._never = frozenset(() if given.tool_mode == "auto" else ("tools",))
         self._client = _Client(
-            api_key=api_key or "none",  # the SDK requires one
+            api_key=given.api_key.get_secret_value() if given.api_key else "none",  # the SDK requires one
             # None and missing values would be looked up in the environment.
             base_url=self._base_url,
             admin_api_key="",

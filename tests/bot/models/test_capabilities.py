@@ -14,9 +14,8 @@ from bot.chat.room import SIZES, ContextRoom
 from bot.messages import Picture, UserMessage
 from bot.models.base import Provider, Request, Usage
 from bot.models.capabilities import NOTHING, Capabilities, ModelLessons, of_listed, of_ollama
-from bot.models.openai import OpenAI
 from bot.models.prices import Price, Prices, published_prices, unknown_cost, unknown_price
-from tests.bot.models.vendors import QUESTION
+from tests.bot.models.vendors import QUESTION, openai_of
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import ModelServer, Tokens, say
 
@@ -57,13 +56,13 @@ async def test_a_model_without_tools_or_eyes_is_not_tried_first() -> None:
     blind = Capabilities(tools=False, pictures=False)
     async with OpenAIServer(local=True, takes_tools=False) as server:
         lessons = lessons_with(server.base_url, "m", blind)
-        [body] = await sent(server, OpenAI(api_key=None, model="m", base_url=server.base_url, lessons=lessons), SEEN)
+        [body] = await sent(server, openai_of(api_key=None, model="m", base_url=server.base_url, lessons=lessons), SEEN)
         assert "tools" not in body
         assert "you cannot see" in json.dumps(body)
         assert not lessons.of(server.base_url, "m").quirks
     async with OpenAIServer(local=True, sees=True) as server:
         lessons = lessons_with(server.base_url, "m", blind)
-        chosen = OpenAI(api_key=None, model="m", base_url=server.base_url, lessons=lessons, tool_mode="native")
+        chosen = openai_of(api_key=None, model="m", base_url=server.base_url, lessons=lessons, tool_mode="native")
         [body] = await sent(server, chosen, SEEN)
         assert "tools" in body
 
@@ -87,7 +86,7 @@ async def test_a_reseller_says_its_price() -> None:
         lessons = lessons_with(server.base_url, "vendor/m", Capabilities(price=SOLD))
         for own, cost_usd in (([], "1.5"), ([("vendor/m", Decimal(1), Decimal(1))], "2")):
             prices = published_prices().with_own(own)
-            shop = OpenAI(api_key=None, model="vendor/m", base_url=server.base_url, lessons=lessons, prices=prices)
+            shop = openai_of(api_key=None, model="vendor/m", base_url=server.base_url, lessons=lessons, prices=prices)
             async with aclosing(shop):
                 assert (await shop.complete(QUESTION)).cost_usd == Decimal(cost_usd)
 

@@ -12,8 +12,7 @@ from bot.messages import Document, Picture, UserMessage
 from bot.models import media, openai_chat
 from bot.models.anthropic import Anthropic
 from bot.models.base import Request
-from bot.models.openai import Api, OpenAI
-from tests.bot.models.vendors import QUESTION, Vendor, opened, texts
+from tests.bot.models.vendors import QUESTION, Vendor, openai_of, opened, texts
 from tests.servers.script import Heard, say
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -72,9 +71,9 @@ async def test_a_pdf(vendor: Vendor) -> None:
 
 async def test_a_pdf_goes_to_openai_itself() -> None:
     """Both of its APIs take the bytes with a name."""
-    apis: tuple[Api, ...] = ("chat", "responses")
+    apis: tuple[str, ...] = ("chat", "responses")
     for api in apis:
-        async with aclosing(OpenAI(api_key="k", model="gpt-4.1", api=api)) as provider:
+        async with aclosing(openai_of(api_key="k", model="gpt-4.1", api=api)) as provider:
             assert not provider._set & media.ALL
     asked = _asked(REPORT)
     body = openai_chat.body(asked, model="gpt-4.1", effort=None, limit="max_tokens", official=True, quirks=frozenset())

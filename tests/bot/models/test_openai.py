@@ -24,8 +24,8 @@ from bot.models import openai_chat
 from bot.models.base import Completion, Provider, Request, Stop, Usage
 from bot.models.capabilities import Capabilities, ModelLessons
 from bot.models.fallback import Fallback
-from bot.models.openai import Api, OpenAI
-from tests.bot.models.vendors import QUESTION, Vendor, answered, calls, followed_by, stripped, texts
+from bot.models.openai import OpenAI
+from tests.bot.models.vendors import QUESTION, Vendor, answered, calls, followed_by, openai_of, stripped, texts
 from tests.servers.base import Answer, answer_json
 from tests.servers.openai import OpenAIServer, error_body
 from tests.servers.openai_rules import Carried
@@ -41,7 +41,7 @@ async def _asked(
     model: str,
     api_key: str | None = "test-key",
     times: int = 1,
-    api: Api = "auto",
+    api: str = "auto",
     effort: str | None = None,
 ) -> Completion:
     async with server, aclosing(_provider(server, model=model, api_key=api_key, api=api, effort=effort)) as provider:
@@ -50,13 +50,13 @@ async def _asked(
         return await provider.complete(QUESTION)
 
 
-def _provider(server: OpenAIServer, *, model: str, api_key: str | None, api: Api, effort: str | None = None) -> OpenAI:
-    return OpenAI(api_key=api_key, model=model, base_url=server.base_url, api=api, effort=effort)
+def _provider(server: OpenAIServer, *, model: str, api_key: str | None, api: str, effort: str | None = None) -> OpenAI:
+    return openai_of(api_key=api_key, model=model, base_url=server.base_url, api=api, effort=effort)
 
 
 async def test_which_api_is_asked() -> None:
     """OpenAI itself is asked by responses, everybody else by chat completions, unless the operator says otherwise."""
-    rows: tuple[tuple[str | None, Api, bool], ...] = (
+    rows: tuple[tuple[str | None, str, bool], ...] = (
         (None, "auto", True),
         ("https://API.OpenAI.com/v1/", "auto", True),
         ("https://api.openai.com.example.org/v1", "auto", False),
@@ -64,7 +64,7 @@ async def test_which_api_is_asked() -> None:
         ("http://localhost:11434/v1", "responses", True),
     )
     for base_url, api, expected in rows:
-        async with aclosing(OpenAI(api_key="k", model="gpt-6-sol", base_url=base_url, api=api)) as provider:
+        async with aclosing(openai_of(api_key="k", model="gpt-6-sol", base_url=base_url, api=api)) as provider:
             assert ("responses" in provider._set) is expected, base_url
 
 
@@ -157,7 +157,7 @@ async def test_the_body_of_a_response(responses: Vendor) -> None:
 
 async def test_what_a_model_is_told_goes_by_its_name_and_api() -> None:
     """Older models refuse marks of the cache and sealed reasoning; each API has its own name for the effort."""
-    rows: tuple[tuple[str, Api, str | None, dict[str, object]], ...] = (
+    rows: tuple[tuple[str, str, str | None, dict[str, object]], ...] = (
         ("gpt-5.4", "responses", None, {"instructions": "You are Aldis.", "prompt_cache_options": None}),
         ("gpt-4.1", "responses", None, {"include": None}),
         ("gpt-5.5", "chat", "low", {"reasoning_effort": "low"}),
@@ -252,7 +252,7 @@ async def test_a_model_at_home_has_the_whole_turns_time() -> None:
     async with OpenAIServer(local=True) as server:
         server.latency_seconds = 0.3
         lessons = ModelLessons()
-        provider = OpenAI(api_key=None, model="qwen4:8b", base_url=server.base_url, lessons=lessons)
+        provider = openai_of(api_key=None, model="qwen4:8b", base_url=server.base_url, lessons=lessons)
         slow = replace(QUESTION, timeout_seconds=0.1, total_seconds=DEADLINE_SECONDS)
         async with aclosing(provider):
             with pytest.raises(TooSlow, match=r"gave no answer in 0\.1 s") as raised:
@@ -303,7 +303,7 @@ async def test_without_a_model_the_servers_first_one_answers() -> None:
     for models in (("nomic-embed-text", "llama-9", "qwen-7"), ("nomic-embed-text",)):
         async with (
             OpenAIServer(local=True, key=None, models=models) as server,
-            aclosing(OpenAI(api_key=None, model=None, base_url=server.base_url)) as provider,
+            aclosing(openai_of(api_key=None, model=None, base_url=server.base_url)) as provider,
         ):
             if len(models) == 1:
                 with pytest.raises(Rejected, match="LLM__OPENAI__MODEL"):
@@ -374,7 +374,7 @@ LOOKED = think("I need the weather of both places.") + call("get_weather", {"pla
 @asynccontextmanager
 async def _opened(server: OpenAIServer, lessons: ModelLessons | None = None) -> AsyncIterator[Provider]:
     async with server:
-        own = OpenAI(api_key="k", model="model-of-others", base_url=server.base_url, lessons=lessons)
+        own = openai_of(api_key="k", model="model-of-others", base_url=server.base_url, lessons=lessons)
         async with aclosing(own):
             yield own
 
@@ -410,7 +410,7 @@ async def test_a_call_of_another_model_is_taken_after_one_refusal() -> None:
             for request in (turn, replace(turn, messages=former)):
                 assert texts(await provider.complete(request)) == ["Cold."]
                 assert "weather of both" not in server.requests[-1].body.decode()
-            again = OpenAI(api_key="k", model="model-of-others", base_url=server.base_url, lessons=lessons)
+            again = openai_of(api_key="k", model="model-of-others", base_url=server.base_url, lessons=lessons)
             async with aclosing(again):
                 assert texts(await again.complete(turn)) == ["Cold."]
             assert len(server.refused) == 1

@@ -14,12 +14,12 @@ from bot.clock import SetClock
 from bot.errors import Rejected
 from bot.messages import AssistantMessage, CallId, Document, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.models.base import Completion, Provider, Request, Stop, Usage
-from bot.models.openai import Api, OpenAI, ToolMode
+from bot.models.openai import OpenAI
 from bot.models.wire import tool_call, wire_answer
 from bot.models.words import clean, read
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Echo
-from tests.bot.models.vendors import QUESTION, TIME, Vendor, answered, calls, followed_by, texts
+from tests.bot.models.vendors import QUESTION, TIME, Vendor, answered, calls, followed_by, openai_of, texts
 from tests.ledger_sums import paid_rows
 from tests.servers.base import answer_json
 from tests.servers.fixtures import fixture_of
@@ -40,8 +40,8 @@ async def model(server: OpenAIServer) -> AsyncIterator[OpenAI]:
     assert server.refused == []
 
 
-def _model(server: OpenAIServer, tool_mode: ToolMode, api: Api = "chat") -> OpenAI:
-    return OpenAI(api_key=None, model="old-8b", base_url=server.base_url, tool_mode=tool_mode, api=api)
+def _model(server: OpenAIServer, tool_mode: str, api: str = "chat") -> OpenAI:
+    return openai_of(api_key=None, model="old-8b", base_url=server.base_url, tool_mode=tool_mode, api=api)
 
 
 def _said(server: OpenAIServer, number: int = -1) -> list[str]:
@@ -274,7 +274,7 @@ async def test_after_such_a_call_the_model_is_asked_once_more(store: Store, cloc
     """And its answer is what people get."""
     async with (
         OpenAIServer(local=True) as server,
-        aclosing(OpenAI(api_key=None, model="qwen4:8b", base_url=server.base_url)) as model,
+        aclosing(openai_of(api_key=None, model="qwen4:8b", base_url=server.base_url)) as model,
     ):
         desk = Desk(store, clock, cast("Any", model), tools=(Echo(),))
         server.scripted(say(CALLS[11].replace("get_weather", "echo")), say("The answer is 4.<|im_end|>"))
@@ -377,7 +377,7 @@ async def test_an_answer_made_to_be_slow_is_read_quickly() -> None:
 async def test_a_server_that_wants_the_other_api_is_asked_there() -> None:
     """From then on at once; one that knows no effort, or whose model does not think, is asked without."""
     async with OpenAIServer() as server:
-        model = OpenAI(api_key=server.key, model="gpt-6-sol", base_url=server.base_url, api="chat")
+        model = openai_of(api_key=server.key, model="gpt-6-sol", base_url=server.base_url, api="chat")
         async with aclosing(model):
             for _ in range(2):
                 completion = await model.complete(QUESTION)
@@ -387,7 +387,7 @@ async def test_a_server_that_wants_the_other_api_is_asked_there() -> None:
     effort = "reasoning_effort"
     for server in (OpenAIServer(local=True, refuses=frozenset({effort})), OpenAIServer(local=True, thinks=False)):
         async with server:
-            model = OpenAI(api_key=None, model="qwen4:8b", base_url=server.base_url, effort="low")
+            model = openai_of(api_key=None, model="qwen4:8b", base_url=server.base_url, effort="low")
             async with aclosing(model):
                 for _ in range(2):
                     assert (await model.complete(QUESTION)).stop is Stop.END

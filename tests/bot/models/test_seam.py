@@ -14,13 +14,14 @@ import pytest
 from aiohttp import web
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
 from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.models import wire
 from bot.models.anthropic import Anthropic
 from bot.models.base import Stop, ToolOffer
-from bot.models.openai import OpenAI
+from bot.settings.groups import AnthropicSettings
 from tests.bot.models.vendors import (
     QUESTION,
     TIME,
@@ -28,6 +29,7 @@ from tests.bot.models.vendors import (
     answered,
     calls,
     followed_by,
+    openai_of,
     provider_of,
     server_of,
     stripped,
@@ -443,8 +445,8 @@ async def test_without_an_address_it_is_the_vendors_own(monkeypatch: pytest.Monk
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")
     async with (
-        aclosing(Anthropic(api_key="k", model="m")) as anthropic,
-        aclosing(OpenAI(api_key="k", model="m")) as openai,
+        aclosing(Anthropic(AnthropicSettings(api_key=SecretStr("k"), model="m"))) as anthropic,
+        aclosing(openai_of(api_key="k", model="m")) as openai,
     ):
         assert anthropic._client.base_url.host == "api.anthropic.com"
         assert not anthropic._client.open_telemetry["traces"]["enabled"]  # a tracer would add to the headers

@@ -5,10 +5,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pydantic import SecretStr
+
 from bot.messages import AssistantMessage, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.models.anthropic import Anthropic
 from bot.models.base import Completion, Request, ToolOffer
+from bot.models.capabilities import ModelLessons
 from bot.models.openai import OpenAI
+from bot.models.prices import Prices
+from bot.settings.groups import AnthropicSettings, OpenAISettings
 from tests.servers import anthropic as anthropic_server
 from tests.servers import openai as openai_server
 from tests.servers.anthropic import AnthropicServer
@@ -81,14 +86,19 @@ def server_of(kind: str) -> AnthropicServer | OpenAIServer:
 
 
 def provider_of(kind: str, server: AnthropicServer | OpenAIServer, key: str | None = None) -> Anthropic | OpenAI:
-    key = key or server.key or ""
+    key = key or server.key
     if kind == "anthropic":
-        return Anthropic(api_key=key, model="claude-haiku-5-5", base_url=server.base_url)
+        secret = SecretStr(key) if key else None
+        return Anthropic(AnthropicSettings(api_key=secret, model="claude-haiku-5-5", base_url=server.base_url))
     if kind == "responses":
-        return OpenAI(api_key=key, model="gpt-6-sol", base_url=server.base_url, api="responses")
+        return openai_of(api_key=key, model="gpt-6-sol", base_url=server.base_url, api="responses")
     tool_mode = "prompt" if kind == "prompted" else "auto"
     model = "gpt-4.1" if kind == "chat" else "qwen4:8b"
-    return OpenAI(api_key=key, model=model, base_url=server.base_url, tool_mode=tool_mode)
+    return openai_of(api_key=key, model=model, base_url=server.base_url, tool_mode=tool_mode)
+
+
+def openai_of(*, lessons: ModelLessons | None = None, prices: Prices | None = None, **given: Any) -> OpenAI:
+    return OpenAI(OpenAISettings(**given), lessons=lessons, prices=prices)
 
 
 @asynccontextmanager
