@@ -96,14 +96,16 @@ class Service:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.settings.worker.shutdown_seconds):
                     await until(hurry, self._finish(working, sending))
+            is_finished = working.done() and sending.done()
+            working.cancel()  # its last marks go while the stream ends: one after the other would take too long
             if stops_last:
                 read_by = time.monotonic() + _LAST_READING_SECONDS
                 self.intake.stop()
             await until(hurry, asyncio.wait([reading], timeout=max(0, read_by - time.monotonic())))
             await self.intake.aclose()
-            if not (working.done() and sending.done()):
+            if not is_finished:
                 _log.warning("the time to stop is over; unfinished work resumes at the next start")
-            for task in (*tidying, reading, working, sending):
+            for task in (*tidying, reading, sending):
                 task.cancel()
 
     async def _finish(self, working: asyncio.Task[None], sending: asyncio.Task[None]) -> None:

@@ -142,7 +142,7 @@ _MAX_SECONDS = 3600.0
 _REACT_SECONDS = 30.0
 _LATE = timedelta(seconds=90)
 """How long a failed reaction may still go out: as long as an answer in doubt waits for its receipt."""
-_LAST_SECONDS = 3.0
+LAST_SECONDS = 2.5
 """How long Aldis waits for the last marks to be removed when it ends: their answers go out first, and a busy bridge
 takes a second for each."""
 
@@ -195,7 +195,7 @@ class Reactions:
             task.cancel()
         try:
             if self._tasks:
-                await asyncio.wait(self._tasks, timeout=_LAST_SECONDS)
+                await asyncio.wait(self._tasks, timeout=LAST_SECONDS)
         finally:
             for task in self._tasks:
                 task.cancel()

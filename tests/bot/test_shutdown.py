@@ -4,6 +4,8 @@ import threading
 
 from annotated_types import Le
 
+from bot.chat.status import LAST_SECONDS
+from bot.service import _LAST_READING_SECONDS
 from bot.settings.groups import WorkerSettings
 from bot.shutdown import MAX_SECONDS, Shutdown
 from tests.waiting import WAIT_SECONDS
@@ -53,4 +55,4 @@ def test_an_end_takes_less_than_docker_waits() -> None:
     """Whatever the setting says: what it can be leaves some seconds to close, and all of it is bounded."""
     [most] = [bound.le for bound in WorkerSettings.model_fields["shutdown_seconds"].metadata if isinstance(bound, Le)]
     assert isinstance(most, int | float)
-    assert most + 3 <= MAX_SECONDS < 10.0
+    assert most + max(LAST_SECONDS, _LAST_READING_SECONDS) < MAX_SECONDS < 10.0
