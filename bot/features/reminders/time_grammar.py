@@ -249,10 +249,7 @@ class _Grammar:
 
     def _clock(self, said: Mapping[str, str]) -> tuple[int, int, bool]:
         """The hour, the minute, and whether the half of the day is certain."""
-        digits, minutes, half = (
-            next((said[name] for n in "123" if (name := f"{kind}{n}") in said), "")
-            for kind in ("hour", "minute", "half")
-        )
+        digits, minutes, half = (said.get(name, "") for name in ("hour", "minute", "half"))
         hour, minute = int(digits or _NOON), int(minutes or 0)
         if hour > 23 or minute > 59 or (half and not 1 <= hour <= _NOON):  # noqa: PLR2004  (those of a day)
             raise _Unread
@@ -267,8 +264,6 @@ def _pattern(words: Mapping[str, str]) -> str:
     day, on = f"(?:{words['days'].replace(' ', '|')})", rf"(?:(?:{words['on']})\s+)?"
     month = "|".join(sorted(words["months"].replace(" ", "|").split("|"), key=len, reverse=True))
     also, end = rf"(?:\s*,\s*|\s+(?:{words['also']})\s+)", r"(?![\w'])"
-    half1, half2, half3 = (rf"(?:\s?(?P<half{n}>[ap])\.?\s?m\b\.?)" for n in (1, 2, 3))
-    minutes, hours = words["minutes"], f"(?:{words['hours']})"
     delay = (
         rf"(?:{words['into']})\s+(?:(?P<half_hour>{words['half_hour']})"
         rf"|(?P<count>\d{{1,4}}|(?:{words['one']})(?=\s))\s*(?P<unit>{words['units'].replace(' ', '|')}))"
@@ -286,13 +281,11 @@ def _pattern(words: Mapping[str, str]) -> str:
             f"{on}(?P<weekday>{day})",
         )
     )
-    clock = "|".join(
-        (
-            f"(?P<noon>{words['noon']})",
-            rf"(?:{words['at']})\s+(?P<hour1>\d{{1,2}})(?!\d)(?:(?:{minutes})(?P<minute1>\d\d))?{hours}?{half1}?",
-            rf"(?P<hour2>\d{{1,2}})(?:{minutes})(?P<minute2>\d\d){hours}?{half2}?",
-            rf"(?P<hour3>\d{{1,2}})(?:{half3}|{hours})",
-        )
+    # An hour alone is none: it has a word before it, minutes, a word behind it, or its half.
+    clock = (
+        rf"(?P<noon>{words['noon']})|(?:(?P<at>{words['at']})\s+)?(?P<hour>\d{{1,2}})(?!\d)"
+        rf"(?:(?:{words['minutes']})(?P<minute>\d\d))?(?P<hours>{words['hours']})?(?:\s?(?P<half>[ap])\.?\s?m\b\.?)?"
+        r"(?(at)|(?(minute)|(?(hours)|(?(half)|(?!)))))"
     )
     time = rf"(?P<time>(?:{delay}|(?:(?:{when}){end}(?:\s*,\s*|\s+))?(?:{clock})){end})"
     # Between a time and its text.
