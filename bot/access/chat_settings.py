@@ -83,6 +83,11 @@ class ChatSettings:
         return replace(self, persona=None) if until is not None and until <= now else self
 
     @property
+    def spoken(self) -> Language | None:
+        """The language Aldis uses unprompted: the chosen one, else the last that was reliably detected."""
+        return self.language or self.heard
+
+    @property
     def is_paused(self) -> bool:
         """Whether only commands are answered."""
         return self.paused_at is not None
@@ -140,21 +145,11 @@ def forget_person(repos: Repositories, person: PersonId, now: datetime) -> None:
         change(repos, conversation, now, lambda settings: settings.without(person))
 
 
-def language_of(settings: ChatSettings, default: Language) -> Language:
-    """The language Aldis uses there unprompted: the chosen one, else the last that was reliably detected."""
-    return settings.language or settings.heard or default
-
-
 def heard_in(messages: Iterable[Incoming], settings: ChatSettings) -> Language | None:
     """The language of the last message in which it is certain, else of all; one or two words change no known one."""
-    is_known = is_language_known(settings)
+    is_known = settings.spoken is not None
     texts = [message.text for message in messages if not is_known or message.text.split()[2:]]
     for text in (*reversed(texts), "\n".join(texts)):
         if (language := detect_language(text)) is not None:
             return language
     return None if is_known else guess_language(texts[-1])
-
-
-def is_language_known(settings: ChatSettings) -> bool:
-    """Whether a language was chosen there, or reliably detected."""
-    return (settings.language or settings.heard) is not None

@@ -87,7 +87,7 @@ class Turns:
         turn = await self._store.read(
             lambda repos: read_turn(repos, claim, incoming, past, now=now, timezone=self._timezone)
         )
-        set_language(turn.settings.language or turn.heard or chat_settings.language_of(turn.settings, self._language))
+        set_language(turn.settings.language or turn.heard or turn.settings.spoken or self._language)
         return turn
 
     async def settings(self, conversation: ConversationId) -> ChatSettings:
@@ -97,9 +97,7 @@ class Turns:
 
     def language(self, repos: Repositories, conversation: ConversationId) -> Language:
         """The language Aldis uses there unprompted, within a transaction."""
-        return chat_settings.language_of(
-            chat_settings.settings_of(repos, conversation, self._clock.now()), self._language
-        )
+        return chat_settings.settings_of(repos, conversation, self._clock.now()).spoken or self._language
 
     def journal(self, turn: Turn) -> Journal:
         """The journal of this turn."""

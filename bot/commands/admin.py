@@ -21,7 +21,7 @@ from bot.chat.notices import Admins
 from bot.commands import phrases
 from bot.commands.base import Answer, Call, CommandGroup, WrongForm, command
 from bot.commands.conversation import forget
-from bot.errors import Disconnected, TransportError
+from bot.errors import ConfigError, TransportError
 from bot.events import ChatId, Incoming, PersonId, Reply, Styled
 from bot.formatting.split import one_message
 from bot.i18n import phrases as common_phrases
@@ -51,9 +51,9 @@ class Names:
         return name if self.labels(name) == [label] else label
 
     def entry(self, label: str) -> str:
-        """Returns what a list calls a person: their name, with the label if it could mean others, too."""
+        """Returns what a list calls a person: their name, with the label if it could mean others, too; in Markdown."""
         name = self.people.get(label, "")
-        return f"{name} ({label})" if name and self.word(label) != name else name or label
+        return plain_name(f"{name} ({label})" if name and self.word(label) != name else name or label)
 
     def labels(self, word: str) -> list[str]:
         """Returns the labels of those whom a word may mean: a label or a name."""
@@ -71,13 +71,13 @@ class Audience:
 
     async def contacts(self) -> tuple[Contact, ...] | None:
         """Returns the people; None if the bridge does not answer within seconds: other commands wait for this one."""
-        return await _in_time(self.transport.contacts()) if isinstance(self.transport, Identities) else ()
+        return await in_time(self.transport.contacts()) if isinstance(self.transport, Identities) else ()
 
     async def groups(self) -> tuple[tuple[Group, bool], ...] | None:
         """Returns the groups that Aldis is in, then those that it is only invited to (True); None as for `contacts`."""
         if not isinstance(self.transport, Groups):
             return ()
-        found = await _in_time(asyncio.gather(self.transport.groups(), self.transport.invitations()))
+        found = await in_time(asyncio.gather(self.transport.groups(), self.transport.invitations()))
         return None if found is None else (*((one, False) for one in found[0]), *((one, True) for one in found[1]))
 
     def is_open(self, group: Group) -> bool:
@@ -96,12 +96,12 @@ class Audience:
         return repos.people.label(person, account=self.transport.account)
 
 
-async def _in_time(answer: Awaitable[T]) -> T | None:
+async def in_time(answer: Awaitable[T]) -> T | None:
     """What the bridge answers; None if it does not within seconds."""
     try:
         async with asyncio.timeout(_BRIDGE_SECONDS):
             return await answer
-    except (Disconnected, TimeoutError):
+    except (TransportError, ConfigError, TimeoutError):
         return None
 
 
@@ -167,7 +167,7 @@ class AdminCommands(CommandGroup):
             account = self.audience.transport.account
             repos.people.allow(person, account=account, by=call.message.author, now=clock.now())
             names, label = self._names(repos, contacts), self.audience.label(repos, person)
-            return say(phrases.LET_IN, name=plain_name(names.entry(label)), word=names.word(label))
+            return say(phrases.LET_IN, name=names.entry(label), word=names.word(label))
 
         await self.context.answer(call, allow)
         await self.on_allowed(person)
@@ -191,7 +191,7 @@ class AdminCommands(CommandGroup):
             [label] = found
             if label in strangers:
                 self.pairing.refuse(strangers[label].person)
-            name = plain_name(names.entry(label))
+            name = names.entry(label)
             if repos.people.deny(label):
                 return say(phrases.SHUT_OUT, name=name)
             return say(phrases.STAYS_OUT, name=quotation(name))
@@ -215,9 +215,9 @@ class AdminCommands(CommandGroup):
             lines = [
                 say(
                     phrases.GUEST_BY_PAGE if one.by == page else phrases.GUEST,
-                    name=plain_name(names.entry(one.label)),
+                    name=names.entry(one.label),
                     day=day(one.at),
-                    by=plain_name(names.entry(one.by)),
+                    by=names.entry(one.by),
                 )
                 for one in repos.people.approvals()
             ]

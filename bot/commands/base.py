@@ -196,12 +196,12 @@ class CommandContext:
 
     def language(self, repos: Repositories, call: Call) -> Language:
         """Returns the language of the conversation; if none is known, the one that the command is written in."""
-        known = self.turns.language(repos, call.conversation)
-        if chat_settings.is_language_known(self.settings(repos, call)):
-            return known
+        if spoken := self.settings(repos, call).spoken:
+            return spoken
         name, rest = call.command.name, call.command.rest
         # A command's own name is the same in every language.
-        return detect_language(f"{name} {rest}" if fold(name) in _NAMES else rest) or known
+        words = f"{name} {rest}" if fold(name) in _NAMES else rest
+        return detect_language(words) or self.turns.language(repos, call.conversation)
 
     async def settle(self, call: Call) -> None:
         """Settles the command without an answer."""

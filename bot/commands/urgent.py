@@ -31,8 +31,8 @@ from bot.chat.context import GroupContext
 from bot.chat.edits import Revisions
 from bot.chat.turn_tasks import TurnTasks
 from bot.chat.turns import Turns
+from bot.commands.admin import in_time
 from bot.commands.base import Call, Commands
-from bot.errors import ConfigError, TransportError
 from bot.events import (
     Deleted,
     Edited,
@@ -58,7 +58,6 @@ _log = logging.getLogger(__name__)
 _MAX_TRIES = 3
 _PAUSE_SECONDS = 1.0
 """After the store has failed."""
-_BRIDGE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -233,10 +232,8 @@ class UrgentItems:
         chat = edit.message.chat
         if not chat.is_group or not isinstance(self.transport, Groups):
             return True
-        try:
-            async with asyncio.timeout(_BRIDGE_SECONDS):  # others of this conversation wait behind it
-                groups = await self.transport.groups()
-        except (TransportError, ConfigError, TimeoutError):
+        groups = await in_time(self.transport.groups())  # others of this conversation wait behind it
+        if groups is None:
             return True
         group = next((group for group in groups if group.id == chat.id), None)
         return group is not None and (edit.message.author in group.members or not group.is_complete)
