@@ -84,7 +84,7 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
     """Returns which bridge answers there. Raises `Disconnected` if none does yet, `ConfigError` if none ever will."""
     if url.startswith(("unix:", "tcp:")):
         try:
-            await Rpc(url, connect_seconds=timeout_seconds).version(timeout_seconds=timeout_seconds)
+            await Rpc(url, seconds=timeout_seconds).version()
         except Disconnected as error:
             why = why_unreachable(error)
             if isinstance(error.__cause__, SendUnknown):
@@ -92,19 +92,13 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
             raise Disconnected(f"nothing answers at SIGNAL__URL yet ({why}): is the bridge running?") from error
         return "signal_cli"
     logging.getLogger("httpx").setLevel(logging.WARNING)  # at INFO it logs every address, which can hold a password
-    # Loading the certificates takes a tenth of a second, and a plain http address needs none.
-    verify = trusted_certificates() if url.startswith("https:") else False
+    verify = trusted_certificates()
     try:
         async with (
             asyncio.timeout(timeout_seconds),
             httpx.AsyncClient(base_url=url, verify=verify, trust_env=False, timeout=timeout_seconds) as http,
         ):
             about = await http.get("/v1/about")
-    except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-        raise ConfigError(
-            "SIGNAL__URL is not an address; it should look like unix:///run/signal-cli/socket or "
-            "http://signal-cli-rest-api:8080"
-        ) from error
     except (httpx.HTTPError, TimeoutError) as error:
         why = f"{why_unreachable(error)}; a socket of signal-cli is written tcp://host:port"
         raise Disconnected(f"nothing answers at SIGNAL__URL yet ({why}): is the bridge running?") from error

@@ -96,10 +96,11 @@ class _Refusal(RefusedCall):
 
 
 class _Client:
-    def __init__(self, url: str, *, connect_seconds: float = CONNECT_SECONDS) -> None:
+    def __init__(self, url: str, *, seconds: float, connect_seconds: float = CONNECT_SECONDS) -> None:
         for library in ("httpx", "httpcore"):  # they log every address, and there are numbers in them
             logging.getLogger(library).setLevel(logging.WARNING)
         self.url = url.rstrip("/")
+        self._seconds = seconds
         self._timeout = httpx.Timeout(None, connect=connect_seconds)
 
     async def call(
@@ -108,7 +109,7 @@ class _Client:
         path: str,
         body: Json | None = None,
         *,
-        timeout_seconds: float,
+        seconds: float | None = None,
         max_bytes: int = _MAX_ANSWER_BYTES,
     ) -> bytes:
         """Returns the body of a successful answer.
@@ -122,7 +123,7 @@ class _Client:
         answer = bytearray()
         try:
             async with (
-                asyncio.timeout(timeout_seconds),
+                asyncio.timeout(seconds or self._seconds),
                 httpx.AsyncClient(verify=trusted_certificates(), trust_env=False, timeout=self._timeout) as http,
                 http.stream(method, self.url + path, json=body) as response,
             ):
@@ -138,10 +139,10 @@ class _Client:
             raise _Refusal(response.status_code, bytes(answer))
         return bytes(answer)
 
-    async def ask(self, path: str, *, timeout_seconds: float) -> object:
+    async def ask(self, path: str, *, seconds: float | None = None) -> object:
         """Returns the JSON of an answer to a question; raises `Disconnected` if there is none, so ask again."""
         with asking("a question to signal-cli-rest-api"):
-            return json.loads(await self.call("GET", path, timeout_seconds=timeout_seconds))
+            return json.loads(await self.call("GET", path, seconds=seconds))
 
 
 class RestApi(SignalBridge):
@@ -169,7 +170,7 @@ class RestApi(SignalBridge):
         self._silence_seconds = silence_seconds
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
-        self._client = _Client(url, connect_seconds=connect_seconds)
+        self._client = _Client(url, seconds=call_seconds, connect_seconds=connect_seconds)
         scheme, _, address = self._client.url.partition("://")
         mode = signalbot.ConnectionMode.HTTPS_ONLY if scheme == "https" else signalbot.ConnectionMode.HTTP_ONLY
         storage = signalbot.InMemoryConfig()
@@ -282,7 +283,7 @@ class RestApi(SignalBridge):
 
     async def _post(self, method: _Method, path: str, body: Json, *, seconds: float, is_group: bool) -> bytes:
         try:
-            return await self._client.call(method, path, body, timeout_seconds=seconds)
+            return await self._client.call(method, path, body, seconds=seconds)
         except _Refusal as error:
             self.challenge = error.challenge or self.challenge
             raise _not_sent(error, is_group=is_group) from error
@@ -319,8 +320,8 @@ class RestApi(SignalBridge):
             await self._tell("a read receipt", self._bot.receipts.send(message, signalbot.ReceiptType.READ))
 
     async def _fetch(self, chat: ChatId, id_: str, *, max_bytes: int) -> bytes:  # noqa: ARG002 - any chat's
-        seconds = self._send_seconds
-        return await self._client.call("GET", f"/v1/attachments/{id_}", timeout_seconds=seconds, max_bytes=max_bytes)
+        path = f"/v1/attachments/{id_}"
+        return await self._client.call("GET", path, seconds=self._send_seconds, max_bytes=max_bytes)
 
     async def discard(self, attachment: Attachment) -> None:
         """Deletes the bridge's copy of a file; see `Transport.discard`."""
@@ -330,11 +331,11 @@ class RestApi(SignalBridge):
     async def is_linked(self) -> bool:
         """Returns whether the bridge still has the account; see `Identities.is_linked`."""
         # An account without a number is listed without a name.
-        return any(one.name == (self.number or "") for one in accounts_in(await self._ask("/v1/accounts")))
+        return any(one.name == (self.number or "") for one in accounts_in(await self._client.ask("/v1/accounts")))
 
     async def release(self) -> Release:
         """Returns the bridge's version, not that of the signal-cli in it; see `Identities.release`."""
-        about = as_object(await self._ask("/v1/about"))
+        about = as_object(await self._client.ask("/v1/about"))
         mode, version = text_in(about, "mode") or "unknown", text_in(about, "version")
         if mode != "json-rpc":
             raise ConfigError(f"SIGNAL__URL: signal-cli-rest-api runs in mode {mode}; start it with MODE=json-rpc")
@@ -361,15 +362,12 @@ class RestApi(SignalBridge):
 
     async def _list(self, what: Listed) -> object:
         more = {"groups": "?expand=true", "contacts": "?all_recipients=true", "identities": ""}[what]
-        return await self._ask(f"/v1/{what}/{self._name}{more}")
+        return await self._client.ask(f"/v1/{what}/{self._name}{more}")
 
     async def _do(self, method: _Method, path: str, body: Json) -> None:
         """Makes a request for the operator, who reads why it is refused."""
         with doing("a request to signal-cli-rest-api"):
-            await self._client.call(method, path, body, timeout_seconds=self._send_seconds)
-
-    async def _ask(self, path: str) -> object:
-        return await self._client.ask(path, timeout_seconds=self._call_seconds)
+            await self._client.call(method, path, body, seconds=self._send_seconds)
 
     async def _tell(self, what: str, call: Awaitable[object], *, level: int = logging.INFO) -> bool:
         """Makes a call of signalbot whose failure is only logged; returns whether it succeeded."""
@@ -427,7 +425,7 @@ class RestApiLinking:
     def __init__(
         self, url: str, *, scan_seconds: float = 60, poll_seconds: float = 1, accounts_seconds: float = 5
     ) -> None:
-        self._client = _Client(url)
+        self._client = _Client(url, seconds=_LINKING_SECONDS)
         self.scan_seconds = scan_seconds
         self._poll_seconds = poll_seconds
         # The bridge hangs for ever if signal-cli answers at once (`getRaw` in `src/client/jsonrpc2.go` waits only after
@@ -438,21 +436,21 @@ class RestApiLinking:
 
     async def accounts(self) -> tuple[Account, ...]:
         """Returns the accounts that are already linked; see `Linking.accounts`."""
-        return accounts_in(await self._client.ask("/v1/accounts", timeout_seconds=self._accounts_seconds))
+        return accounts_in(await self._client.ask("/v1/accounts", seconds=self._accounts_seconds))
 
     async def identify(self, account: Account) -> Account:
         """Asks for the id of an account; see `Linking.identify`."""
         if account.id is not None and account.number is not None:
             return account
         path = f"/v1/contacts/{account.name}?all_recipients=true"
-        return with_id(account, await self._client.ask(path, timeout_seconds=_LINKING_SECONDS))
+        return with_id(account, await self._client.ask(path))
 
     async def start_link(self) -> str:
         """Returns the address for the QR code; see `Linking.start_link`."""
         if self._before is None:
             self._before = await self.accounts()
         path = f"/v1/qrcodelink/raw?device_name={DEVICE_NAME}"
-        uri = text_in(as_object(await self._client.ask(path, timeout_seconds=_LINKING_SECONDS)), "device_link_uri")
+        uri = text_in(as_object(await self._client.ask(path)), "device_link_uri")
         if not uri:
             raise Disconnected("signal-cli-rest-api gave no address to link by; try again")
         return uri

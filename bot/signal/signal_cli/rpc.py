@@ -14,11 +14,10 @@ import socket
 import struct
 import termios
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from bot.errors import ConfigError, NotSent, SendUnknown, Unfetchable
+from bot.errors import NotSent, SendUnknown, Unfetchable
 from bot.events import Account
 from bot.signal.directory import accounts_in
 from bot.signal.json import Json, as_object, object_in, parse_frame, text_in
@@ -117,11 +116,14 @@ async def connect(url: str, *, max_line_bytes: int = MAX_ANSWER_BYTES, is_frugal
     keeps 208 KiB.
 
     Raises:
-        ConfigError: the address is invalid.
         OSError: nothing listens there, or connecting is not allowed.
     """
-    loop, failed = asyncio.get_running_loop(), OSError("the host has no address")
-    for family, address in await _places(url):
+    loop, parts, failed = asyncio.get_running_loop(), urlsplit(url), OSError("the host has no address")
+    places: list[tuple[int, Any]] = [(socket.AF_UNIX, parts.path)]
+    if parts.scheme == "tcp":
+        found = await loop.getaddrinfo(parts.hostname, parts.port, type=socket.SOCK_STREAM)
+        places = [(family, address) for family, *_, address in found]
+    for family, address in places:
         sock = socket.socket(family, socket.SOCK_STREAM)
         try:
             sock.setblocking(False)  # noqa: FBT003 - its only argument
@@ -142,31 +144,18 @@ async def connect(url: str, *, max_line_bytes: int = MAX_ANSWER_BYTES, is_frugal
     raise failed
 
 
-async def _places(url: str) -> list[tuple[int, Any]]:
-    with suppress(ValueError):  # a port that is no number
-        parts = urlsplit(url)
-        if parts.scheme == "unix" and parts.path:
-            return [(socket.AF_UNIX, parts.path)]
-        if parts.scheme == "tcp" and parts.hostname and parts.port:
-            loop = asyncio.get_running_loop()
-            found = await loop.getaddrinfo(parts.hostname, parts.port, type=socket.SOCK_STREAM)
-            return [(family, address) for family, *_, address in found]
-    raise ConfigError(
-        "SIGNAL__URL is not an address; it should look like unix:///run/signal-cli/socket or tcp://signal-cli:7583"
-    )
-
-
 class Rpc:
-    """Calls the daemon's methods, each with a total deadline; `ConfigError` if the address is invalid."""
+    """Calls the daemon's methods, each within `seconds` in all."""
 
-    def __init__(self, url: str, *, connect_seconds: float = CONNECT_SECONDS) -> None:
+    def __init__(self, url: str, *, seconds: float, connect_seconds: float = CONNECT_SECONDS) -> None:
         self._url = url
+        self._seconds = seconds
         self._connect_seconds = connect_seconds
 
     async def call(
-        self, method: str, params: Mapping[str, object], *, timeout_seconds: float, max_bytes: int = MAX_ANSWER_BYTES
+        self, method: str, params: Json, *, seconds: float | None = None, max_bytes: int = MAX_ANSWER_BYTES
     ) -> object:
-        """Returns the `result` of a call.
+        """Returns the `result` of a call, which may have a deadline of its own.
 
         Raises:
             NotSent: the daemon was certainly not reached; call again later.
@@ -176,25 +165,25 @@ class Rpc:
         """
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         try:
-            async with asyncio.timeout(timeout_seconds):
+            async with asyncio.timeout(seconds or self._seconds):
                 return result_in(await self._answer(request, max_bytes=max_bytes))
         except TimeoutError as error:
             raise SendUnknown("signal-cli did not answer in time") from error
 
-    async def ask(self, method: str, params: Mapping[str, object], *, timeout_seconds: float) -> object:
+    async def ask(self, method: str, params: Json) -> object:
         """Returns the `result` of a call that can be repeated; raises `Disconnected` if it did not succeed."""
         with asking(method):
-            return await self.call(method, params, timeout_seconds=timeout_seconds)
+            return await self.call(method, params)
 
-    async def accounts(self, *, timeout_seconds: float) -> tuple[Account, ...]:
+    async def accounts(self) -> tuple[Account, ...]:
         """Returns the accounts that the daemon has. Raises as `ask`."""
-        return accounts_in(await self.ask("listAccounts", {}, timeout_seconds=timeout_seconds))
+        return accounts_in(await self.ask("listAccounts", {}))
 
-    async def version(self, *, timeout_seconds: float) -> str:
+    async def version(self) -> str:
         """Returns the daemon's version; empty if it does not say. Raises as `ask`."""
-        return text_in(as_object(await self.ask("version", {}, timeout_seconds=timeout_seconds)), "version")
+        return text_in(as_object(await self.ask("version", {})), "version")
 
-    async def _answer(self, request: Mapping[str, object], *, max_bytes: int) -> Json:
+    async def _answer(self, request: Json, *, max_bytes: int) -> Json:
         try:
             async with asyncio.timeout(self._connect_seconds):
                 lines = await connect(self._url, max_line_bytes=max_bytes)

@@ -136,7 +136,7 @@ class Subscription:
         """Has signal-cli end a receiving of no message, and returns the frames that it gives nevertheless."""
         params = {"account": self.account, "maxMessages": 0, "timeout": 1}
         try:
-            answer = await self._rpc.call("receive", params, timeout_seconds=self._wait.call_seconds)
+            answer = await self._rpc.call("receive", params)
         except TransportError as error:  # another program receives, or it is gone: subscribing shows that
             _log.debug("signal-cli did not end its receiving: %s", error)
             return []

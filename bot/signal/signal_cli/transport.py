@@ -23,7 +23,6 @@ from bot.signal.json import Json, as_object, items_in, object_in, parse_frame, p
 from bot.signal.protocol import DEVICE_NAME, Release, StreamState
 from bot.signal.send_errors import (
     SUCCESS,
-    asking,
     doing,
     failure,
     failure_told,
@@ -73,11 +72,10 @@ class SignalCli(SignalBridge):
     ) -> None:
         super().__init__(account, StreamState(), name=name, takes_notes=takes_notes)
         self._send_seconds = send_seconds
-        self._call_seconds = call_seconds
         self._folder = Folder(attachments)
         self._stickers_at = 0.0
         """When stickers can be asked for again, on `time.monotonic`'s clock: strangers send stickers, too."""
-        self._rpc = Rpc(url, connect_seconds=connect_seconds)
+        self._rpc = Rpc(url, seconds=call_seconds, connect_seconds=connect_seconds)
         deadlines = Deadlines(call_seconds=call_seconds, silence_seconds=silence_seconds, **waits)
         self._subscription = Subscription(url, account.name, self._rpc, self.stream, deadlines)
 
@@ -105,7 +103,7 @@ class SignalCli(SignalBridge):
         named = text_in(parse_frame(frame), "account")
         if named and not self._account.is_called(named):
             with suppress(Disconnected):
-                accounts = await self._rpc.accounts(timeout_seconds=self._call_seconds)
+                accounts = await self._rpc.accounts()
                 if all(any(one.is_called(name) for one in accounts) for name in (named, self._account.name)):
                     _log.warning("signal-cli has another account, which needs a daemon of its own; subscribing anew")
                     self._subscription.renew()
@@ -116,7 +114,7 @@ class SignalCli(SignalBridge):
         if lacks_emoji and time.monotonic() >= self._stickers_at:
             self._stickers_at = time.monotonic() + _STICKERS_SECONDS
             with suppress(Disconnected):
-                self._reader.stickers = stickers_in(await self._ask("listStickerPacks", {}))
+                self._reader.stickers = stickers_in(await self._ask("listStickerPacks"))
         return envelope
 
     async def send(self, reply: Reply) -> SentId:
@@ -145,7 +143,7 @@ class SignalCli(SignalBridge):
 
     async def _send(self, method: str, params: Mapping[str, object]) -> SentId:
         try:
-            result = as_object(await self._call(method, params, timeout_seconds=self._send_seconds))
+            result = as_object(await self._call(method, params, seconds=self._send_seconds))
         except RpcError as error:
             self.challenge = _challenge_in(_results_in(object_in(error.response, "response"))) or self.challenge
             raise outcome(error, is_group="groupId" in params) from error
@@ -183,8 +181,7 @@ class SignalCli(SignalBridge):
     async def _fetch(self, chat: ChatId, id_: str, *, max_bytes: int) -> bytes:
         params = {"account": self._account.name, "id": id_, "groupId" if chat.is_group else "recipient": chat.id}
         encoded_bytes = 4 * (max_bytes // 3 + 1) + 1024  # base64 takes four for three, and there is JSON around it
-        seconds = self._send_seconds
-        answer = await self._rpc.call("getAttachment", params, timeout_seconds=seconds, max_bytes=encoded_bytes)
+        answer = await self._rpc.call("getAttachment", params, seconds=self._send_seconds, max_bytes=encoded_bytes)
         return decode_file(text_in(as_object(answer), "data"), max_bytes)
 
     async def discard(self, attachment: Attachment) -> None:
@@ -193,8 +190,7 @@ class SignalCli(SignalBridge):
 
     async def is_linked(self) -> bool:
         """Returns whether the daemon has the account and Signal's server takes it; the daemon lists removed ones."""
-        accounts = await self._rpc.accounts(timeout_seconds=self._call_seconds)
-        if not any(one.is_called(self._account.name) for one in accounts):
+        if not any(one.is_called(self._account.name) for one in await self._rpc.accounts()):
             return False
         try:
             await self._call("listDevices", {})
@@ -204,8 +200,7 @@ class SignalCli(SignalBridge):
 
     async def release(self) -> Release:
         """Returns the daemon's version; see `Identities.release`."""
-        version = await self._rpc.version(timeout_seconds=self._call_seconds)
-        return Release(bridge="signal_cli", version=version)
+        return Release(bridge="signal_cli", version=await self._rpc.version())
 
     async def join(self, group: str) -> None:
         """Accepts an invitation by changing nothing (`GroupHelper.updateGroupV2`, 0.14.6); see `Groups.join`."""
@@ -222,20 +217,18 @@ class SignalCli(SignalBridge):
         await self._do("submitRateLimitChallenge", {"challenge": challenge, "captcha": captcha})
 
     async def _list(self, what: Listed) -> object:
-        return await self._ask(f"list{what.title()}", {"allRecipients": True} if what == "contacts" else {})
+        return await self._ask(f"list{what.title()}", **({"allRecipients": True} if what == "contacts" else {}))
 
-    async def _call(self, method: str, params: Json, *, timeout_seconds: float | None = None) -> object:
-        given = {"account": self._account.name, **params}
-        return await self._rpc.call(method, given, timeout_seconds=timeout_seconds or self._call_seconds)
+    async def _call(self, method: str, params: Json, *, seconds: float | None = None) -> object:
+        return await self._rpc.call(method, {"account": self._account.name, **params}, seconds=seconds)
 
     async def _do(self, method: str, params: Json) -> None:
         """Makes a call for the operator, who reads why it is refused."""
         with doing(method):
-            await self._call(method, params, timeout_seconds=self._send_seconds)
+            await self._call(method, params, seconds=self._send_seconds)
 
-    async def _ask(self, method: str, params: Json) -> object:
-        with asking(method):
-            return await self._call(method, params)
+    async def _ask(self, method: str, **params: object) -> object:
+        return await self._rpc.ask(method, {"account": self._account.name, **params})
 
     async def _tell(self, method: Literal["sendTyping", "sendReceipt"], params: Json) -> object:
         """Makes a call whose failure is only logged; returns None if it failed."""
@@ -281,24 +274,23 @@ class SignalCliLinking:
     """`Linking` by the daemon at `url`; `scan_seconds` is how long the phone can take."""
 
     def __init__(self, url: str, *, scan_seconds: float = 180) -> None:
-        self._rpc = Rpc(url)
+        self._rpc = Rpc(url, seconds=_LINKING_SECONDS)
         self._scan_seconds = scan_seconds
 
     async def accounts(self) -> tuple[Account, ...]:
         """Returns the accounts that are already linked; see `Linking.accounts`."""
-        return await self._rpc.accounts(timeout_seconds=_LINKING_SECONDS)
+        return await self._rpc.accounts()
 
     async def identify(self, account: Account) -> Account:
         """Asks for the id of an account; see `Linking.identify`."""
         if account.id is not None:
             return account
         params = {"account": account.name, "recipient": [account.name], "allRecipients": True}
-        return with_id(account, await self._rpc.ask("listContacts", params, timeout_seconds=_LINKING_SECONDS))
+        return with_id(account, await self._rpc.ask("listContacts", params))
 
     async def start_link(self) -> str:
         """Returns the address for the QR code; see `Linking.start_link`."""
-        started = await self._rpc.ask("startLink", {}, timeout_seconds=_LINKING_SECONDS)
-        uri = text_in(as_object(started), "deviceLinkUri")
+        uri = text_in(as_object(await self._rpc.ask("startLink", {})), "deviceLinkUri")
         if not uri:
             raise Disconnected("signal-cli gave no address to link by; try again")
         return uri
@@ -307,7 +299,7 @@ class SignalCliLinking:
         """Waits for the phone and returns its account; see `Linking.finish_link`."""
         params = {"deviceLinkUri": uri, "deviceName": DEVICE_NAME}
         try:
-            return account_in(await self._rpc.call("finishLink", params, timeout_seconds=self._scan_seconds)).name
+            return account_in(await self._rpc.call("finishLink", params, seconds=self._scan_seconds)).name
         except RpcError as error:
             if error.code != _USER_ERROR_CODE:
                 raise Disconnected(f"the phone was not linked ({error}); try again") from error

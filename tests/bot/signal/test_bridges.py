@@ -46,16 +46,13 @@ async def test_what_is_no_bridge_yet_is_asked_again() -> None:
 
 
 async def test_a_wrong_address_is_named_as_such() -> None:
-    """A socket asked by HTTP waits for ever, an HTTP server answers no line: each is named, as is a typing error."""
+    """A socket asked by HTTP waits for ever, an HTTP server answers no line: each is named."""
     async with SignalCli(way="tcp") as server:
         with pytest.raises(Disconnected, match=r"no answer in time; .* tcp://host:port"):
             await bridge_at(server.url.replace("tcp:", "http:"), timeout_seconds=0.3)
     async with SignalRestApi() as server:
         with pytest.raises(Disconnected, match=r"nothing answers .* http://"):
             await bridge_at(server.url.replace("http:", "tcp:"))
-    for address in ("", "signal-cli:8080", "http://signal-cli:port", "ftp://signal-cli", "unix://socket", "tcp://host"):
-        with pytest.raises(ConfigError, match="SIGNAL__URL is not an address"):
-            await bridge_at(address)
 
 
 # How old it is
