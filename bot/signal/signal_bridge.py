@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import Literal
 
 from bot.errors import CallRefused, Disconnected, SendUnknown, TransportError, Unfetchable
-from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, SentId
+from bot.events import Account, Attachment, ChatId, Envelope, PersonId, SentId
 from bot.signal.directory import entries_in, is_own
 from bot.signal.envelope import FrameReader
 from bot.signal.files import check_size, files_in
@@ -24,36 +24,29 @@ _log = logging.getLogger(__name__)
 Listed = Literal["groups", "contacts", "identities"]
 
 
-class SignalBridge(ABC):
+class SignalBridge(FrameReader, ABC):
     """The part of a `SignalTransport` that does not depend on the bridge. Abstract methods raise as the one above.
 
-    `name` is how Aldis's own mention is spelled out in a text. With `takes_notes` the account is a person's own: notes
-    to self are messages, and nothing goes to other people.
+    With `takes_notes` the account is a person's own: notes to self are messages, and nothing goes to other people.
     """
 
     def __init__(self, account: Account, stream: StreamState, *, name: str, takes_notes: bool) -> None:
+        super().__init__(account, name, takes_notes=takes_notes, stream=stream)
         self.account = account.id or account.name
         self.number = account.number
-        self.stream = stream
         self.challenge: str | None = None
         self.missed: deque[PersonId] = deque(maxlen=1000)
-        self._account = account
-        self._reader = FrameReader(account, name, takes_notes=takes_notes, stream=stream)
         self._revisions: dict[ChatId, int] = {}
         """The revision of each group, as far as messages have named it."""
         self._reached: dict[ChatId, int | None] = {}
         """The revision of each group in which something was last sent to everyone in it."""
 
-    def event(self, envelope: Envelope) -> Event | None:
-        """Returns the content of the envelope; see `Transport.event`."""
-        return self._reader.event(envelope)
-
-    async def progress(self, chat: ChatId, progress: Progress) -> None:  # noqa: B027 - Signal has no place for it
+    async def progress(self, chat: ChatId, progress: Progress) -> None:
         """Does nothing."""
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
         """Shows or hides that Aldis is typing, unless it is the account's own chat; see `Transport.typing`."""
-        if self._reader.is_own_chat(chat) or self._reader.is_out_of_bounds(chat):
+        if self.is_own_chat(chat) or self.is_out_of_bounds(chat):
             return
         revision = self._revisions.get(chat)
         if await self._type(chat, started=started):
@@ -66,7 +59,7 @@ class SignalBridge(ABC):
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
         """Puts an emoji on a message, or removes it; see `Transport.react`."""
-        if self._reader.is_out_of_bounds(chat):
+        if self.is_out_of_bounds(chat):
             return None
         try:
             return await self._react(chat, author, sent_at, emoji, removed=removed)
@@ -100,7 +93,7 @@ class SignalBridge(ABC):
     async def receipt(self, *envelopes: Envelope) -> None:
         """Shows the author alone that these messages were read; see `Receipts.receipt`."""
         author = envelopes[0].author if envelopes else None
-        if author is not None and not self._reader.takes_notes:
+        if author is not None and not self.takes_notes:
             await self._confirm(author, tuple(envelope.sent_at for envelope in envelopes))
 
     @abstractmethod
@@ -126,7 +119,7 @@ class SignalBridge(ABC):
 
     def _is_invited(self, entry: Json) -> bool:
         invited = (*items_in(entry, "pendingMembers"), *items_in(entry, "pending_invites"))
-        return not _is_member(entry) and any(is_own(as_object(one), self._account) for one in invited)
+        return not _is_member(entry) and any(is_own(as_object(one), self.own) for one in invited)
 
     async def contacts(self) -> tuple[Contact, ...]:
         """Returns the people that the account knows; see `Identities.contacts`."""
@@ -136,7 +129,7 @@ class SignalBridge(ABC):
             given = text_in(profile, "givenName") or text_in(profile, "given_name")
             family = text_in(profile, "familyName") or text_in(profile, "lastname")
             name = name_of(text_in(entry, "name"), number) or name_of(f"{given} {family}".strip(), number)
-            if not is_own(entry, self._account) and (person := person_in(entry, "uuid")) is not None:
+            if not is_own(entry, self.own) and (person := person_in(entry, "uuid")) is not None:
                 found.append(Contact(person=person, number=number or None, name=name))
         return tuple(found)
 
@@ -173,7 +166,7 @@ class SignalBridge(ABC):
 
     async def _read(self, frame: str) -> Envelope | None:
         """Returns a frame as an envelope; of view-once content that was left out of it the bridge's copy is deleted."""
-        envelope = self._reader.envelope(frame)
+        envelope = self.envelope(frame)
         if envelope is None:
             return None
         if envelope.chat is not None and envelope.group_revision is not None:
@@ -190,7 +183,7 @@ class SignalBridge(ABC):
         revision of the group. Seen with 0.13.14 (2026-11-23): 4 of 25 groups with two such people without it, none of
         25 with it.
         """
-        self._reader.check_bounds(chat)
+        self.check_bounds(chat)
         if chat.is_group and self._reached.get(chat, -1) != self._revisions.get(chat):
             await self.typing(chat, started=False)
 

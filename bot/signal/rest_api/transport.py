@@ -164,7 +164,6 @@ class RestApi(SignalBridge):
     ) -> None:
         stream = StreamState(keeps_messages=False, pause_seconds=_PAUSE_SECONDS)
         super().__init__(account, stream, name=name, takes_notes=takes_notes)
-        self._name = account.name
         self._ends_at = math.inf
         """When the stream ends whatever comes, on `time.monotonic`'s clock: soon after a stop."""
         self._silence_seconds = silence_seconds
@@ -175,7 +174,7 @@ class RestApi(SignalBridge):
         mode = signalbot.ConnectionMode.HTTPS_ONLY if scheme == "https" else signalbot.ConnectionMode.HTTP_ONLY
         storage = signalbot.InMemoryConfig()
         self._bot = signalbot.SignalBot(
-            signalbot.Config(phone_number=self._name, signal_service=address, connection_mode=mode, storage=storage)
+            signalbot.Config(phone_number=self.own.name, signal_service=address, connection_mode=mode, storage=storage)
         )
         # Its own handler writes on standard error, beside Aldis's log; below WARNING it logs what people wrote.
         logging.getLogger(signalbot.LOGGER_NAME).handlers.clear()
@@ -188,7 +187,7 @@ class RestApi(SignalBridge):
         try:
             async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(self._call_seconds)) as session:
                 websocket = await session.ws_connect(
-                    f"{self._client.url}/v1/receive/{self._name}",
+                    f"{self._client.url}/v1/receive/{self.own.name}",
                     # Its fields are made by attrs, if that is installed.
                     timeout=aiohttp.ClientWSTimeout(ws_close=1),  # pyright: ignore[reportCallIssue]
                     autoping=False,
@@ -244,11 +243,11 @@ class RestApi(SignalBridge):
         text, quoted = styled_text(reply.content), reply.quote
         mentions = [{"author": one.person, "start": one.start, "length": one.length} for one in reply.mentions]
         message = {
-            "number": self._name,
+            "number": self.own.name,
             "recipients": [self._recipient(reply.chat)],
             "message": text,
             "text_mode": "normal" if text == reply.content.text else "styled",
-            "notify_self": self._reader.is_own_chat(reply.chat) and reply.edits is None,
+            "notify_self": self.is_own_chat(reply.chat) and reply.edits is None,
             "base64_attachments": [data_uri(file) for file in reply.files] or None,
             "mentions": mentions or None,
             "quote_timestamp": quoted.sent_at if quoted else None,
@@ -261,9 +260,9 @@ class RestApi(SignalBridge):
 
     async def remove(self, removal: Removal) -> SentId:
         """Deletes one of our own messages; see `Transport.remove`."""
-        self._reader.check_bounds(removal.chat)
+        self.check_bounds(removal.chat)
         body = {"recipient": self._recipient(removal.chat), "timestamp": removal.target}
-        return await self._send("DELETE", f"/v1/remote-delete/{self._name}", body, is_group=removal.chat.is_group)
+        return await self._send("DELETE", f"/v1/remote-delete/{self.own.name}", body, is_group=removal.chat.is_group)
 
     async def _send(self, method: _Method, path: str, body: Json, *, is_group: bool) -> SentId:
         """Sends something and returns its id; the answer is a list with one entry, or for a removal the entry alone."""
@@ -290,8 +289,8 @@ class RestApi(SignalBridge):
 
     def _recipient(self, chat: ChatId) -> str:
         """A person's UUID, or a group's id in this bridge's form: the id of the envelopes, in base64 once more."""
-        if self._reader.is_own_chat(chat):
-            return self._name
+        if self.is_own_chat(chat):
+            return self.own.name
         return f"group.{base64.b64encode(chat.id.encode()).decode()}" if chat.is_group else chat.id
 
     async def _type(self, chat: ChatId, *, started: bool) -> bool:
@@ -307,7 +306,7 @@ class RestApi(SignalBridge):
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
         target = {"recipient": self._recipient(chat), "target_author": author, "timestamp": sent_at}
-        method, path = "DELETE" if removed else "POST", f"/v1/reactions/{self._name}"
+        method, path = "DELETE" if removed else "POST", f"/v1/reactions/{self.own.name}"
         body = target | {"reaction": emoji}
         await self._post(method, path, body, seconds=self._call_seconds, is_group=chat.is_group)
         return None
@@ -346,11 +345,11 @@ class RestApi(SignalBridge):
 
     async def join(self, group: str) -> None:
         """Accepts an invitation; see `Groups.join`."""
-        await self._do("POST", f"/v1/groups/{self._name}/{self._recipient(ChatId.group(group))}/join", {})
+        await self._do("POST", f"/v1/groups/{self.own.name}/{self._recipient(ChatId.group(group))}/join", {})
 
     async def trust(self, person: PersonId) -> None:
         """Trusts the key that this person has now; see `Identities.trust`."""
-        await self._do("PUT", f"/v1/identities/{self._name}/trust/{person}", {"trust_all_known_keys": True})
+        await self._do("PUT", f"/v1/identities/{self.own.name}/trust/{person}", {"trust_all_known_keys": True})
 
     async def aclose(self) -> None:
         """Closes the connections; the transport is not used afterwards."""
@@ -358,11 +357,11 @@ class RestApi(SignalBridge):
 
     async def _solve(self, challenge: str, captcha: str) -> None:
         body = {"challenge_token": challenge, "captcha": captcha}
-        await self._do("POST", f"/v1/accounts/{self._name}/rate-limit-challenge", body)
+        await self._do("POST", f"/v1/accounts/{self.own.name}/rate-limit-challenge", body)
 
     async def _list(self, what: Listed) -> object:
         more = {"groups": "?expand=true", "contacts": "?all_recipients=true", "identities": ""}[what]
-        return await self._client.ask(f"/v1/{what}/{self._name}{more}")
+        return await self._client.ask(f"/v1/{what}/{self.own.name}{more}")
 
     async def _do(self, method: _Method, path: str, body: Json) -> None:
         """Makes a request for the operator, who reads why it is refused."""
@@ -430,13 +429,13 @@ class RestApiLinking:
         self._poll_seconds = poll_seconds
         # The bridge hangs for ever if signal-cli answers at once (`getRaw` in `src/client/jsonrpc2.go` waits only after
         # it has written), so it is soon asked again.
-        self._accounts_seconds = accounts_seconds
+        self.owns_seconds = accounts_seconds
         self._before: tuple[Account, ...] | None = None
         """What was linked before the first code; an outdated one may be scanned, too."""
 
     async def accounts(self) -> tuple[Account, ...]:
         """Returns the accounts that are already linked; see `Linking.accounts`."""
-        return accounts_in(await self._client.ask("/v1/accounts", seconds=self._accounts_seconds))
+        return accounts_in(await self._client.ask("/v1/accounts", seconds=self.owns_seconds))
 
     async def identify(self, account: Account) -> Account:
         """Asks for the id of an account; see `Linking.identify`."""

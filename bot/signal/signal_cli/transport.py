@@ -101,10 +101,10 @@ class SignalCli(SignalBridge):
         Source: signal-cli 0.14.6, `SignalJsonRpcDispatcherHandler` (2026-11-27).
         """
         named = text_in(parse_frame(frame), "account")
-        if named and not self._account.is_called(named):
+        if named and not self.own.is_called(named):
             with suppress(Disconnected):
                 accounts = await self._rpc.accounts()
-                if all(any(one.is_called(name) for one in accounts) for name in (named, self._account.name)):
+                if all(any(one.is_called(name) for one in accounts) for name in (named, self.own.name)):
                     _log.warning("signal-cli has another account, which needs a daemon of its own; subscribing anew")
                     self._subscription.renew()
                     return None
@@ -114,7 +114,7 @@ class SignalCli(SignalBridge):
         if lacks_emoji and time.monotonic() >= self._stickers_at:
             self._stickers_at = time.monotonic() + _STICKERS_SECONDS
             with suppress(Disconnected):
-                self._reader.stickers = stickers_in(await self._ask("listStickerPacks"))
+                self.stickers = stickers_in(await self._ask("listStickerPacks"))
         return envelope
 
     async def send(self, reply: Reply) -> SentId:
@@ -131,14 +131,14 @@ class SignalCli(SignalBridge):
             "quoteAuthor": quote.author if quote else None,
             "quoteMessage": quote.text if quote else None,
             "editTimestamp": None if reply.files else reply.edits,
-            "notifySelf": self._reader.is_own_chat(reply.chat) and reply.edits is None,
+            "notifySelf": self.is_own_chat(reply.chat) and reply.edits is None,
         }
         given = {field: value for field, value in content.items() if value is not None}
         return await self._send("send", {**self._addressed_to(reply.chat), **given})
 
     async def remove(self, removal: Removal) -> SentId:
         """Deletes one of our own messages; see `Transport.remove`."""
-        self._reader.check_bounds(removal.chat)
+        self.check_bounds(removal.chat)
         return await self._send("remoteDelete", {**self._addressed_to(removal.chat), "targetTimestamp": removal.target})
 
     async def _send(self, method: str, params: Mapping[str, object]) -> SentId:
@@ -162,7 +162,7 @@ class SignalCli(SignalBridge):
     def _addressed_to(self, chat: ChatId) -> dict[str, object]:
         if chat.is_group:
             return {"groupId": [chat.id]}
-        return {"noteToSelf": True} if self._reader.is_own_chat(chat) else {"recipient": [chat.id]}
+        return {"noteToSelf": True} if self.is_own_chat(chat) else {"recipient": [chat.id]}
 
     async def _type(self, chat: ChatId, *, started: bool) -> bool:
         return await self._tell("sendTyping", self._addressed_to(chat) | {"stop": not started}) is not None
@@ -179,7 +179,7 @@ class SignalCli(SignalBridge):
         await self._tell("sendReceipt", {"recipient": author, "targetTimestamp": names, "type": "read"})
 
     async def _fetch(self, chat: ChatId, id_: str, *, max_bytes: int) -> bytes:
-        params = {"account": self._account.name, "id": id_, "groupId" if chat.is_group else "recipient": chat.id}
+        params = {"account": self.own.name, "id": id_, "groupId" if chat.is_group else "recipient": chat.id}
         encoded_bytes = 4 * (max_bytes // 3 + 1) + 1024  # base64 takes four for three, and there is JSON around it
         answer = await self._rpc.call("getAttachment", params, seconds=self._send_seconds, max_bytes=encoded_bytes)
         return decode_file(text_in(as_object(answer), "data"), max_bytes)
@@ -190,7 +190,7 @@ class SignalCli(SignalBridge):
 
     async def is_linked(self) -> bool:
         """Returns whether the daemon has the account and Signal's server takes it; the daemon lists removed ones."""
-        if not any(one.is_called(self._account.name) for one in await self._rpc.accounts()):
+        if not any(one.is_called(self.own.name) for one in await self._rpc.accounts()):
             return False
         try:
             await self._call("listDevices", {})
@@ -220,7 +220,7 @@ class SignalCli(SignalBridge):
         return await self._ask(f"list{what.title()}", **({"allRecipients": True} if what == "contacts" else {}))
 
     async def _call(self, method: str, params: Json, *, seconds: float | None = None) -> object:
-        return await self._rpc.call(method, {"account": self._account.name, **params}, seconds=seconds)
+        return await self._rpc.call(method, {"account": self.own.name, **params}, seconds=seconds)
 
     async def _do(self, method: str, params: Json) -> None:
         """Makes a call for the operator, who reads why it is refused."""
@@ -228,7 +228,7 @@ class SignalCli(SignalBridge):
             await self._call(method, params, seconds=self._send_seconds)
 
     async def _ask(self, method: str, **params: object) -> object:
-        return await self._rpc.ask(method, {"account": self._account.name, **params})
+        return await self._rpc.ask(method, {"account": self.own.name, **params})
 
     async def _tell(self, method: Literal["sendTyping", "sendReceipt"], params: Json) -> object:
         """Makes a call whose failure is only logged; returns None if it failed."""
