@@ -13,7 +13,7 @@ from bot.events import Account
 from bot.logs import RepeatedWarning
 from bot.settings import Settings
 from bot.signal.bridges import bridge_at
-from bot.signal.directory import NO_ACCOUNT, UNNAMED, Choice, choice_of
+from bot.signal.directory import NO_ACCOUNT, account_meant
 from bot.signal.protocol import Bridge, Linking, SignalTransport
 from bot.web.admin.world import Wait
 
@@ -53,9 +53,7 @@ async def signal_transport(
     while True:
         try:
             bridge = await bridge_at(settings.signal.url)
-            link = linking_over(settings, bridge)
-            account = _only(await choice_of(link, settings.signal.account))
-            found = account and await link.identify(account)
+            found = await account_meant(linking_over(settings, bridge), settings.signal.account)
         except Disconnected as error:
             on_wait(Wait(f"waiting for Signal: {error}"))
         except ConfigError as error:
@@ -112,16 +110,3 @@ async def _patiently(ask: Callable[[], Awaitable[T]], on_wait: OnWait) -> T:
         except Disconnected as error:
             on_wait(Wait(f"waiting for Signal: {error}"))
         await asyncio.sleep(_PAUSE_SECONDS)
-
-
-def _only(choice: Choice) -> Account | None:
-    """The account that is meant, or None; raises ConfigError if it has several, another, or one without a name."""
-    if not choice.all:
-        return None
-    if len(choice.meant) > 1:
-        raise ConfigError("SIGNAL__ACCOUNT: the bridge has several accounts; name the one that Aldis answers for")
-    if not choice.meant:
-        raise ConfigError("SIGNAL__ACCOUNT: the bridge has another account, not this one; correct it or link it")
-    if not choice.meant[0].name:
-        raise ConfigError(f"SIGNAL__ACCOUNT: {UNNAMED}")
-    return choice.meant[0]

@@ -8,11 +8,10 @@ from bot.doctor.findings import Deps, Finding, ok, problem, warning
 from bot.doctor.models import TIMEOUT_SECONDS, advice_on_address, without_password
 from bot.errors import ConfigError, Disconnected
 from bot.events import Account
-from bot.i18n.locale import join_list
 from bot.invocation import command_line
 from bot.settings import Settings
-from bot.signal.bridges import bridge_at, warnings
-from bot.signal.directory import UNNAMED, choice_of
+from bot.signal.bridges import MAX_DAYS, WARN_DAYS, age_days, bridge_at
+from bot.signal.directory import account_meant
 from bot.signal.protocol import BRIDGE_NAMES, Bridge, Release, SignalTransport
 
 
@@ -45,26 +44,27 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> list[Fin
 
 def check_release(release: Release, clock: Clock) -> list[Finding]:
     """Returns what is wrong with the bridge's version."""
-    concerns = warnings(release, clock.now().date())
-    return [(problem if one.is_urgent else warning)("bridge", one.words, one.advice) for one in concerns]
+    name, days = BRIDGE_NAMES[release.bridge], age_days(release, clock.now().date())
+    if days is None:
+        what = f"{name} does not report its version, so there is no telling how old it is"
+        return [warning("bridge", what, "run a released image or package of it")]
+    if days < WARN_DAYS:
+        return []
+    level, when = (problem, ": Signal may drop it any day")
+    if days < MAX_DAYS:
+        level, when = (warning, f"; from {MAX_DAYS} on Signal may drop it")
+    what = f"{release.name} is {days} days old or more{when}, and the account with it"
+    return [level("bridge", what, f"install a newer {name}; make a copy of its data folder first")]
 
 
 async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Account | None, list[Finding]]:
-    """The account to answer for, where it is clear which, and what is to be said of it."""
-    linking, wanted = deps.linking(bridge), settings.signal.account
-    choice = await choice_of(linking, wanted)
-    account = await linking.identify(choice.meant[0]) if len(choice.meant) == 1 and choice.meant[0].name else None
-    names, to_link = join_list([one.name or "one without a name" for one in choice.all]), command_line("link")
-    if not choice.all:
-        return None, [problem("account", "none is linked", f"link one with: {to_link}")]
-    if len(choice.meant) != 1:
-        what = f"the bridge does not have {wanted}, but {names}" if wanted else f"the bridge has several: {names}"
-        how = "name the one that Aldis answers for in SIGNAL__ACCOUNT"
-        return None, [problem("account", what, f"{how}, or link it with: {to_link}" if wanted else how)]
+    """The account to answer for, or None, and what is to be said of it; raises as `account_meant`."""
+    linking = deps.linking(bridge)
+    account = await account_meant(linking, settings.signal.account)
     if account is None:
-        return None, [problem("account", "SIGNAL__ACCOUNT is missing", UNNAMED)]
+        return None, [problem("account", "none is linked", f"link one with: {command_line('link')}")]
     found = [ok("account", f"{account.name} is linked{'' if account.number else ', without a phone number'}")]
-    if bridge == "signal_cli" and len(choice.all) > 1:
+    if bridge == "signal_cli" and len(await linking.accounts()) > 1:
         what = "signal-cli has several accounts: one that is added while Aldis runs loses messages until it is noticed"
         found.append(warning("account", what, "give each account a daemon of its own"))
     return account, found

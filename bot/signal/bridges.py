@@ -12,7 +12,6 @@ import asyncio
 import logging
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from http import HTTPStatus
 
@@ -20,7 +19,7 @@ import httpx
 
 from bot.errors import ConfigError, Disconnected, SendUnknown
 from bot.signal.json import parse_frame
-from bot.signal.protocol import BRIDGE_NAMES, Bridge, Release
+from bot.signal.protocol import Bridge, Release
 from bot.signal.signal_cli.rpc import Rpc
 from tools import trusted_certificates, why_unreachable
 
@@ -28,9 +27,7 @@ WARN_DAYS = 60
 MAX_DAYS = 90
 """The ages from which on the operator is warned, and from which on Signal may drop a version at any time."""
 
-Version = tuple[int, ...]
-
-_OUT_BY: Mapping[Bridge, Mapping[Version, date]] = {
+_OUT_BY: Mapping[Bridge, Mapping[tuple[int, ...], date]] = {
     "signal_cli": {
         (0, 14, 6): date(2026, 7, 12),
         (0, 14, 8): date(2026, 9, 16),  # https://github.com/AsamK/signal-cli/issues/2121
@@ -38,46 +35,18 @@ _OUT_BY: Mapping[Bridge, Mapping[Version, date]] = {
     },
     "rest_api": {(0, 100): date(2026, 6, 11), (0, 101): date(2026, 11, 21)},
 }
-"""When each release was out, or the first day on which it is known to have existed. One that is not listed counts as
-old as the next one that is, and one newer than all as fine."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Concern:
-    """A problem of a version, in words for the operator."""
-
-    words: str
-    advice: str
-    is_urgent: bool = False
-    """Whether messages or the account itself can be lost today."""
-
-
-def warnings(release: Release, today: date) -> tuple[Concern, ...]:
-    """Returns what the operator should know about this release."""
-    if _parsed(release.version) is None:
-        words = f"{BRIDGE_NAMES[release.bridge]} does not report its version, so there is no telling how old it is"
-        return (Concern(words=words, advice="run a released image or package of it"),)
-    days = age_days(release, today) or 0
-    if days < WARN_DAYS:
-        return ()
-    is_urgent = days >= MAX_DAYS
-    when = ": Signal may drop it any day" if is_urgent else f"; from {MAX_DAYS} on Signal may drop it"
-    words = f"{release.name} is {days} days old or more{when}, and the account with it"
-    advice = f"install a newer {BRIDGE_NAMES[release.bridge]}; make a copy of its data folder first"
-    return (Concern(words=words, advice=advice, is_urgent=is_urgent),)
+"""When each release was out, the oldest first, or the first day on which it is known to have existed. One that is not
+listed counts as old as the next one that is, and one newer than all as fine."""
 
 
 def age_days(release: Release, today: date) -> int | None:
-    """Returns how many days ago a release was out at the latest; None if unknown."""
-    known = _parsed(release.version)
-    days = (day for version, day in sorted(_OUT_BY[release.bridge].items()) if known is not None and version >= known)
-    out_by = next(days, None)
-    return None if out_by is None else max(0, (today - out_by).days)
-
-
-def _parsed(version: str) -> Version | None:
-    found = re.match(r"v?(\d{1,4}(?:\.\d{1,4}){1,3})(?![\d.])", version)
-    return tuple(map(int, found[1].split("."))) if found else None
+    """Returns how many days ago a release was out at the latest; None if it does not report its version."""
+    found = re.match(r"v?(\d{1,4}(?:\.\d{1,4}){1,3})(?![\d.])", release.version)
+    if found is None:
+        return None
+    known = tuple(map(int, found[1].split(".")))
+    out_by = next((day for version, day in _OUT_BY[release.bridge].items() if version >= known), today)
+    return max(0, (today - out_by).days)
 
 
 async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:

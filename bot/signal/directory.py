@@ -1,10 +1,10 @@
 """The lists that either bridge gives, and which of its accounts `SIGNAL__ACCOUNT` means."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
-from bot.errors import Disconnected
+from bot.errors import ConfigError, Disconnected
 from bot.events import Account
 from bot.invocation import command_line
 from bot.signal.json import Json, as_object, items_in, line_of, person_in, text_in, whole_in
@@ -70,27 +70,31 @@ def is_own(entry: Json, account: Account) -> bool:
     return account.is_called(text_in(entry, "number"), text_in(entry, "uuid"))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Choice:
-    """The accounts that a bridge has, and those of them that match."""
+async def account_meant(linking: Linking, wanted: str | None) -> Account | None:
+    """Returns the account with this number or UUID, or else the bridge's only one, identified; None if it has none.
 
-    all: tuple[Account, ...]
-    meant: tuple[Account, ...]
+    A bridge that lists only numbers is asked for the UUID of each. A UUID can also mean the only account that the
+    bridge has and cannot name.
 
-
-async def choice_of(linking: Linking, wanted: str | None) -> Choice:
-    """Returns a bridge's accounts, and those that match a number or a UUID; all of them if none is wanted.
-
-    A bridge that lists only numbers is asked for the UUID of each. A UUID can also match the only account that the
-    bridge has and cannot name. Raises as `Linking.accounts`.
+    Raises:
+        ConfigError: it has several, another, or one without a name.
+        Disconnected: it does not answer.
     """
     found = await linking.accounts()
-    if wanted is None:
-        return Choice(all=found, meant=found)
     uuid = person_in({"": wanted}, "")
     if uuid is not None and not any(account.is_called(wanted) for account in found):
         found = tuple([await linking.identify(account) if account.name else account for account in found])
         unnamed = [account for account in found if not account.name]
         if len(unnamed) == 1 and not any(account.is_called(wanted) for account in found):
             found = (*(account for account in found if account.name), Account(id=uuid))
-    return Choice(all=found, meant=tuple(account for account in found if account.is_called(wanted)))
+    if not found:
+        return None
+    meant = [account for account in found if wanted is None or account.is_called(wanted)]
+    words = f"the bridge has another account, not this one; correct it or link it with: {command_line('link')}"
+    if len(meant) > 1:
+        words = f"the bridge has several accounts (see `{command_line('link')}`); name the one that Aldis answers for"
+    if meant and not meant[0].name:
+        words = UNNAMED
+    if len(meant) != 1 or not meant[0].name:
+        raise ConfigError(f"SIGNAL__ACCOUNT: {words}")
+    return await linking.identify(meant[0])

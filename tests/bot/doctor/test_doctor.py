@@ -183,15 +183,15 @@ async def test_no_account_to_answer_for(practice: Practice) -> None:
     """None, another one, or too many: what to do stands beside it."""
     for accounts, wanted, words in (
         ([], "", "none is linked"),
-        ([ACCOUNT], OTHER_ACCOUNT, "does not have"),
-        ([ACCOUNT], ALICE.uuid, "does not have"),
-        ([ACCOUNT, OTHER_ACCOUNT], "", "has several"),
+        ([ACCOUNT], OTHER_ACCOUNT, "has another account"),
+        ([ACCOUNT], ALICE.uuid, "has another account"),
+        ([ACCOUNT, OTHER_ACCOUNT], "", "has several accounts"),
     ):
         practice.signal.accounts = accounts
         practice.given = {"SIGNAL__ACCOUNT": wanted}
-        found = about(await practice.examine(), "account:", words)
+        found = about(await practice.examine(), words)
         assert found.level == "problem"
-        assert found.advice
+        assert "link" in found.what + found.advice
 
 
 async def test_who_may_write_is_looked_up(practice: Practice) -> None:

@@ -1,12 +1,14 @@
 """Which bridge to Signal answers at an address, and how old it is, before that costs the account."""
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from aiohttp import web
 
+from bot.clock import SetClock
+from bot.doctor.bridge import check_release
 from bot.errors import ConfigError, Disconnected
-from bot.signal.bridges import MAX_DAYS, WARN_DAYS, age_days, bridge_at, warnings
+from bot.signal.bridges import MAX_DAYS, WARN_DAYS, age_days, bridge_at
 from bot.signal.protocol import Bridge, Release
 from tests.servers.base import Seen, Server, hang
 from tests.servers.signal_cli import SignalCli
@@ -70,7 +72,7 @@ AGES = {
     "0.14.9": 5,
     "0.14.10": 5,
     "0.13.24": 133,
-    "0.14.11": None,
+    "0.14.11": 0,
     "unset": None,
     "latest": None,
     "9" * 5000: None,
@@ -86,12 +88,12 @@ def test_how_old_a_release_is_at_least() -> None:
 
 def test_a_warning_comes_a_month_before_signal_may_drop_it() -> None:
     """From sixty days on a warning, from ninety on something urgent; an unknown version is named, no more."""
-    out = date(2026, 9, 16)  # of signal-cli 0.14.8
-    assert warnings(release("0.14.8"), out + timedelta(days=WARN_DAYS - 1)) == ()
-    [near] = warnings(release("0.14.8"), out + timedelta(days=WARN_DAYS))
-    assert (near.is_urgent, "0.14.8 is 60 days old or more; from 90 on" in near.words) == (False, True)
-    [old] = warnings(release("0.14.8"), out + timedelta(days=MAX_DAYS))
-    assert (old.is_urgent, "any day" in old.words) == (True, True)
+    out = datetime(2026, 9, 16, tzinfo=UTC)  # of signal-cli 0.14.8
+    assert check_release(release("0.14.8"), SetClock(out + timedelta(days=WARN_DAYS - 1))) == []
+    [near] = check_release(release("0.14.8"), SetClock(out + timedelta(days=WARN_DAYS)))
+    assert (near.level, "0.14.8 is 60 days old or more; from 90 on" in near.words) == ("warning", True)
+    [old] = check_release(release("0.14.8"), SetClock(out + timedelta(days=MAX_DAYS)))
+    assert (old.level, "any day" in old.words) == ("problem", True)
     for unknown in (release(""), release("unset"), release("dev", "rest_api")):
-        [concern] = warnings(unknown, out)
-        assert (concern.is_urgent, "no telling how old" in concern.words) == (False, True)
+        [concern] = check_release(unknown, SetClock(out))
+        assert (concern.level, "no telling how old" in concern.words) == ("warning", True)
