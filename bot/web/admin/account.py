@@ -14,16 +14,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.doctor.machine import is_contained
-from bot.doctor.models import without_password
 from bot.errors import CallRefused, ConfigError, Disconnected, NotScanned
 from bot.events import Account
 from bot.signal.bridges import bridge_at
 from bot.signal.protocol import BRIDGE_NAMES, MAX_LINK_CODES, Linking
-from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
+from bot.web.admin.forms import AdminPage, Ask, Field, Form
 
 _PAUSE_SECONDS = 1.0
 _ANSWER_SECONDS = 5.0
-_SILENT = (Disconnected, ConfigError, TimeoutError)
 _FORMS = (
     Form(
         name="account",
@@ -97,7 +95,7 @@ class AccountPage:
 
     async def _values(self, ask: Ask) -> dict[str, object]:
         accounts: tuple[Account, ...] | None = None
-        with suppress(*_SILENT):
+        with suppress(Disconnected, ConfigError, TimeoutError):
             async with asyncio.timeout(_ANSWER_SECONDS):
                 accounts = await (await _linking(ask)).accounts()
         return {
@@ -137,11 +135,6 @@ class AccountPage:
 
 
 async def _use_bridge(ask: Ask) -> str:
-    await ask.keep({"SIGNAL__URL": ask.entry("url")})
-    url = ask.settings.signal.url
-    try:
-        async with asyncio.timeout(_ANSWER_SECONDS):
-            bridge = await bridge_at(url, timeout_seconds=_ANSWER_SECONDS)
-    except _SILENT as error:
-        raise NotDone(f"Saved, but no bridge can be used there: {str(error) or 'no answer'}.") from error
-    return f"Saved: {BRIDGE_NAMES[bridge]} answers at {without_password(url)}."
+    change = {"SIGNAL__URL": ask.entry("url")}
+    bridge = await bridge_at(ask.world.file.preview(change).signal.url, timeout_seconds=_ANSWER_SECONDS)
+    return await ask.save(change, f"Saved: {BRIDGE_NAMES[bridge]} answers there.")

@@ -82,19 +82,12 @@ class Ask:
         where = self.request.remote or "-"
         _log.info("%s by session %s from %s%s", what, self.session.name, where, f": {about}" if about else "")
 
-    async def save(self, changes: Changes, done: str = SAVED) -> str:
-        """Keeps settings, and returns what the page says; raises as `keep`, and NotDone if Aldis does not run again."""
-        was_running = self.world.running is not None
-        await self.keep(changes)
-        if was_running and self.world.running is None:
-            raise NotDone(f"Saved, but Aldis is not running again yet: {self.world.waits.words}.")
-        return f"{done} Aldis uses it now." if was_running else done
-
-    async def keep(self, given: Changes) -> None:
-        """Like `save`, without a sentence; one page at a time, because what is changed was read from the settings.
+    async def save(self, given: Changes, done: str = SAVED) -> str:
+        """Keeps settings, and returns what the page says; one page at a time, for what is changed was read from them.
 
         Raises:
-            NotDone: another page changes some, or one is set in the environment, which would win.
+            NotDone: another page changes some, one is set in the environment, which would win, or Aldis does not run
+                again.
             ConfigError: they are refused, and everything is as before.
         """
         world, file = self.world, self.world.file
@@ -119,6 +112,9 @@ class Ask:
                     while world.runs == run or (was_running and world.running is None):  # noqa: ASYNC110
                         await asyncio.sleep(0.05)
         self.write_down("settings.changed", ", ".join(given))
+        if was_running and world.running is None:
+            raise NotDone(f"Saved, but Aldis is not running again yet: {world.waits.words}.")
+        return f"{done} Aldis uses it now." if was_running else done
 
 
 Act = Callable[[Ask], Awaitable[str | web.Response]]

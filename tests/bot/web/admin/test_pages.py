@@ -102,16 +102,16 @@ async def test_the_first_page_says_what_aldis_waits_for(visitor: Visitor) -> Non
 
 
 async def test_a_bridge_is_tried_when_its_address_is_saved(tmp_path: Path) -> None:
-    """The page says how it went, and is not green where nothing, or something else, answers."""
+    """The page says how it went, and keeps no address where nothing, or something else, answers."""
     async with SignalCli(accounts=[]) as signal, visited(tmp_path) as visitor:
         await visitor.enter()
         for url, kind, words in (
-            (NOTHING, "wrong", "Saved, but no bridge can be used there: nothing answers"),
-            (signal.url, "done", f"Saved: signal-cli answers at {signal.url}"),
+            (NOTHING, "wrong", "It was refused: nothing answers"),
+            (signal.url, "done", "Saved: signal-cli answers there."),
         ):
             page = html.unescape((await visitor.do("/setup/account", "bridge", url=url)).text)
             assert f'<p class="remark {kind}" role="{"alert" if kind == "wrong" else "status"}">{words}' in page
-            assert kept(visitor) == {"SIGNAL__URL": url}
+            assert kept(visitor) == ({"SIGNAL__URL": url} if kind == "done" else {})
 
 
 async def test_who_writes_while_the_account_is_linked_is_listed(tmp_path: Path) -> None:
