@@ -141,7 +141,7 @@ async def build_service(
         # Of its own: a slow feed must not delay a page that a person wants read.
         feeds = await stack.enter_async_context(Fetcher(user_agent()))
         probe = models.CapabilityProbe(settings, http, shared.lessons)
-        stack.push_async_callback(_close, probe)
+        stack.push_async_callback(probe.aside.aclose)
         await importing
         troubles, counts = shared.troubles, shared.counts
         on_error = troubles.on_error, partial(models.count_failure, counts)
@@ -149,8 +149,7 @@ async def build_service(
         provider = models.provider(settings, shared.lessons, on_error=on_error, on_answer=on_answer)
         stack.push_async_callback(_close, provider)
         probe.start()
-        preparing = asyncio.create_task(_prepare(sandbox), name="cells")
-        stack.callback(preparing.cancel)
+        probe.aside.begin(_prepare(sandbox), "cells")
 
         features = feature_tools(store, clock, shared.reminders)
         judge = ReportJudge(store, clock, provider if models.has_model(settings) else None, shared.budget)
@@ -472,7 +471,7 @@ async def opened_store(settings: Settings, realm: str) -> AsyncGenerator[Store]:
         yield store
 
 
-async def _close(part: Transport | Provider | ToolSource | models.CapabilityProbe) -> None:
+async def _close(part: Transport | Provider | ToolSource) -> None:
     """Closes a part; abandons one that takes too long, because the store must be closed in any case."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_CLOSE_SECONDS):

@@ -8,7 +8,6 @@ A vendor's SDK is imported with the provider that needs it: each costs up to a s
 No turn waits for a lesson; earlier knowledge applies until there is an answer.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
@@ -16,6 +15,7 @@ from bot.chat.steps import ToolRun
 from bot.doctor.models import ask_capabilities, checked_server
 from bot.errors import ConfigError, ProviderError
 from bot.features.reminders import time_grammar
+from bot.loops.doorkeeper import Aside
 from bot.metrics import Counts
 from bot.models.base import Completion, Provider
 from bot.models.capabilities import NOTHING, Lesson, ModelLessons
@@ -161,36 +161,26 @@ class CapabilityProbe:
 
     def __init__(self, settings: Settings, http: Http, lessons: ModelLessons) -> None:
         self._settings, self._http, self._lessons = settings, http, lessons
-        self._answered, self._asking = set[str](), set[asyncio.Task[None]]()
+        self._answered, self.aside = set[str](), Aside()
 
     def start(self) -> None:
         """Asks about every model, side by side, in the background."""
         for choice in _in_use(self._settings):
             if choice != "offline":
-                self._ask(choice)
+                self.aside.begin(self._ask(choice), "capabilities")
 
     def on_answer(self, completion: Completion) -> None:
         """Asks about a model again after its first answer."""
         choice, llm = f"{completion.provider}/{completion.model}", self._settings.llm
         if choice not in self._answered and completion.provider == "openai":
             self._answered.add(choice)
-            self._ask(choice if choice in llm.choices else llm.model_of("openai"))
+            known = choice if choice in llm.choices else llm.model_of("openai")
+            self.aside.begin(self._ask(known), "capabilities")
 
-    async def aclose(self) -> None:
-        """Stops asking."""
-        for task in self._asking:
-            task.cancel()
-        await asyncio.gather(*self._asking, return_exceptions=True)
-
-    def _ask(self, choice: str) -> None:
-        async def learn() -> None:
-            provider, wanted = _split(choice)
-            server = checked_server(provider, self._settings)
-            name, found = await ask_capabilities(server, wanted, self._http)
-            if found != NOTHING:
-                for known_as in {wanted, name}:
-                    self._lessons.of(server.base_url, known_as).capabilities = found
-
-        task = asyncio.create_task(learn(), name="capabilities")
-        self._asking.add(task)
-        task.add_done_callback(self._asking.discard)
+    async def _ask(self, choice: str) -> None:
+        provider, wanted = _split(choice)
+        server = checked_server(provider, self._settings)
+        name, found = await ask_capabilities(server, wanted, self._http)
+        if found != NOTHING:
+            for known_as in {wanted, name}:
+                self._lessons.of(server.base_url, known_as).capabilities = found

@@ -31,11 +31,11 @@ async def learned(settings: Settings, lessons: ModelLessons, *, answered: bool =
     async with Http("aldis-test") as http:
         probe = CapabilityProbe(settings, http, lessons)
         probe.start()
-        await asyncio.gather(*probe._asking)
+        await asyncio.gather(*probe.aside.tasks)
         if answered:
             probe.on_answer(ANSWER)
-            await asyncio.gather(*probe._asking)
-        await probe.aclose()
+            await asyncio.gather(*probe.aside.tasks)
+        await probe.aside.aclose()
     return lesson_of(settings, lessons)(None).capabilities
 
 
@@ -110,7 +110,7 @@ async def test_after_the_first_answer_it_is_asked_again() -> None:
             for _ in range(3):
                 probe.on_answer(ANSWER)
             probe.on_answer(replace(ANSWER, provider="offline", model="offline"))
-            await asyncio.gather(*probe._asking)
+            await asyncio.gather(*probe.aside.tasks)
         assert len(server.looks) == asked + 5
 
 
@@ -133,4 +133,4 @@ async def test_a_server_that_hangs_holds_up_no_end() -> None:
         probe.start()
         await eventually(lambda: server.look_faults == [])
         async with asyncio.timeout(TIMEOUT_SECONDS / 2):
-            await probe.aclose()
+            await probe.aside.aclose()
