@@ -82,14 +82,12 @@ class Kind(StrEnum):
     EDIT = "edit"
     DELETE = "delete"
     REACTION = "reaction"
-    TIMER = "timer"
-    """The disappearing-message timer was set: counted, never stored, since each message has its own."""
     RECEIPT = "receipt"
     UNDECRYPTABLE = "undecryptable"
     REMINDER = "reminder"
     """What a person asked to be asked at this time: Aldis itself sends it, and `raw` is an `Incoming`."""
     OTHER = "other"
-    """Typing, calls, stories, polls, sync: counted, never stored."""
+    """Typing, calls, stories, polls, sync, a new timer for messages: counted, never stored."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -196,7 +194,6 @@ class Incoming:
     """Whatever else came with it (a contact, a location, a poll), each as a line of text for the model."""
     view_once: bool = False
     expires_in_seconds: int = 0
-    group_name: str | None = None
     preface: str = ""
     """A note from Aldis to the model, placed before the words."""
     scheduled: ScheduledPrompt | None = None

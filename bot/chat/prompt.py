@@ -250,7 +250,7 @@ _OWN_LINES = re.compile(r"^(?=\(\s*(?:a\s+note\s+from\s+aldis|in\s+answer\s+to)\
 
 def _worded(message: Incoming, stamp: str, clipped: Sequence[str]) -> str:
     """A message as the model reads it; `clipped` are the lines about its attachments."""
-    sender = f" · {safe_name(message.name)}" if message.group_name is not None or message.chat.is_group else ""
+    sender = f" · {safe_name(message.name)}" if message.chat.is_group else ""
     # A person's line must not pass for the beginning of another person's message by a bracket, nor for what Aldis found
     # in a file by a clip, nor for a note or a quotation of Aldis's. Invisible characters could be an order pasted
     # unawares, or another kind of line break.

@@ -201,7 +201,6 @@ class FrameReader:
             extras=_extras_in(data),
             view_once=view_once,
             expires_in_seconds=_timer_seconds(data),
-            group_name=name_of(text_in(object_in(data, "groupInfo"), "groupName")),
         )
 
     def _reacted(self, author: PersonId, chat: ChatId, data: Json) -> Reacted | None:
@@ -303,7 +302,7 @@ def _kind(frame: Json, source: Json) -> Kind:
         (any(data.get(part) is not None for part in _NO_MESSAGE), Kind.OTHER),
         (data.get("remoteDelete") is not None or data.get("adminDelete") is not None, Kind.DELETE),
         (data.get("reaction") is not None, Kind.REACTION),
-        (data.get("isExpirationUpdate") is True, Kind.TIMER),
+        (data.get("isExpirationUpdate") is True, Kind.OTHER),
         (says_something, Kind.MESSAGE),
     )
     return next((kind for is_so, kind in found if is_so), Kind.OTHER)

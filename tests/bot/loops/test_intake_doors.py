@@ -53,7 +53,7 @@ async def test_a_stranger_is_given_one_code_and_leaves_no_row(store: Store, cloc
 async def test_only_a_direct_message_with_words_gets_a_code(store: Store, clock: SetClock) -> None:
     """A stranger in a group gets nothing ever, and frames without words are no question."""
     door = Door(store, clock, pairing=Pairing())
-    kinds = (Kind.EDIT, Kind.REACTION, Kind.DELETE, Kind.TIMER, Kind.OTHER)
+    kinds = (Kind.EDIT, Kind.REACTION, Kind.DELETE, Kind.OTHER)
     await door.take(
         envelope("Aldis, hi", author="mallory", chat="group:H"),
         *(envelope("hi", author="mallory", kind=kind) for kind in kinds),

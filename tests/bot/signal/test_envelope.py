@@ -34,7 +34,6 @@ from tests.servers.envelopes import (
     CAROL,
     FIXTURES,
     GROUP,
-    GROUP_NAME,
     Frame,
     Person,
     attachment,
@@ -59,8 +58,7 @@ def event(envelope: Envelope, *, own: Account = OWN) -> Event | None:
 
 
 def said(text: str, *, chat: ChatId = DIRECT, **more: Any) -> Incoming:
-    group_name = GROUP_NAME if chat == IN_GROUP else None
-    known: dict[str, Any] = {"author": ALICE_ID, "name": "Alice", "sent_at": NEVER, "group_name": group_name} | more
+    known: dict[str, Any] = {"author": ALICE_ID, "name": "Alice", "sent_at": NEVER} | more
     return Incoming(chat=chat, text=text, **known)
 
 
@@ -109,7 +107,7 @@ BECOMES: dict[str, tuple[Kind, Event | None]] = {
         Edited(target=SentId(1790000005000), message=said("when do I sow broad beans?", attachments=(PICTURE,))),
     ),
     "exception_untrusted_identity": (Kind.UNDECRYPTABLE, Undecryptable(reason="UntrustedIdentityException")),
-    "expiration_update_dm": (Kind.TIMER, None),
+    "expiration_update_dm": (Kind.OTHER, None),
     "group_text": (Kind.MESSAGE, said("who waters on Sunday?", chat=IN_GROUP)),
     "link_preview": (Kind.MESSAGE, said("see https://garden.example/beans please")),
     "location": (

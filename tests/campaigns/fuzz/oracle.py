@@ -110,7 +110,7 @@ def _judge_words(message: Incoming, frame: Any) -> None:
         for word in said.split("@")[0].split("\ufffc"):
             assert word.strip() in strings, "words from elsewhere"
     assert all(attachment.id in strings for attachment in message.attachments)
-    names = (message.name, message.group_name, *(attachment.name for attachment in message.attachments))
+    names = (message.name, *(attachment.name for attachment in message.attachments))
     assert all(name.split() for name in names if name is not None)
     "".join((message.text, quoted, *(name or "" for name in names))).encode()
 

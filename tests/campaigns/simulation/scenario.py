@@ -237,7 +237,7 @@ def _group(number: int) -> ChatId:
 
 
 def _said(chance: random.Random, number: int, chat: Chat, at_seconds: float) -> Said:
-    kind = chance.choice((Kind.REACTION, Kind.TIMER, Kind.OTHER)) if chance.random() < 0.08 else Kind.MESSAGE
+    kind = chance.choice((Kind.REACTION, Kind.OTHER)) if chance.random() < 0.08 else Kind.MESSAGE
     faults: Sequence[Fault] = ("overloaded", "overloaded", "unavailable", "unavailable", "silent")
     return Said(
         number=number,
