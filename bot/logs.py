@@ -85,11 +85,6 @@ def _message(record: logging.LogRecord) -> str:
     return message if error is None else f"{message} ({describe_error(error)})"
 
 
-def one_line(text: str) -> str:
-    """The text without control characters and line breaks, since strangers choose names."""
-    return "".join(sign if sign.isprintable() else " " for sign in text)
-
-
 class RepeatedWarning:
     """Logs a recurring sentence once, then at most once a minute."""
 

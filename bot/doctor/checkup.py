@@ -16,10 +16,10 @@ from bot.doctor import bridge, machine, models, tools
 from bot.doctor.findings import Deps, Finding, ok, problem, warning
 from bot.doctor.models import fetch_json
 from bot.errors import Disconnected
-from bot.logs import one_line
 from bot.metrics import REASONS
 from bot.settings import Settings
 from bot.signal.json import as_object, items_in, object_in, text_in
+from tools import clean_line
 
 CHECK_SECONDS = 60.0
 """For one check; they run side by side."""
@@ -44,8 +44,8 @@ async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: 
         )
     found = [*(finding for part in parts for finding in part), *tools.check_tools(settings, deps.tool_deps)]
     # A running Aldis's own come before those of the servers, and know less of what to do.
-    last = {one_line(finding.what): finding for finding in found}
-    return tuple(finding for finding in found if last[one_line(finding.what)] is finding)
+    last = {clean_line(finding.what): finding for finding in found}
+    return tuple(finding for finding in found if last[clean_line(finding.what)] is finding)
 
 
 async def recheck(settings: Settings, deps: Deps) -> tuple[Finding, ...]:

@@ -7,12 +7,11 @@ from typing import Literal, get_args
 
 from bot.chat.notices import Notice
 from bot.events import Account
-from bot.logs import one_line
 from bot.media.sandbox import Sandbox
 from bot.models.base import Provider
 from bot.settings import ProviderName
 from bot.signal.protocol import Bridge, Linking, SignalTransport
-from tools import ToolDeps
+from tools import ToolDeps, clean_line
 
 Level = Literal["ok", "hint", "warning", "problem"]
 
@@ -61,9 +60,9 @@ def format_findings(findings: Iterable[Finding], *, is_verbose: bool = True) -> 
     for finding in findings:
         if finding.level == "hint" and not is_verbose:
             continue
-        lines.append(f"{finding.level:<8} {one_line(finding.what)}")
+        lines.append(f"{finding.level:<8} {clean_line(finding.what)}")
         if finding.advice and (is_verbose or finding.level != "ok"):
-            lines.append(f"{'':<8} -> {one_line(finding.advice)}")
+            lines.append(f"{'':<8} -> {clean_line(finding.advice)}")
     return "\n".join(lines)
 
 

@@ -23,13 +23,13 @@ from bot.chat.notices import Kind
 from bot.clock import Clock
 from bot.doctor.findings import Finding, wanting
 from bot.doctor.machine import words_of_level
-from bot.logs import one_line
 from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
 from bot.metrics import CONTENT_TYPE, Counts, sample_name
 from bot.version import build
 from bot.web.listening import on_address, serving
 from store import Repositories, Store, StoreError, Waiting
+from tools import clean_line
 
 _log = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ class HealthPage:
             "outbox": {"open": outbox.items, "dead": outbox.dead},
             "counts": self.counts.all(),
             "findings": [
-                {"level": one.level, "what": one_line(one.what), "advice": one_line(one.advice)}
+                {"level": one.level, "what": clean_line(one.what), "advice": clean_line(one.advice)}
                 for one in wanting(self.findings())
             ],
             "tasks": len(asyncio.all_tasks()),
