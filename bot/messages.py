@@ -143,10 +143,6 @@ class AssistantMessage:
         """The tool calls in the order asked; empty if the model answered with words alone."""
         return tuple([part for part in self.parts if isinstance(part, ToolCall)])
 
-    def without_opaque(self) -> "AssistantMessage":
-        """This message without vendor blocks, as the history keeps it."""
-        return replace(self, parts=tuple(part for part in self.parts if not isinstance(part, Opaque)))
-
 
 @dataclass(frozen=True, kw_only=True, slots=True, weakref_slot=True)
 class ToolMessage:
@@ -177,9 +173,14 @@ def load_question(data: bytes | None) -> UserMessage | None:
     return first if isinstance(first, UserMessage) else None
 
 
-def without_opaque(message: Message) -> Message:
-    """The message without vendor blocks."""
-    return message.without_opaque() if isinstance(message, AssistantMessage) else message
+_Said = TypeVar("_Said", bound=UserMessage | AssistantMessage | ToolMessage)
+
+
+def without_opaque(message: _Said) -> _Said:
+    """The message without vendor blocks, as the history keeps it."""
+    if not isinstance(message, AssistantMessage):
+        return message
+    return replace(message, parts=tuple(part for part in message.parts if not isinstance(part, Opaque)))
 
 
 _Of = TypeVar("_Of")

@@ -262,7 +262,7 @@ class Requests:
         if self.rounds < len(self._journal.completions):
             # A vendor's blocks are tied to the request as it was: the talk or the facts may have changed since.
             earlier = self._journal.completions[self.rounds]
-            return replace(earlier, message=earlier.message and earlier.message.without_opaque())
+            return replace(earlier, message=earlier.message and without_opaque(earlier.message))
         asked = await self._ask()
         if isinstance(asked, UsedUp):
             return asked

@@ -17,7 +17,18 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
-from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
+from bot.messages import (
+    AssistantMessage,
+    CallId,
+    Message,
+    Opaque,
+    Text,
+    ToolAnswer,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+    without_opaque,
+)
 from bot.models import wire
 from bot.models.anthropic import Anthropic
 from bot.models.base import Stop, ToolOffer
@@ -158,7 +169,7 @@ async def test_ends_that_are_no_plain_answer(vendor: Vendor) -> None:
         completion = await vendor.provider.complete(QUESTION)
         message = None if words is None else AssistantMessage(parts=(Text(text=words),))
         assert completion.stop is stop
-        assert (completion.message and completion.message.without_opaque()) == message
+        assert (completion.message and without_opaque(completion.message)) == message
 
 
 async def test_a_cut_off_call(vendor: Vendor) -> None:

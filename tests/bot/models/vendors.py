@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.messages import AssistantMessage, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
+from bot.messages import AssistantMessage, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage, without_opaque
 from bot.models.anthropic import Anthropic
 from bot.models.base import Completion, Request, ToolOffer
 from bot.models.capabilities import ModelLessons
@@ -125,7 +125,7 @@ def followed_by(request: Request, *messages: Message) -> Request:
 
 
 def stripped(messages: Sequence[Message]) -> tuple[Message, ...]:
-    return tuple(message.without_opaque() if isinstance(message, AssistantMessage) else message for message in messages)
+    return tuple(map(without_opaque, messages))
 
 
 def texts(completion: Completion) -> list[str]:
