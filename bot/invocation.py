@@ -2,14 +2,13 @@
 
     Docker image             docker compose -f docker/compose.yaml run --rm aldis doctor
     package                  aldis doctor
-    clone                    .venv/bin/python -m bot doctor; with an activated .venv: python -m bot doctor
+    clone                    .venv/bin/python -m bot doctor
 
 The image sets `ALDIS_COMMAND` to what comes before the verb; other ways of starting Aldis can set it, too.
 """
 
 import os
 import re
-import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -39,16 +38,11 @@ def spell_commands(text: str) -> str:
 
 
 def _command() -> str:
-    """What is typed before the verb: the bare name if a shell finds it, or the path, relative if below this folder."""
+    """What is typed before the verb: the bare name if a shell finds it, or the path, relative if in a folder below."""
     program, more = Path(sys.argv[0] if sys.argv else ""), ""
     if program.parts[-2:] == _MODULE:
         program, more = Path(sys.executable), " -m bot"
-    elif program.stem != NAME:
+    elif program.stem != NAME or program.absolute() == Path(shutil.which(NAME) or "").absolute():
         return NAME
-    name = "python" if more else NAME
-    path = program.absolute()
-    here = Path.cwd()
-    if path == Path(shutil.which(name) or "").absolute():
-        return name + more
-    shown = str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
-    return shlex.quote(shown if "/" in shown else f"./{shown}") + more  # a shell looks for no bare name in its folder
+    path, here = program.absolute(), Path.cwd()
+    return f"{path.relative_to(here) if here in path.parents[1:] else path}{more}"

@@ -31,18 +31,16 @@ def test_a_package_is_called_by_its_name(tmp_path: Path) -> None:
     assert shown(sys.executable, script, "doctor", found_in=script.parent) == "aldis doctor"
     assert shown(sys.executable, script, "doctor", found_in="/nowhere") == f"{script} doctor"
     assert shown(sys.executable, script, found_in="/nowhere", folder=tmp_path) == "venv/bin/aldis"
-    assert shown(sys.executable, script, found_in="/nowhere", folder=script.parent) == "./aldis"
+    assert shown(sys.executable, script, found_in="/nowhere", folder=script.parent) == str(script)
 
 
 def test_a_clone_is_called_by_its_python(tmp_path: Path) -> None:
-    """Whose path is needed as long as its environment is not activated."""
+    """By its path, also where its environment is activated."""
     module = program(tmp_path / "bot" / "__main__.py")
     python = tmp_path / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.symlink_to(sys.executable)
-    asked = (python, module, "link")
-    assert shown(*asked, found_in="/nowhere", folder=tmp_path) == ".venv/bin/python -m bot link"
-    assert shown(*asked, found_in=python.parent, folder=tmp_path) == "python -m bot link"
+    assert shown(python, module, "link", found_in=python.parent, folder=tmp_path) == ".venv/bin/python -m bot link"
 
 
 def test_a_container_is_called_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
