@@ -71,8 +71,6 @@ Source: compose-go 2.13.0, `dotenv/parser.go` and `template/template.go`; python
 """
 _COMPOSE = "is read differently by docker compose; write it in single quotes, or without $, backslash and tab"
 _HEAD = "# Settings of Aldis, written by its pages. The environment and .env win over these.\n"
-_PLAIN = re.compile(r"[\w@%+:,./*~=-]+", re.ASCII)
-"""Values that need no quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,8 +361,5 @@ def _complaints(error: ValidationError, values: Mapping[str, GivenValue]) -> lis
 
 def text_of(values: Mapping[str, str]) -> str:
     """Returns the content of a settings file with these values."""
-    lines = [_HEAD]
-    for name, value in values.items():
-        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-        lines.append(f"{name}={value}\n" if _PLAIN.fullmatch(value) else f"{name}='{escaped}'\n")
-    return "".join(lines)
+    escaped = {name: value.replace("\\", "\\\\").replace("'", "\\'") for name, value in values.items()}
+    return _HEAD + "".join(f"{name}='{value}'\n" for name, value in escaped.items())
