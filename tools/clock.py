@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone, tzinfo
 from functools import cache
+from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import Field
@@ -63,9 +64,8 @@ class CurrentTime:
 def zone_named(name: str) -> tuple[str, tzinfo]:
     """Returns the zone that a person or model means by a name, and the name to use for it; raises `NotFound`."""
     wanted = fold_name(clean_text(name))
-    zones = _zones()
     city, *regions = (part.strip() for part in wanted.split(","))
-    found = zones.get(wanted) or next(filter(None, (_zone_in(city, region) for region in regions)), None)
+    found = _zone_of(wanted) or next(filter(None, (_zone_in(city, region) for region in regions)), None)
     if found:
         return found, ZoneInfo(found)
     if match := _OFFSET.fullmatch(wanted):
@@ -74,6 +74,7 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
             raise NotFound("No time zone is more than 14 hours from UTC.")
         zone = timezone(-offset if match[1] == "-" else offset)
         return zone.tzname(None), zone
+    zones = _zones()
     near = difflib.get_close_matches(wanted, zones, n=4, cutoff=0.7)
     meant = f" Similar: {', '.join(dict.fromkeys(zones[match] for match in near))}." if near else ""
     raise NotFound(f"There is no time zone or known city named {clean_text(name)[:60]!r}.{meant} Give an IANA name.")
@@ -81,7 +82,7 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
 
 def _zone_in(city: str, region: str) -> str | None:
     """Returns the zone of a city in a country; None if that does not tell it, as with a state."""
-    zone, regions = _zones().get(city, ""), regions_named(region)
+    zone, regions = _zone_of(city), regions_named(region)
     if any(one.is_state for one in regions) and not any(zone in one.zones for one in regions):
         return None
     possible = frozenset[str]().union(*(one.zones for one in regions), {_zones().get(region, "")}) - {""}
@@ -93,6 +94,21 @@ def _zone_in(city: str, region: str) -> str | None:
 def _offsets(zone: str) -> tuple[timedelta | None, ...]:
     """Returns the offsets from UTC in January and July: zones that share them show the same time."""
     return tuple(datetime(2026, month, 1, tzinfo=ZoneInfo(zone)).utcoffset() for month in (1, 7))
+
+
+def _zone_of(name: str) -> str:
+    """Returns the IANA name of a zone or city by its folded name in any of our languages; empty if it is not known."""
+    return _zones().get(name) or next(filter(None, (_cities_in(one).get(name) for one in ("de", "fr", "es"))), "")
+
+
+@cache
+def _cities_in(language: str) -> Mapping[str, str]:
+    """Returns IANA names by the folded names that CLDR has for their cities."""
+    from babel import Locale  # noqa: PLC0415 - a language takes 2 MB, and few names need one
+
+    locale: Any = Locale(language)
+    zones: Mapping[str, Mapping[str, Any]] = locale.time_zones
+    return {fold_name(zone["city"]): name for name, zone in zones.items() if "city" in zone}
 
 
 @cache
