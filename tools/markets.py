@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, AliasPath, BaseModel, BeforeValidator, Field, Json
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Json
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
 from tools.errors import BadArguments, NotFound, TooLarge
@@ -32,10 +32,10 @@ _MAX_TEXT_CHARS = 1500
 _FEW_DOLLARS = 1000  # below it, a single person moves the price
 _WON = 0.999
 _MARKET = re.compile(
-    r"(?a)(?:polymarket:)?(?P<number>[0-9]{1,20})|polymarket:(?P<id>[\w-]{1,200})"
+    r"(?a)polymarket:(?P<id>[\w-]{1,200})"
     r"|https://polymarket\.com/(?:[a-z]{2}/)?event/(?P<slug>[\w-]+)(?:[/?#].*)?"
 )
-"""How people and models refer to a market: by the id from an earlier answer, by its number, or by its address."""
+"""How people and models refer to a market: by the id from an earlier answer, or by its address."""
 
 
 def _line(text: str) -> str:
@@ -91,10 +91,6 @@ class _Found(BaseModel):
     """The answer to a search; without hits, the events may be null."""
 
     events: tuple[_Event, ...] | None = None
-
-
-class _Numbered(BaseModel):
-    slug: str = Field(validation_alias=AliasPath("events", 0, "slug"))
 
 
 async def _ask(http: Http, url: str, params: Mapping[str, str] | None = None) -> JsonAnswer:
@@ -179,9 +175,7 @@ class MarketGet:
         """Returns the market; raises `BadArguments` for what is neither the id nor the address of one."""
         if (named := _MARKET.fullmatch(arguments.market)) is None:
             raise BadArguments("Give the id from market_search, such as polymarket:some-words, or its address.")
-        slug, number = named["id"] or named["slug"], named["number"]
-        if number:  # that of one market of an event
-            slug = (await _ask(self._http, f"{self._base_url}/markets/{number}")).parse(_Numbered, _SERVICE).slug
+        slug = named["id"] or named["slug"]
         event = (await _ask(self._http, f"{self._base_url}/events/slug/{slug}")).parse(_Event, _SERVICE)
         rules = shorten(clean_text(event.description or "").strip(), _MAX_TEXT_CHARS)
         return Result(data={**_row(event, context.now), "source": _SERVICE, "rules": rules or "(none)"})

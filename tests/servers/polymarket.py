@@ -54,14 +54,6 @@ class Polymarket(Server):
                 if row["slug"] == slug:
                     return web.json_response(row)
             return web.json_response({"type": "not found error", "error": "slug not found"}, status=404)
-        if seen.path.startswith("/markets/"):
-            for row in self.events:
-                for market in row["markets"]:
-                    if seen.path == f"/markets/{market['id']}":
-                        more = {"slug": f"market-{market['id']}", "description": row["description"]}
-                        more |= {"endDate": row["endDate"], "events": [{"id": row["id"], "slug": row["slug"]}]}
-                        return web.json_response(market | more)
-            return web.json_response({"type": "not found error", "error": "id not found"}, status=404)
         return web.json_response({"error": "not found"}, status=404)
 
     def _search(self, query: dict[str, str]) -> web.StreamResponse:
