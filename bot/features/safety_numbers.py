@@ -13,7 +13,7 @@ write. A new key means a new phone, or a person who has taken over the number; n
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -85,9 +85,9 @@ class Suspect:
 class _Known:
     """The bridge's knowledge."""
 
-    keys: Mapping[PersonId, Identity] = field(default_factory=dict[PersonId, Identity])
-    contacts: Mapping[PersonId, Contact] = field(default_factory=dict[PersonId, Contact])
-    members: Mapping[ChatId, frozenset[PersonId]] = field(default_factory=dict[ChatId, frozenset[PersonId]])
+    keys: Mapping[PersonId, Identity]
+    contacts: Mapping[PersonId, Contact]
+    members: Mapping[ChatId, frozenset[PersonId]]
     """The members of each group."""
 
     @property
@@ -114,8 +114,6 @@ class SafetyNumbers:
         self._signal = self.transport if isinstance(self.transport, SignalTransport) else None
         self._noticed: dict[PersonId, int] = {}
         """The people who were noticed, and how often the bridge has been asked since."""
-        self._known = _Known()
-        """As of the last look."""
 
     def notice(self, person: PersonId) -> None:
         """Reports that something failed because of this person's safety number: look soon."""
@@ -149,15 +147,20 @@ class SafetyNumbers:
             Disconnected: the bridge cannot be asked; look again later.
             StoreError: nothing was done; look again later.
         """
+        signal = self._signal
+        if signal is None:
+            return ()
         noticed = frozenset(self._noticed)
-        self._known = known = await self._ask()
+        known = _Known(
+            keys={one.person: one for one in await signal.identities()},
+            contacts={contact.person: contact for contact in await signal.contacts()},
+            members={ChatId.group(group.id): group.members for group in await signal.groups()},
+        )
         ours = await self.store.read(lambda repos: self._ours(repos, known, noticed))
         accepted = set[PersonId]()
-        signal = self._signal
         for person in sorted(ours if self.accepts else ()):
             try:
-                if signal is not None:
-                    await signal.trust(person)
+                await signal.trust(person)
             except CallRefused:
                 _log.error("a new safety number was not accepted: the bridge refuses it")
             else:
@@ -178,7 +181,6 @@ class SafetyNumbers:
         Raises:
             Disconnected: the bridge cannot be asked; try again.
             CallRefused: it refuses, in its own words.
-            StoreError: what was held is still held; a later look releases it.
         """
         before = await self.store.read(lambda repos: repos.people.new_identities())
         suspect = next((one for one in await self.look() if name.lower() in {one.label, one.person}), None)
@@ -187,25 +189,11 @@ class SafetyNumbers:
         if (suspect.label, suspect.since) not in before.items():
             return TRUST_CHANGED_AGAIN, suspect
         await self._signal.trust(suspect.person)
-
-        def trusted(repos: Repositories) -> None:
-            repos.people.trust(suspect.label)
-            self._let_go(repos, self._known, self._known.untrusted - {suspect.person}, at_once=True)
-
-        await self.store.transaction(trusted)
         self._noticed.pop(suspect.person, None)
+        self.store.wakeups["identities"].set()  # the next look sends what was held
         self.counts.add("safety_numbers_trusted")
-        _log.warning("the new safety number of %s is trusted; sending what was held", suspect.label)
+        _log.warning("the new safety number of %s is trusted; what was held is sent", suspect.label)
         return TRUSTED, suspect
-
-    async def _ask(self) -> _Known:
-        if self._signal is None:
-            return _Known()
-        return _Known(
-            keys={one.person: one for one in await self._signal.identities()},
-            contacts={contact.person: contact for contact in await self._signal.contacts()},
-            members={ChatId.group(group.id): group.members for group in await self._signal.groups()},
-        )
 
     def _ours(self, repos: Repositories, known: _Known, noticed: Collection[PersonId]) -> frozenset[PersonId]:
         """The untrusted people who matter: something is held for them, or they write to Aldis."""
