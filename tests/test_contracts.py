@@ -27,7 +27,7 @@ HOMES = {
     "anthropic": ["bot.models.anthropic"],
     "anyio": ["tools.mcp"],
     "asyncpg": ["tools.databases.postgres"],
-    "babel": ["bot.i18n.catalogues", "bot.i18n.locale", "tools.clock"],
+    "babel": ["bot.i18n.catalogues", "bot.i18n.locale", "tools.chart", "tools.clock"],
     "cryptography": ["store.sealing", "bot.web.admin.guard"],
     "dateutil": ["bot.features.reminders.schedules", "tools.calculator"],
     "dotenv": ["bot.settings.load"],

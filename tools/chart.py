@@ -16,7 +16,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 PNG = "image/png"
 
@@ -58,34 +58,13 @@ class Panel:
     """Whether to draw bars that start at zero instead of a curve."""
 
 
-class ChartWords(NamedTuple):
-    """The words of the chart in one language, the short names of the weekdays, and how a date looks."""
-
-    temperature: str
-    chance: str
-    amount: str
-    weekdays: str
-    date: str
-
-
-CHART_WORDS: Mapping[str, ChartWords] = {
-    "en": ChartWords(
-        *("Temperature", "Chance of rain", "Rain and snow per hour", "Mon Tue Wed Thu Fri Sat Sun", "{at:%d %b}")
-    ),
-    "de": ChartWords(
-        *("Temperatur", "Regenwahrscheinlichkeit", "Regen und Schnee pro Stunde"),
-        *("Mo Di Mi Do Fr Sa So", "{at.day}.{at.month}."),
-    ),
-    "fr": ChartWords(
-        *("Température", "Risque de pluie", "Pluie et neige par heure"),
-        *("lun. mar. mer. jeu. ven. sam. dim.", "{at:%d/%m}"),
-    ),
-    "es": ChartWords(
-        *("Temperatura", "Probabilidad de lluvia", "Lluvia y nieve por hora"),
-        *("lun mar mié jue vie sáb dom", "{at.day}/{at.month}"),
-    ),
+CHART_WORDS: Mapping[str, tuple[str, str, str]] = {
+    "en": ("Temperature", "Chance of rain", "Rain and snow per hour"),
+    "de": ("Temperatur", "Regenwahrscheinlichkeit", "Regen und Schnee pro Stunde"),
+    "fr": ("Température", "Risque de pluie", "Pluie et neige par heure"),
+    "es": ("Temperatura", "Probabilidad de lluvia", "Lluvia y nieve por hora"),
 }
-"""By ISO code of the language."""
+"""The names of the three panels by ISO code of the language."""
 
 
 def weather_chart(
@@ -96,26 +75,30 @@ def weather_chart(
     language: str,
 ) -> bytes:
     """Draws warmth, chance and amount of rain by hours; `units` are of the first and the last. Empty without any."""
-    words, (warmth, wet) = CHART_WORDS.get(language, CHART_WORDS["en"]), units
+    from babel.dates import format_skeleton  # noqa: PLC0415 - as below
+
+    language = language if language in CHART_WORDS else "en"
+    names = CHART_WORDS[language]
+    warmth, wet = units
     temperature, chance, amount = values
     panels = (
-        Panel(name=f"{words.temperature} ({warmth})", values=temperature),
-        Panel(name=f"{words.chance} (%)", values=chance, lowest=0, highest=100),
+        Panel(name=f"{names[0]} ({warmth})", values=temperature),
+        Panel(name=f"{names[1]} (%)", values=chance, lowest=0, highest=100),
         # A tenth of a millimetre must not look like a flood.
-        Panel(name=f"{words.amount} ({wet})", values=amount, lowest=0, highest=_LITTLE_RAIN.get(wet), bars=True),
+        Panel(name=f"{names[2]} ({wet})", values=amount, lowest=0, highest=_LITTLE_RAIN.get(wet), bars=True),
     )
 
-    def day(at: datetime, form: str) -> str:
-        return f"{words.weekdays.split()[at.weekday()]} {form.format(at=at)}"
+    def day(at: datetime, parts: str) -> str:
+        return format_skeleton(parts, at, locale="en_GB" if language == "en" else language)
 
     if len(steps) <= _MAX_HOURS_LABELLED:
         every = 1 if len(steps) <= _LABEL_EVERY_HOURS * 3 else _LABEL_EVERY_HOURS
         labels = {number: f"{at:%H:%M}" for number, at in enumerate(steps) if at.hour % every == 0}
     else:
-        labels = {number: day(at, "{at:%d}") for number, at in enumerate(steps) if at.hour == 0}
-    period = " - ".join(dict.fromkeys(day(at, words.date) for at in (*steps[:1], *steps[-1:])))
+        labels = {number: day(at, "Ed") for number, at in enumerate(steps) if at.hour == 0}
+    period = " - ".join(dict.fromkeys(day(at, "MMMEd") for at in (*steps[:1], *steps[-1:])))
     title = ": ".join(filter(None, (drawable(place), period)))
-    return line_chart(title, labels, panels, point="." if words is CHART_WORDS["en"] else ",")
+    return line_chart(title, labels, panels, point="." if language == "en" else ",")
 
 
 def line_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel], *, point: str = ".") -> bytes:

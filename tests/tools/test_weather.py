@@ -299,9 +299,9 @@ async def test_a_chart_is_a_picture_in_the_language_of_the_person(opened: Opened
         assert (again.files, "chart" in first.data) == (first.files, False)
     assert set(CHART_WORDS) == set(LANGUAGES)
     for language, name, title in (
-        ("de", "Köln", "Köln: Sa 21.11. - So 22.11."),
-        ("es", "Málaga", "Málaga: sáb 21/11 - dom 22/11"),
-        ("fr", "東京", "sam. 21/11 - dim. 22/11"),
+        ("de", "Köln", "Köln: Sa., 21. Nov. - So., 22. Nov."),
+        ("es", "Málaga", "Málaga: sáb, 21 nov - dom, 22 nov"),
+        ("fr", "東京", "sam. 21 nov. - dim. 22 nov."),
         ("xx", "Łódź", "Łódź: Sat 21 Nov - Sun 22 Nov"),
     ):
         open_meteo.places.append(place(name, "Erewhon", "West", 3_000_000))
