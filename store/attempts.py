@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from store.records import ConversationId, OutboxId
 from store.repository import Repository, millis
 
-LATE_MS = 120_000
+LATE = timedelta(minutes=2)
 """How long a slow bridge may still send an attempt whose item is settled."""
 _BEHIND_MS = 1000
 """How far the clock of the bridge, which names the messages, may be behind ours."""
@@ -24,7 +24,7 @@ _AHEAD_MS = 60_000
 """How far it may be ahead; a receipt for a later name confirms nothing that went out."""
 _MAX_RECEIPTS = 32
 """How many receipts that prove nothing yet are kept per person: no more sends than that are in doubt."""
-_RECENT_MS = 60_000
+_RECENT = timedelta(minutes=1)
 """An attempt that has ended within that time may have got its name since the clock was set: steps are seen before."""
 _REACTIONS_KEPT = timedelta(hours=1)
 """Longer than any send waits for its receipt."""
@@ -81,16 +81,16 @@ class Confirmation:
 class Attempts(Repository):
     """The repository of sends and receipts."""
 
-    def put_off(self, step_ms: int, now: datetime) -> None:
+    def put_off(self, step: timedelta, now: datetime) -> None:
         """Handles a step of the clock: what may get its name now may have got it before, or a minute ago."""
         self.execute(
             "UPDATE attempts SET begun_at = min(begun_at, begun_at + ?) WHERE sent_at IS NULL "
             "AND coalesce((SELECT settled_at FROM outbox WHERE id = outbox_id) > ?, TRUE)",
-            (step_ms, millis(now) - _RECENT_MS),
+            (step, now - _RECENT),
         )
         self.execute(
             "UPDATE reactions SET begun_at = min(begun_at, begun_at + ?1), ended_at = max(ended_at, ended_at + ?1)",
-            (step_ms,),
+            (step,),
         )
 
     def is_ours(self, conversation: ConversationId, sent_at: int) -> bool:
@@ -115,12 +115,12 @@ class Attempts(Repository):
             (sent_at, item),
         )
 
-    def settle(self, item: OutboxId, state: str, at_ms: int, name: int | None = None) -> bool:
+    def settle(self, item: OutboxId, state: str, at: datetime, name: int | None = None) -> bool:
         """Settles an open item as `sent` under this name, or as `dead`; returns whether it was open."""
         turns = self.column(
             "UPDATE outbox SET state = ?, sent_at = ?, settled_at = ?, reply = NULL "
             "WHERE id = ? AND state IN ('waiting', 'sending', 'unknown') RETURNING turn_id",
-            (state, name, at_ms, item),
+            (state, name, at, item),
         )
         self.forget_questions(turns)
         return bool(turns)
@@ -137,7 +137,7 @@ class Attempts(Repository):
         """Takes confirmations and keeps those that are not clear yet; returns how many items they prove."""
         known = "SELECT 1 FROM attempts WHERE sent_at = ?1 UNION ALL SELECT 1 FROM reactions WHERE name = ?1"
         receipts = [
-            (name, self.chat_handle(one.address), millis(one.came_at))
+            (name, self.chat_handle(one.address), one.came_at)
             for one in confirmations
             for name in sorted(one.names)[-_MAX_RECEIPTS:]
             if name <= millis(one.came_at) + _AHEAD_MS and not self.exists(known, (name,))
@@ -180,7 +180,7 @@ class Attempts(Repository):
         # One taken back while it is sent has to be removed after that.
         if self.exists("SELECT 1 FROM outbox WHERE id = ? AND state = 'sending' AND reply IS NULL", (item,)):
             return False
-        was_open = self.settle(item, "sent", millis(now) + LATE_MS, name)  # a repetition may still go out
+        was_open = self.settle(item, "sent", now + LATE, name)  # a repetition may still go out
         if was_open:
             self.notify("outbox")
         return was_open
@@ -194,10 +194,10 @@ class Attempts(Repository):
             (chat,),
         ):
             return None
-        self.execute("DELETE FROM reactions WHERE ended_at < ?", (millis(now - _REACTIONS_KEPT),))
-        return self.insert("reactions", chat=chat, in_group=in_group, begun_at=millis(now))
+        self.execute("DELETE FROM reactions WHERE ended_at < ?", (now - _REACTIONS_KEPT,))
+        return self.insert("reactions", chat=chat, in_group=in_group, begun_at=now)
 
     def end_reaction(self, number: int, name: int | None, *, now: datetime, until: datetime | None = None) -> None:
         """Notes that the reaction was sent, under this name if the bridge gave one, or may go out until `until`."""
-        self.execute("UPDATE reactions SET ended_at = ?, name = ? WHERE id = ?", (millis(until or now), name, number))
+        self.execute("UPDATE reactions SET ended_at = ?, name = ? WHERE id = ?", (until or now, name, number))
         self.reconcile(now=now)

@@ -22,7 +22,7 @@ from urllib.parse import quote
 from store.database import FOREIGN_ERRORS, beside, check_structure, lock_file, master_key_path, translate_error
 from store.errors import Damaged, SchemaTooNew, StoreError, WrongKey
 from store.migrations import version_of
-from store.repository import Repository, millis
+from store.repository import Repository
 from store.sealing import has_keys, sync, unlock
 
 NOT_INCLUDED = (
@@ -189,12 +189,12 @@ class Restored(Repository):
         replies = self.execute(
             "UPDATE outbox SET state = 'dead', reply = NULL, settled_at = ? "
             "WHERE state IN ('waiting', 'sending', 'unknown')",
-            (millis(now),),
+            (now,),
         )
         self.execute(
             "UPDATE turns SET state = 'ignored', ended_at = ? WHERE state = 'running' AND id NOT IN "
             "(SELECT turn_id FROM inbox WHERE state IN ('waiting', 'claimed') AND turn_id IS NOT NULL)",
-            (millis(now),),
+            (now,),
         )
         self.execute("DELETE FROM journal WHERE turn_id IN (SELECT id FROM turns WHERE state = 'ignored')")
         for table in ("receipts", "grants", "restored"):  # no receipt can prove anything any more

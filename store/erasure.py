@@ -13,13 +13,11 @@ The database and the key file do not commit together, so a conversation is forgo
 """
 
 import json
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from store.errors import Damaged
 from store.records import ConversationId, InboxId, TurnId
-from store.repository import AT_ONCE, Repository, envelope_place, millis
+from store.repository import AT_ONCE, ENVELOPE, Repository, envelope_place
 from store.sealing import key_name
 
 _KEPT_WORDS = timedelta(days=1)
@@ -75,12 +73,12 @@ class Forgetting(Repository):
             "UPDATE outbox SET reply = NULL, state = CASE state WHEN 'sending' THEN 'sending' ELSE 'dead' END, "
             "settled_at = CASE state WHEN 'sending' THEN NULL WHEN 'unknown' THEN max(due_at, ?1) ELSE ?1 END "
             "WHERE turn_id IN (SELECT value FROM json_each(?2)) AND state IN ('waiting', 'sending', 'unknown')",
-            (millis(now), these),
+            (now, these),
         )
         self.execute(
             "UPDATE turns SET state = 'ignored', ended_at = coalesce(ended_at, ?), expires_at = NULL "
             "WHERE id IN (SELECT value FROM json_each(?))",
-            (millis(now), these),
+            (now, these),
         )
         self.notify("outbox")
 
@@ -121,14 +119,14 @@ class Forgetting(Repository):
         """Deletes the words of reminders, facts, predictions and summaries that have disappeared; returns how many."""
         self.execute(
             "UPDATE reminders SET plan = NULL, words = NULL WHERE settled_at <= ? AND plan IS NOT NULL",
-            (millis(now - _KEPT_WORDS),),
+            (now - _KEPT_WORDS,),
         )
-        return sum(self.execute(statement, (millis(now),)).rowcount for statement in _EXPIRED.split(";"))
+        return sum(self.execute(statement, (now,)).rowcount for statement in _EXPIRED.split(";"))
 
     def prune(self, *, before: datetime) -> None:
         """Deletes the names of what was settled, forgotten or struck before `before`, and members who left by then."""
         for statement in _OUTDATED.split(";"):
-            self.execute(statement, (millis(before),))
+            self.execute(statement, (before,))
 
     def turns_before(self, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
         """Returns a batch of turns that still have words and ended before `at`, oldest first; empty at the end."""
@@ -140,7 +138,7 @@ class Forgetting(Repository):
 
     def _batch(self, condition: str, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
         batch = f"SELECT conversation_id, id FROM turns WHERE {condition} LIMIT ?"  # noqa: S608  (literals only)
-        return tuple(self.rows(batch, (millis(at), AT_ONCE)))
+        return tuple(self.rows(batch, (at, AT_ONCE)))
 
     def prepare(self, address: str) -> None:
         """Creates the next key of the conversation at this address, if there is a conversation."""
@@ -170,7 +168,7 @@ class Forgetting(Repository):
         new: ConversationId = self.value(
             "INSERT INTO conversations (realm, handle, created_at, served_at, key_generation) "
             "SELECT realm, ?, ?, served_at, key_generation + 1 FROM conversations WHERE id = ? RETURNING id",
-            (handle, millis(now), old),
+            (handle, now, old),
         )
         self.keyring.refresh(new)
         # Sealing fails without a key: better now than with the first message, which could then not be read.
@@ -241,16 +239,12 @@ class Forgetting(Repository):
 
     def _later(self, conversation: ConversationId, before: InboxId) -> dict[int, tuple[str, bytes]]:
         """Returns the open messages from `before` on by id: the place that each is sealed for, and its envelope."""
-        later: dict[int, tuple[str, bytes]] = {}
-        for item, envelope, *name in self.rows(
-            "SELECT id, envelope, account, author, device, sent_at, kind FROM inbox WHERE conversation_id = ? "
+        rows = self.rows(
+            f"SELECT id, {ENVELOPE}, account, author, device, sent_at, kind FROM inbox WHERE conversation_id = ? "  # noqa: S608
             "AND id >= ? AND state IN ('waiting', 'claimed') ORDER BY id",
             (conversation, before),
-        ):
-            place = envelope_place(*name)
-            with suppress(Damaged):
-                later[item] = (place, self.keyring.open(conversation, place, envelope))
-        return later
+        )
+        return {item: (envelope_place(*name), envelope) for item, envelope, *name in rows if envelope is not None}
 
     def _move_outbox(self, old: ConversationId, new: ConversationId, now: datetime) -> None:
         """Moves the names of everything that was or may have been sent, with the rows of their turns."""
@@ -261,12 +255,12 @@ class Forgetting(Repository):
             "UPDATE turns SET conversation_id = ?1, state = 'ignored', ended_at = coalesce(ended_at, ?3), "
             "expires_at = NULL WHERE id IN (SELECT turn_id FROM outbox WHERE conversation_id = ?2 "
             "AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id))",
-            (new, old, millis(now)),
+            (new, old, now),
         )
         self.execute(
             "UPDATE outbox SET conversation_id = ?1, reply = NULL, "
             "settled_at = iif(state IN ('waiting', 'unknown'), max(due_at, ?3), settled_at), "
             "state = iif(state IN ('waiting', 'unknown'), 'dead', state) "
             "WHERE conversation_id = ?2 AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id)",
-            (new, old, millis(now)),
+            (new, old, now),
         )

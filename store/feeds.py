@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from store.repository import Repository, millis, millis_if, moment_if
+from store.repository import Repository, moment_if
 
 MAX_FEEDS = 50
 """The most feeds, unless the settings name more."""
@@ -100,7 +100,7 @@ class Feeds(Repository):
         [(count, known)] = self.rows("SELECT count(*), count(*) FILTER (WHERE ? IN (given, url)) FROM feeds", (url,))
         if known or (count >= MAX_FEEDS and not is_set):
             return None
-        self.insert("feeds", given=url, is_set=is_set, url=url, due_at=millis(now))
+        self.insert("feeds", given=url, is_set=is_set, url=url, due_at=now)
         self.notify("feeds")
         return self._feeds("WHERE given = ?", (url,))[0]
 
@@ -114,7 +114,7 @@ class Feeds(Repository):
     def due(self, now: datetime, *, until: datetime) -> Feed | None:
         """Returns the feed that has been due longest, or is due after `until`, when a clock was ahead; None: none."""
         condition = "WHERE due_at <= ? OR due_at > ? OR due_at IS NULL ORDER BY due_at, id LIMIT 1"
-        return next(iter(self._feeds(condition, (millis(now), millis(until)))), None)
+        return next(iter(self._feeds(condition, (now, until))), None)
 
     def next_due_at(self) -> datetime | None:
         """Returns when the next feed is due; None if none ever is."""
@@ -126,8 +126,8 @@ class Feeds(Repository):
             "UPDATE feeds SET url = ?, title = ?, etag = ?, last_modified = ?, due_at = ?, "
             "read_at = ?, trouble = ? WHERE id = ? RETURNING id",
             (
-                *(feed.url, feed.title, feed.etag, feed.last_modified, millis_if(feed.due_at)),
-                *(millis_if(feed.read_at), feed.trouble, feed.id),
+                *(feed.url, feed.title, feed.etag, feed.last_modified, feed.due_at),
+                *(feed.read_at, feed.trouble, feed.id),
             ),
         )
 
@@ -142,7 +142,7 @@ class Feeds(Repository):
                 "VALUES (?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (feed_id, key) DO UPDATE SET is_listed = 1, "
                 "title = excluded.title, summary = excluded.summary ON CONFLICT (url) DO UPDATE SET is_listed = 1, "
                 "title = excluded.title, summary = excluded.summary WHERE feed_id = excluded.feed_id",
-                (feed, one.key, one.url, one.title, one.summary, millis(one.published_at), one.is_dated),
+                (feed, one.key, one.url, one.title, one.summary, one.published_at, one.is_dated),
             )
         return self.value(count) - before
 
@@ -155,7 +155,7 @@ class Feeds(Repository):
             found = self._find(
                 "FROM article_words JOIN articles ON articles.id = article_words.rowid JOIN feeds ON feeds.id = "
                 f"feed_id WHERE article_words MATCH ? AND published_at >= ? ORDER BY {_RANK}, articles.id DESC LIMIT ?",
-                (joint.join(words), millis(since), millis(now), limit),
+                (joint.join(words), since, now, limit),
             )
             if found:
                 return found, joint == " "
@@ -166,7 +166,7 @@ class Feeds(Repository):
         return self._find(
             "FROM articles JOIN feeds ON feeds.id = feed_id WHERE published_at >= ? "
             "ORDER BY published_at DESC, articles.id DESC LIMIT ?",
-            (millis(since), limit),
+            (since, limit),
         )
 
     def prune(self, *, before: datetime, limit: int) -> int:
@@ -176,7 +176,7 @@ class Feeds(Repository):
             "DELETE FROM articles WHERE id IN (SELECT id FROM (SELECT id, is_listed, published_at, row_number() OVER "
             "(ORDER BY is_listed DESC, published_at DESC, id DESC) AS place FROM articles) "
             "WHERE NOT is_listed AND (published_at < ? OR place > ?) LIMIT ?)",
-            (millis(before), limit, _MAX_PRUNED),
+            (before, limit, _MAX_PRUNED),
         ).rowcount
 
     def _feeds(self, condition: str, values: Sequence[object] = ()) -> tuple[Feed, ...]:

@@ -3,14 +3,13 @@ it. Beside them the conversations, their settings, and the last known time.
 """
 
 import json
-import logging
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
-from store.errors import Damaged, StepMissing
+from store.errors import StepMissing
 from store.records import (
     ConversationId,
     InboxId,
@@ -23,10 +22,13 @@ from store.records import (
     TurnId,
     TurnState,
 )
-from store.repository import Repository, millis, millis_if, moment_if
+from store.repository import Repository, moment_if
 from store.sealing import key_name
 
-_log = logging.getLogger(__name__)
+_MESSAGE = (
+    "opened(history.conversation_id, 'history.message|' || turn_id || '|' || position, message) AS message "
+    "FROM history JOIN turns ON turns.id = turn_id "
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,15 +57,15 @@ class Turns(Repository):
             "turns",
             conversation_id=conversation,
             state="running",
-            started_at=millis(now),
-            expires_at=millis_if(expires_at),
+            started_at=now,
+            expires_at=expires_at,
             replaces=replaces,
             origin=origin,
         )
 
     def count_since(self, at: datetime) -> int:
         """Returns how many turns began since then."""
-        return self.value("SELECT count(*) FROM turns WHERE started_at >= ?", (millis(at),))
+        return self.value("SELECT count(*) FROM turns WHERE started_at >= ?", (at,))
 
     def started_at(self, turn: TurnId) -> datetime | None:
         """Returns when the turn began; None if it is gone."""
@@ -121,10 +123,13 @@ class Turns(Repository):
             sealed = self.keyring.seal(conversation, f"unanswered.question|{turn}", question)
             self.put_row("unanswered", turn_id=turn, question=sealed)
 
-    def unanswered_question(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
+    def unanswered_question(self, turn: TurnId) -> bytes | None:
         """Returns the question of a turn that ended without an answer; None if there is none, or not any more."""
-        sealed = self.value("SELECT question FROM unanswered WHERE turn_id = ?", (turn,))
-        return None if sealed is None else self.keyring.open(conversation, f"unanswered.question|{turn}", sealed)
+        return self.value(
+            "SELECT opened(conversation_id, 'unanswered.question|' || turn_id, question) FROM unanswered "
+            "JOIN turns ON turns.id = turn_id WHERE turn_id = ?",
+            (turn,),
+        )
 
 
 class Journal(Repository):
@@ -168,7 +173,7 @@ class Journal(Repository):
     def close(self, turn: TurnId, end: TurnEnd, *, now: datetime) -> None:
         """Ends the turn and deletes its steps."""
         self.execute("DELETE FROM journal WHERE turn_id = ?", (turn,))
-        self.execute("UPDATE turns SET state = ?, ended_at = ? WHERE id = ?", (end, millis(now), turn))
+        self.execute("UPDATE turns SET state = ?, ended_at = ? WHERE id = ?", (end, now, turn))
 
 
 class History(Repository):
@@ -176,27 +181,23 @@ class History(Repository):
 
     def append(self, conversation: ConversationId, messages: Sequence[StoredMessage]) -> None:
         """Keeps the messages of one turn, sealed, in order. The same transaction has to close the turn as `kept`."""
+        columns = "conversation_id, turn_id, position, role, call_id, message"
         rows: list[tuple[object, ...]] = []
         for position, one in enumerate(messages):
             sealed = self.keyring.seal(conversation, _place(one.turn, position), one.message)
             rows.append((conversation, one.turn, position, one.role, one.call_id, sealed))
-        columns = "conversation_id, turn_id, position, role, call_id, message"
         self.insert_all(f"INSERT INTO history ({columns}) VALUES", rows)
 
     def last(
         self, conversation: ConversationId, turns: int, *, after: TurnId | None = None
     ) -> tuple[StoredMessage, ...]:
         """Returns the messages of the last `turns` turns after `after`, oldest first, without damaged turns."""
-        rows = self.rows(
+        return self._whole(
             # Walks two indexes from their end: its cost depends on the rows returned, not on the size of the history.
-            "SELECT turns.conversation_id, turn_id, position, role, call_id, message, expires_at FROM history "
-            "JOIN turns ON turns.id = history.turn_id WHERE history.conversation_id = ?1 AND turn_id >= ("
-            "SELECT min(id) FROM (SELECT id FROM turns INDEXED BY turns_kept WHERE conversation_id = ?1 "
-            "AND state = 'kept' ORDER BY id DESC LIMIT ?2)"
-            ") AND turn_id > ?3 ORDER BY turn_id, position",
+            "history.conversation_id = ?1 AND turn_id >= (SELECT min(id) FROM (SELECT id FROM turns INDEXED BY "
+            "turns_kept WHERE conversation_id = ?1 AND state = 'kept' ORDER BY id DESC LIMIT ?2)) AND turn_id > ?3",
             (conversation, turns, after or 0),
         )
-        return tuple(message for _, message in self._whole(rows))
 
     def turns_of_person(
         self, person: str, direct: str | None, *, before: TurnId | None = None, limit: int
@@ -210,48 +211,32 @@ class History(Repository):
             (self.keyring.handle(person), direct and self.chat_handle(direct), before or sys.maxsize, limit),
         )
 
-    def of_turns(
-        self, turns: Collection[TurnId], *, conversation: ConversationId | None
-    ) -> tuple[tuple[ConversationId, StoredMessage], ...]:
+    def of_turns(self, turns: Collection[TurnId], *, conversation: ConversationId | None) -> tuple[StoredMessage, ...]:
         """Returns the whole messages of these turns in this realm, or in `conversation` if set, oldest first."""
-        rows = self.rows(
-            "SELECT history.conversation_id, turn_id, position, role, call_id, message, turns.expires_at FROM history "
-            "JOIN turns ON turns.id = turn_id JOIN conversations ON conversations.id = history.conversation_id "
-            "WHERE turn_id IN (SELECT value FROM json_each(?1)) AND realm = ?2 "
-            "AND (?3 IS NULL OR history.conversation_id = ?3) ORDER BY turn_id, position",
+        return self._whole(
+            "turn_id IN (SELECT value FROM json_each(?1)) AND history.conversation_id = coalesce(?3, "
+            "history.conversation_id) AND history.conversation_id IN (SELECT id FROM conversations WHERE realm = ?2)",
             (json.dumps(list(turns)), self.realm, conversation),
         )
-        return self._whole(rows)
 
-    def message(self, conversation: ConversationId, turn: TurnId, which: Literal["first", "last"]) -> bytes | None:
+    def message(self, turn: TurnId, which: Literal["first", "last"]) -> bytes | None:
         """Returns the question or the answer of a turn; None if nothing of the turn is kept."""
         order = "" if which == "first" else "DESC"
-        rows = self.rows(
-            f"SELECT position, message FROM history WHERE turn_id = ? ORDER BY position {order} LIMIT 1",  # noqa: S608
-            (turn,),
-        )
-        return self.keyring.open(conversation, _place(turn, rows[0][0]), rows[0][1]) if rows else None
+        query = f"SELECT {_MESSAGE} WHERE turn_id = ? ORDER BY position {order} LIMIT 1"
+        return self.value(query, (turn,))
 
     def correct(self, conversation: ConversationId, turn: TurnId, message: bytes) -> None:
         """Replaces the question of a turn."""
         sealed = self.keyring.seal(conversation, _place(turn, 0), message)
         self.execute("UPDATE history SET message = ? WHERE turn_id = ? AND position = 0", (sealed, turn))
 
-    def _whole(self, rows: Iterable[tuple[Any, ...]]) -> tuple[tuple[ConversationId, StoredMessage], ...]:
-        read: list[tuple[ConversationId, StoredMessage]] = []
-        lost: set[TurnId] = set()
-        for conversation, turn, position, role, call_id, sealed, expires_at in rows:
-            try:
-                message = self.keyring.open(conversation, _place(turn, position), sealed)
-            except Damaged as error:
-                if turn not in lost:
-                    _log.error("turn %d of conversation %d is lost: %s", turn, conversation, error)
-                lost.add(turn)
-                continue
-            end = moment_if(expires_at)
-            stored = StoredMessage(turn=turn, role=role, call_id=call_id, message=message, expires_at=end)
-            read.append((conversation, stored))
-        return tuple(one for one in read if one[1].turn not in lost)
+    def _whole(self, condition: str, values: Sequence[object]) -> tuple[StoredMessage, ...]:
+        """Returns the messages, oldest first, without those of a turn of which one is damaged."""
+        columns = "history.conversation_id AS conversation, turn_id AS turn, role, call_id, expires_at"
+        query = f"SELECT {columns}, {_MESSAGE} WHERE {condition} ORDER BY turn_id, position"
+        rows = self.records(StoredMessage, query, values)
+        lost = {row.turn for row in rows if not row.message}
+        return tuple(row for row in rows if row.turn not in lost)
 
 
 def _place(turn: TurnId, position: int) -> str:
@@ -327,7 +312,7 @@ class Conversations(Repository):
         found: ConversationId = self.value(
             "INSERT INTO conversations (realm, handle, created_at) VALUES (?, ?, ?) "
             "ON CONFLICT (handle) DO UPDATE SET handle = excluded.handle RETURNING id",
-            (self.realm, self.chat_handle(address), millis(now)),
+            (self.realm, self.chat_handle(address), now),
         )
         self.keyring.refresh(found)
         return found
@@ -350,11 +335,11 @@ class Chats(Repository):
     def keep(self, conversation: ConversationId, settings: bytes, *, expires_at: datetime | None) -> None:
         """Replaces the settings, sealed. `expires_at`: when words in them disappear."""
         sealed = self.keyring.seal(conversation, f"chats.settings|{conversation}", settings)
-        self.put_row("chats", conversation_id=conversation, settings=sealed, expires_at=millis_if(expires_at))
+        self.put_row("chats", conversation_id=conversation, settings=sealed, expires_at=expires_at)
 
     def expired_chats(self, now: datetime) -> tuple[ConversationId, ...]:
         """Returns the conversations whose settings contain words that must be gone by now."""
-        return self.column("SELECT conversation_id FROM chats WHERE expires_at <= ?", (millis(now),))
+        return self.column("SELECT conversation_id FROM chats WHERE expires_at <= ?", (now,))
 
     def all(self) -> tuple[ConversationId, ...]:
         """Returns the conversations that have settings."""
@@ -368,7 +353,7 @@ class Summary:
     first: TurnId
     last: TurnId
     """The last turn that it covers."""
-    summary: bytes = b""
+    summary: bytes
     expires_at: datetime | None
     labels: bytes | None = None
     """Where it comes from; None: unknown."""
@@ -379,11 +364,15 @@ class Summaries(Repository):
 
     def of(self, conversation: ConversationId, *, now: datetime) -> Summary | None:
         """Returns the valid summary of the conversation; None if there is none."""
-        columns = "first_turn AS first, last_turn AS last, summary, expires_at, labels"
-        condition = "conversation_id = ? AND coalesce(expires_at > ?, TRUE)"
-        values, sealed = (conversation, millis(now)), ("summary", "labels")
-        found = self.open_records(Summary, "summaries", columns, condition, values, sealed=sealed, key="last_turn")
-        return next(iter(found), None)
+        found = self.record(
+            Summary,
+            "SELECT first_turn AS first, last_turn AS last, expires_at, "
+            "opened(conversation_id, 'summaries.summary|' || last_turn, summary) AS summary, "
+            "opened(conversation_id, 'summaries.labels|' || last_turn, labels) AS labels "
+            "FROM summaries WHERE conversation_id = ? AND coalesce(expires_at > ?, TRUE)",
+            (conversation, now),
+        )
+        return found if found and found.summary else None
 
     def keep(self, conversation: ConversationId, summary: Summary) -> None:
         """Keeps the summary in place of the former one."""
@@ -393,7 +382,7 @@ class Summaries(Repository):
             first_turn=summary.first,
             last_turn=summary.last,
             summary=self.seal(conversation, f"summaries.summary|{summary.last}", summary.summary),
-            expires_at=millis_if(summary.expires_at),
+            expires_at=summary.expires_at,
             labels=self.seal(conversation, f"summaries.labels|{summary.last}", summary.labels),
         )
 

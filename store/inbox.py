@@ -21,28 +21,22 @@ conversation name the index as well: SQLite would otherwise read all settled ite
 """
 
 import json
-import logging
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from itertools import takewhile
-from typing import Any
 
-from store.errors import Damaged
 from store.history import Turns
 from store.records import Arrival, Claim, ConversationId, InboxId, InboxItem, KnownMessage, TurnId, Waiting
-from store.repository import AT_ONCE, Context, Repository, envelope_place, millis, millis_if, moment, moment_if
-
-_log = logging.getLogger(__name__)
+from store.repository import AT_ONCE, ENVELOPE, Context, Repository, envelope_place, moment, moment_if
 
 _FROM_WAITING = (
     "FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
     "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND "
 )
 _ITEM = (
-    "SELECT inbox.conversation_id, turn_id, inbox.id, account, author, device, sent_at, kind, envelope, received_at, "
-    "attempts, expires_at, refusal "
+    f"SELECT id, conversation_id AS conversation, turn_id AS turn, author, {ENVELOPE} AS envelope, "  # noqa: S608
+    "received_at, attempts + 1 AS attempts, expires_at, refusal FROM inbox "
 )
-"""The columns of `_open_items`."""
 
 
 class Inbox(Repository):
@@ -67,9 +61,9 @@ class Inbox(Repository):
             kind=arrival.kind,
             envelope=self.keyring.seal(arrival.conversation, place, arrival.envelope),
             state="waiting",
-            received_at=millis(arrival.received_at),
+            received_at=arrival.received_at,
             urgent=arrival.urgent,
-            expires_at=millis_if(arrival.expires_at),
+            expires_at=arrival.expires_at,
             refusal=arrival.refusal,
         )
         if item is not None:
@@ -90,7 +84,6 @@ class Inbox(Repository):
         Skips conversations in `busy`, and those whose next message is from a person in `busy_people` (handles). Takes
         up to `limit` messages together, up to the first of another author, or those of a turn that began before.
         """
-        people = [person.hex().upper() for person in busy_people]
         next_one = (
             "SELECT inbox.conversation_id " + _FROM_WAITING + "NOT urgent "  # noqa: S608  (literals only)
             "AND coalesce(put_off_until, 0) <= ? AND realm = ? "
@@ -98,28 +91,27 @@ class Inbox(Repository):
             "AND hex(inbox.author) NOT IN (SELECT value FROM json_each(?)) "
             "ORDER BY conversations.served_at, inbox.id LIMIT 1"
         )
-        values = millis(now), self.realm, json.dumps(list(busy)), json.dumps(people)
+        people = [person.hex().upper() for person in busy_people]
+        values = now, self.realm, json.dumps(list(busy)), json.dumps(people)
         # Damaged messages are dead once they were read, so this ends.
         while (conversation := self.value(next_one, values)) is not None:
-            rows = self._waiting(conversation, limit, now)
-            if items := self._open_items(rows):
-                return self._claim(items, rows[0][1], now, until)
+            if items := self._waiting(conversation, limit, now):
+                return self._claim(items, now, until)
         return None
 
-    def _waiting(self, conversation: ConversationId, limit: int, now: datetime) -> list[tuple[Any, ...]]:
-        rows = self.rows(
-            _ITEM + "FROM inbox INDEXED BY inbox_open "
+    def _waiting(self, conversation: ConversationId, limit: int, now: datetime) -> tuple[InboxItem, ...]:
+        items = self._open_items(
+            "SELECT id FROM inbox INDEXED BY inbox_open "
             "WHERE conversation_id = ? AND state IN ('waiting', 'claimed') AND state = 'waiting' AND NOT urgent "
             "AND coalesce(put_off_until, 0) <= ? ORDER BY turn_id IS NULL, turn_id, id LIMIT ?",
-            (conversation, millis(now), limit),
+            (conversation, now, limit),
         )
-        (_, turn, _, _, author, *_) = rows[0]
-        if turn is not None:
-            return [row for row in rows if row[1] == turn]
-        return list(takewhile(lambda row: row[4] == author, rows))
+        if begun := {item.turn for item in items if item.turn is not None}:
+            return tuple(item for item in items if item.turn == min(begun))
+        return tuple(takewhile(lambda item: item.author == items[0].author, items))
 
-    def _claim(self, items: tuple[InboxItem, ...], begun: int | None, now: datetime, until: datetime) -> Claim:
-        conversation = items[0].conversation
+    def _claim(self, items: tuple[InboxItem, ...], now: datetime, until: datetime) -> Claim:
+        conversation, begun = items[0].conversation, items[0].turn
         first_end = min((item.expires_at for item in items if item.expires_at is not None), default=None)
         turn = TurnId(begun or self._turns.begin(conversation, now=now, expires_at=first_end))
         state = "SELECT started_at, replaces, deaths FROM turns WHERE id = ?"
@@ -127,11 +119,11 @@ class Inbox(Repository):
         self.execute(
             "UPDATE inbox SET state = 'claimed', turn_id = ?, claimed_until = ?, put_off_until = NULL, "
             "attempts = attempts + 1 WHERE id IN (SELECT value FROM json_each(?))",
-            (turn, millis(until), json.dumps([item.id for item in items])),
+            (turn, until, json.dumps([item.id for item in items])),
         )
         askers = [(turn, person) for person in {item.author for item in items}]
         self.insert_all("INSERT INTO askers (turn_id, person) VALUES", askers, "ON CONFLICT DO NOTHING")
-        self.execute("UPDATE conversations SET served_at = ? WHERE id = ?", (millis(now), conversation))
+        self.execute("UPDATE conversations SET served_at = ? WHERE id = ?", (now, conversation))
         return Claim(
             conversation=conversation,
             turn=turn,
@@ -153,7 +145,7 @@ class Inbox(Repository):
         self.execute(
             "UPDATE inbox SET put_off_until = put_off_until + ?1, claimed_until = claimed_until + ?1, "
             "received_at = received_at + ?1 WHERE state IN ('waiting', 'claimed')",
-            (step // timedelta(milliseconds=1),),
+            (step,),
         )
 
     def take_up(self, turn: TurnId) -> None:
@@ -167,7 +159,7 @@ class Inbox(Repository):
         """Lets turns go on that have waited for a word long enough."""
         overdue = self.execute(
             "UPDATE inbox SET put_off_until = NULL WHERE state IN ('waiting', 'claimed') AND put_off_until <= ?",
-            (millis(now),),
+            (now,),
         )
         if overdue.rowcount:
             self.notify("inbox")
@@ -178,7 +170,7 @@ class Inbox(Repository):
             "SELECT turn_id FROM inbox INDEXED BY inbox_open "
             "WHERE conversation_id = ?1 AND state IN ('waiting', 'claimed') AND put_off_until IS NOT NULL "
             "GROUP BY turn_id HAVING ?2 IS NULL OR coalesce(min(expires_at) > ?2, TRUE)",
-            (conversation, millis_if(now)),
+            (conversation, now),
         )
 
     def size(self, turn: TurnId) -> int:
@@ -210,17 +202,16 @@ class Inbox(Repository):
 
     def urgent_items(self, *, besides: Collection[ConversationId] = (), limit: int = 50) -> tuple[InboxItem, ...]:
         """Returns waiting urgent items of other conversations than `besides`, oldest first, at most `limit`."""
-        rows = self.rows(
-            _ITEM + _FROM_WAITING + "urgent AND realm = ? "  # noqa: S608  (literals only)
+        return self._open_items(
+            "SELECT inbox.id " + _FROM_WAITING + "urgent AND realm = ? "  # noqa: S608  (literals only)
             "AND inbox.conversation_id NOT IN (SELECT value FROM json_each(?)) ORDER BY inbox.id LIMIT ?",
             (self.realm, json.dumps(list(besides)), limit),
         )
-        return self._open_items(rows)
 
     def waiting_after(self, item: InboxId) -> tuple[InboxItem, ...]:
         """Returns the messages after this one that wait to be claimed, oldest first, at most 50."""
         later = "NOT urgent AND put_off_until IS NULL AND inbox.id > ? AND realm = ? ORDER BY inbox.id LIMIT 50"
-        return self._open_items(self.rows(_ITEM + _FROM_WAITING + later, (item, self.realm)))
+        return self._open_items("SELECT inbox.id " + _FROM_WAITING + later, (item, self.realm))
 
     def count_try(self, item: InboxId) -> None:
         """Counts a failed attempt at an urgent item."""
@@ -241,7 +232,7 @@ class Inbox(Repository):
         self.execute(
             "UPDATE inbox SET urgent = 0, turn_id = ?1, refusal = coalesce(?2, refusal), "
             "expires_at = coalesce(min(expires_at, ?3), expires_at, ?3) WHERE id = ?4",
-            (turn, refusal, millis_if(expires_at), item),
+            (turn, refusal, expires_at, item),
         )
         self.notify("inbox")
 
@@ -297,7 +288,7 @@ class Inbox(Repository):
         self.execute(
             "UPDATE inbox SET state = 'waiting', claimed_until = NULL, put_off_until = ?, attempts = attempts - ? "
             "WHERE turn_id = ? AND state IN ('waiting', 'claimed') AND state = 'claimed'",
-            (millis_if(put_off_until), 0 if counts else 1, turn),
+            (put_off_until, 0 if counts else 1, turn),
         )
         self.notify("inbox")
 
@@ -306,7 +297,7 @@ class Inbox(Repository):
         count = self.execute(
             "UPDATE inbox SET state = 'waiting', claimed_until = NULL "
             "WHERE state IN ('waiting', 'claimed') AND state = 'claimed' AND (?1 IS NULL OR claimed_until < ?1)",
-            (millis_if(now),),
+            (now,),
         ).rowcount
         if count:
             self.notify("inbox")
@@ -327,7 +318,7 @@ class Inbox(Repository):
     def prune(self, *, before: datetime) -> None:
         """Deletes a batch of settled messages that came before `before`."""
         batch = "SELECT id FROM inbox WHERE state IN ('done', 'dead') AND received_at < ? LIMIT ?"
-        self.execute(f"DELETE FROM inbox WHERE id IN ({batch})", (millis(before), AT_ONCE))  # noqa: S608  (a literal)
+        self.execute(f"DELETE FROM inbox WHERE id IN ({batch})", (before, AT_ONCE))  # noqa: S608  (a literal)
 
     def backlog(self) -> Waiting:
         """Counts the open messages of the realm; those that wait for a word are not the oldest."""
@@ -377,26 +368,10 @@ class Inbox(Repository):
             (again, turn),
         )
 
-    def _open_items(self, rows: list[tuple[Any, ...]]) -> tuple[InboxItem, ...]:
-        """Opens the items of these rows. A damaged one is marked as dead and left out, so as not to stop the others."""
-        items: list[InboxItem] = []
-        for conversation, _, item, *name, envelope, received_at, attempts, expires_at, refusal in rows:
-            try:
-                opened = self.keyring.open(conversation, envelope_place(*name), envelope)
-            except Damaged as error:
-                _log.error("message %d of the inbox is lost: %s", item, error)
-                self.settle(item, dead=True)
-                continue
-            items.append(
-                InboxItem(
-                    id=item,
-                    conversation=conversation,
-                    author=name[1],
-                    envelope=opened,
-                    received_at=moment(received_at),
-                    attempts=attempts + 1,
-                    expires_at=moment_if(expires_at),
-                    refusal=refusal,
-                )
-            )
-        return tuple(items)
+    def _open_items(self, ids: str, values: Sequence[object]) -> tuple[InboxItem, ...]:
+        """Reads items, oldest first. A damaged one is marked as dead and left out, so as not to stop the others."""
+        items = self.records(InboxItem, f"{_ITEM} WHERE id IN ({ids}) ORDER BY id", values)
+        for item in items:
+            if not item.envelope:
+                self.settle(item.id, dead=True)
+        return tuple(item for item in items if item.envelope)

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Literal
 
 from store.records import ConversationId, TurnId
-from store.repository import Repository, millis, moment
+from store.repository import Repository, moment
 
 Scope = Literal["person", "group", "all"]
 """Whose spending is added up; `all` is everything in this store."""
@@ -83,7 +83,7 @@ class Ledger(Repository):
                 "VALUES ((SELECT id FROM conversations WHERE id = ?), (SELECT id FROM turns WHERE id = ?), "
                 "?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
                 (
-                    *(conversation, turn, handle, millis(now), entry.kind, entry.provider, entry.name, entry.outcome),
+                    *(conversation, turn, handle, now, entry.kind, entry.provider, entry.name, entry.outcome),
                     *(entry.input_tokens, entry.output_tokens),
                     None if entry.cost_usd is None else str(entry.cost_usd),
                 ),
@@ -103,7 +103,7 @@ class Ledger(Repository):
             f"SELECT at / 86400000 * 86400000 AS day, person, kind, name, count(*) AS calls, {_COST}, "  # noqa: S608
             "sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens FROM ledger "
             "WHERE at >= ? AND kind <> 'send' GROUP BY 1, person, kind, name ORDER BY 1, min(id)",
-            (millis(since),),
+            (since,),
         )
 
     def totals(
@@ -123,7 +123,7 @@ class Ledger(Repository):
                     Total,
                     f"SELECT ? AS scope, ? AS period, {_COST}, count(*) - count(cost_usd) AS unknown_costs FROM ledger "  # noqa: S608
                     f"WHERE at >= ? AND at < ? AND kind <> 'send' AND {condition}",
-                    (scope, period, millis(begin), millis(end), value),
+                    (scope, period, begin, end, value),
                 )
         return tuple(totals)
 

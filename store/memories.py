@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from store.records import ConversationId, TurnId
-from store.repository import Repository, millis, moment, moment_if
+from store.repository import Repository, moment, moment_if
 
 M = TypeVar("M")
 
@@ -67,11 +67,12 @@ class _Memories(Repository, Generic[M]):
         """Returns when the turn's messages disappear; None: they stay."""
         return self.value("SELECT expires_at FROM turns WHERE id = ?", (turn,))
 
-    def _read(self, condition: str, values: tuple[object, ...], *, discards: bool = False) -> tuple[M, ...]:
-        """Returns the rows. Damaged ones are skipped, and deleted if `discards` is set."""
-        return self.open_records(
-            self.kind, self.table, self.columns, condition, values, sealed=self.sealed, discards=discards
+    def _read(self, condition: str, values: tuple[object, ...]) -> tuple[M, ...]:
+        opened = (
+            f"opened(conversation_id, '{self.table}.{name}|' || origin, {name}) AS {name}" for name in self.sealed
         )
+        columns = ", ".join((self.columns, *opened))
+        return self.records(self.kind, f"SELECT {columns} FROM {self.table} WHERE {condition}", values)  # noqa: S608
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,9 +80,9 @@ class Fact:
     """One remembered fact, by the number that the person knows, with where it comes from; None: it was forgotten."""
 
     number: int
-    fact: bytes | None = None
+    fact: bytes | None
     expires_at: datetime | None
-    labels: bytes | None = None
+    labels: bytes | None
 
 
 class Facts(_Memories[Fact]):
@@ -89,7 +90,7 @@ class Facts(_Memories[Fact]):
 
     kind = Fact
     table = "facts"
-    columns = "number, fact, expires_at, labels"
+    columns = "number, expires_at"
     sealed = ("fact", "labels")
 
     def put(
@@ -105,14 +106,14 @@ class Facts(_Memories[Fact]):
         """Keeps a fact as long as its turn, or returns the one that the same origin kept before."""
         numbered = "conversation_id = ? AND fact IS NOT NULL", (conversation,)
         words = {"fact": fact, "labels": labels}
-        return self._put(conversation, origin, turn, words, numbered, kept_at=millis(now))
+        return self._put(conversation, origin, turn, words, numbered, kept_at=now)
 
     def all(self, conversation: ConversationId, *, now: datetime) -> tuple[Fact, ...]:
         """Returns the facts of this conversation, the oldest first."""
-        return self._read(
-            "conversation_id = ? AND fact IS NOT NULL AND coalesce(expires_at > ?, TRUE) ORDER BY number",
-            (conversation, millis(now)),
+        facts = self._read(
+            "conversation_id = ? AND coalesce(expires_at > ?, TRUE) ORDER BY number", (conversation, now)
         )
+        return tuple(one for one in facts if one.fact is not None)
 
     def forget(self, conversation: ConversationId, number: int | None) -> int:
         """Deletes the fact of this number (None: all of them); returns how many that were."""
@@ -131,9 +132,9 @@ class Reminder:
     conversation: ConversationId
     origin: str
     number: int
-    plan: bytes = b""
-    """When and where it is due; empty once it is settled."""
-    words: bytes | None = None
+    plan: bytes | None
+    """When and where it is due; None once it is settled."""
+    words: bytes | None
     """None once they have disappeared, at `expires_at`, or the reminder is settled."""
     due_at: datetime
     """The next time, or the last one."""
@@ -150,8 +151,7 @@ class Reminders(_Memories[Reminder]):
     kind = Reminder
     table = "reminders"
     columns = (
-        "id, conversation_id AS conversation, origin, number, plan, words, due_at, expires_at, "
-        "settled_at IS NOT NULL AS is_over"
+        "id, conversation_id AS conversation, origin, number, due_at, expires_at, settled_at IS NOT NULL AS is_over"
     )
     sealed = ("plan", "words")
     is_kept = "settled_at IS NULL"
@@ -172,11 +172,9 @@ class Reminders(_Memories[Reminder]):
         handle = self.keyring.handle(person)
         texts = {"plan": plan, "words": words}
         numbered = "conversation_id = ? AND person = ? AND settled_at IS NULL", (conversation, handle)
-        end = self._end_of(turn) if expires_at is None else millis(expires_at)
+        end = expires_at or self._end_of(turn)
         self.notify("reminders")
-        return self._put(
-            conversation, origin, turn, texts, numbered, person=handle, due_at=millis(due_at), expires_at=end
-        )
+        return self._put(conversation, origin, turn, texts, numbered, person=handle, due_at=due_at, expires_at=end)
 
     def of_turn(self, turn: TurnId, person: str) -> tuple[Reminder, ...]:
         """Returns the person's reminders that this turn of ours has planned or sent, as long as they have words."""
@@ -199,11 +197,11 @@ class Reminders(_Memories[Reminder]):
     def due(self, now: datetime, *, limit: int) -> tuple[Reminder, ...]:
         """Returns reminders that are due now, the longest overdue first, at most `limit`."""
         condition = f"settled_at IS NULL AND due_at <= ? AND {_HERE} ORDER BY due_at, id LIMIT ?"
-        return self._read(condition, (millis(now), self.realm, limit), discards=True)
+        return self._read(condition, (now, self.realm, limit))
 
     def overdue(self, at: datetime) -> tuple[Reminder, ...]:
         """Returns the reminders of both realms that were due by `at`, the longest overdue first."""
-        return self._read("settled_at IS NULL AND due_at <= ? ORDER BY due_at, id", (millis(at),), discards=True)
+        return self._read("settled_at IS NULL AND due_at <= ? ORDER BY due_at, id", (at,))
 
     def next_times(self, limit: int) -> tuple[datetime, ...]:
         """Returns when the next reminders of all people are due, at most `limit`, the nearest first."""
@@ -221,19 +219,17 @@ class Reminders(_Memories[Reminder]):
             "UPDATE reminders SET due_at = ?, settled_at = NULL, number = CASE WHEN settled_at IS NULL THEN number "
             "ELSE (SELECT coalesce(max(number), 0) + 1 FROM reminders AS others WHERE others.person = reminders.person "
             "AND others.conversation_id = reminders.conversation_id AND others.settled_at IS NULL) END WHERE id = ?",
-            (millis(due_at), reminder),
+            (due_at, reminder),
         )
         self.notify("reminders", "members")
 
     def end(self, reminder: int, *, now: datetime) -> None:
         """Ends a reminder that has come for the last time; `expire` deletes its words a day later."""
-        self.execute("UPDATE reminders SET settled_at = ? WHERE id = ?", (millis(now), reminder))
+        self.execute("UPDATE reminders SET settled_at = ? WHERE id = ?", (now, reminder))
 
     def settle(self, reminder: int, *, now: datetime) -> None:
         """Settles a reminder that will not come any more; deletes its words."""
-        self.execute(
-            "UPDATE reminders SET settled_at = ?, plan = NULL, words = NULL WHERE id = ?", (millis(now), reminder)
-        )
+        self.execute("UPDATE reminders SET settled_at = ?, plan = NULL, words = NULL WHERE id = ?", (now, reminder))
 
     def asked_at(self, turn: TurnId) -> int:
         """Returns the Signal timestamp of the last message that the turn answers; 0 if unknown."""
@@ -245,11 +241,12 @@ class Reminders(_Memories[Reminder]):
 
     def zone(self, direct: str) -> str | None:
         """Returns the time zone of the person with the direct chat at this address; None if it is unknown."""
-        rows = self.rows(
-            "SELECT conversation_id, zone FROM zones JOIN conversations ON id = conversation_id WHERE handle = ?",
+        zone = self.value(
+            "SELECT opened(id, 'zones.zone', zone) FROM zones JOIN conversations ON id = conversation_id "
+            "WHERE handle = ?",
             (self.chat_handle(direct),),
         )
-        return next((self.keyring.open(place, "zones.zone", zone).decode() for place, zone in rows), None)
+        return zone and zone.decode()
 
     def keep_zone(self, direct: ConversationId, zone: str) -> None:
         """Keeps the time zone of the person with this direct conversation."""
@@ -261,8 +258,8 @@ class PredictionRow:
     """One prediction, by its number in its conversation. Without words it was struck, without an outcome it is open."""
 
     number: int
-    words: bytes | None = None
-    outcome: bytes | None = None
+    words: bytes | None
+    outcome: bytes | None
     settled_at: datetime | None
     expires_at: datetime | None
 
@@ -272,7 +269,7 @@ class Predictions(_Memories[PredictionRow]):
 
     kind = PredictionRow
     table = "predictions"
-    columns = "number, words, outcome, settled_at, expires_at"
+    columns = "number, settled_at, expires_at"
     sealed = ("words", "outcome")
     is_kept = "words IS NOT NULL"
 
@@ -282,14 +279,14 @@ class Predictions(_Memories[PredictionRow]):
         """Keeps a prediction as long as its turn, or returns the one that the same origin recorded before."""
         handle = self.keyring.handle(person)
         numbered = "conversation_id = ?", (conversation,)
-        return self._put(conversation, origin, turn, {"words": words}, numbered, person=handle, due_at=millis(due_at))
+        return self._put(conversation, origin, turn, {"words": words}, numbered, person=handle, due_at=due_at)
 
     def all(self, conversation: ConversationId, person: str, *, now: datetime) -> tuple[PredictionRow, ...]:
         """Returns the predictions of this person in the conversation, the oldest first."""
         return self._read(
             "conversation_id = ? AND words IS NOT NULL AND coalesce(expires_at > ?, TRUE) AND person = ? "
             "ORDER BY number",
-            (conversation, millis(now), self.keyring.handle(person)),
+            (conversation, now, self.keyring.handle(person)),
         )
 
     def settle(
@@ -308,7 +305,7 @@ class Predictions(_Memories[PredictionRow]):
         self.execute(
             "UPDATE predictions SET outcome = ?1, outcome_turn_id = ?2, settled_at = ?3, "
             "expires_at = coalesce(min(expires_at, ?4), expires_at, ?4) WHERE origin = ?5",
-            (sealed, turn, None if outcome is None else millis(now), self._end_of(turn), origin),
+            (sealed, turn, None if outcome is None else now, self._end_of(turn), origin),
         )
         return self.of_origin(origin)
 
@@ -318,18 +315,18 @@ class Predictions(_Memories[PredictionRow]):
         struck = self.of_origin(origin)
         self.execute(
             "UPDATE predictions SET words = NULL, outcome = NULL, settled_at = ? WHERE origin = ?",
-            (millis(now), origin),
+            (now, origin),
         )
         return struck
 
     def retain(self, before: datetime) -> None:
         """Deletes predictions settled before `before`, or still open and due before it."""
-        self.execute("DELETE FROM predictions WHERE coalesce(settled_at, due_at) < ?", (millis(before),))
+        self.execute("DELETE FROM predictions WHERE coalesce(settled_at, due_at) < ?", (before,))
 
     def _origin(self, conversation: ConversationId, person: str, number: int, now: datetime) -> str | None:
         """Returns the call that recorded the person's prediction of this number; None if it is gone."""
         return self.value(
             "SELECT origin FROM predictions WHERE conversation_id = ? AND person = ? AND number = ? "
             "AND words IS NOT NULL AND coalesce(expires_at > ?, TRUE)",
-            (conversation, self.keyring.handle(person), number, millis(now)),
+            (conversation, self.keyring.handle(person), number, now),
         )

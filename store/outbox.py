@@ -15,19 +15,15 @@ A send whose answer never came is `unknown`, and is repeated only if no receipt 
 Queries for open items repeat the condition of the partial index, as in `store.inbox`.
 """
 
-import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from store.attempts import LATE_MS, Attempts
-from store.errors import Damaged
+from store.attempts import LATE, Attempts
 from store.records import ConversationId, OutboxId, SentMessage, TurnId, Waiting
-from store.repository import AT_ONCE, Context, Repository, millis, moment_if
+from store.repository import AT_ONCE, Context, Repository, moment_if
 
-_log = logging.getLogger(__name__)
-
-_MAX_UNHEARD_MS = 600_000
+_MAX_UNHEARD = timedelta(minutes=10)
 """How long after its start a send in doubt is repeated at the latest, even if no receipt could come."""
 
 _FIRST = (
@@ -36,6 +32,10 @@ _FIRST = (
     "FROM outbox WHERE state IN ('waiting', 'sending', 'unknown')) WHERE place = 1"
 )
 """The first open item of each conversation; a removal that was tried in vain lets the others pass."""
+
+_REPLY = (
+    "opened(outbox.conversation_id, 'outbox.reply|' || outbox.turn_id || '|' || outbox.position, outbox.reply) AS reply"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,7 +88,7 @@ class Outbox(Repository):
             in_group=in_group,
             reply=self.keyring.seal(conversation, _place(turn, position), reply),
             state="waiting",
-            due_at=millis(now),
+            due_at=now,
             replaces=replaces,
             removes=removes,
         )
@@ -113,12 +113,10 @@ class Outbox(Repository):
         """Returns the position of the turn's next item."""
         return self.value("SELECT coalesce(max(position) + 1, 0) FROM outbox WHERE turn_id = ?", (turn,))
 
-    def unsent_parts(self, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
+    def unsent_parts(self, turn: TurnId) -> tuple[bytes, ...]:
         """Returns the parts of the turn's answer that were certainly not sent, in order."""
-        rows = self.rows(
-            "SELECT position, reply FROM outbox WHERE turn_id = ? AND state = 'waiting' ORDER BY position", (turn,)
-        )
-        return tuple(self.keyring.open(conversation, _place(turn, position), reply) for position, reply in rows)
+        query = f"SELECT {_REPLY} FROM outbox WHERE turn_id = ? AND state = 'waiting' ORDER BY position"  # noqa: S608
+        return tuple(filter(None, self.column(query, (turn,))))
 
     def is_answer_open(self, turn: TurnId) -> bool:
         """Whether a part of the turn's answer waits, is being sent or is in doubt."""
@@ -130,42 +128,41 @@ class Outbox(Repository):
     def doubtful(self, conversation: ConversationId) -> tuple[tuple[OutboxId, bytes], ...]:
         """Returns what is being sent to the conversation or may have been, under a timestamp that is not known yet."""
         rows = self.rows(
-            "SELECT id, turn_id, position, reply FROM outbox INDEXED BY outbox_open "
+            f"SELECT id, {_REPLY} FROM outbox INDEXED BY outbox_open "  # noqa: S608
             "WHERE conversation_id = ? AND state IN ('waiting', 'sending', 'unknown') "
             "AND state IN ('sending', 'unknown') AND reply IS NOT NULL ORDER BY id",
             (conversation,),
         )
-        return tuple((item, self.keyring.open(conversation, _place(*place), reply)) for item, *place, reply in rows)
+        return tuple((item, reply) for item, reply in rows if reply is not None)
 
     def begin(self, *, now: datetime, limit: int, unheard: timedelta | None = None) -> tuple[OutboxItem, ...]:
         """Marks the items to send now as `sending` and returns them: the first open one of each conversation if due,
         statuses last, at most `limit`. `unheard`: while no receipt can come, items in doubt wait that long from now.
         """
-        at = millis(now)
         if unheard is not None:
             self.execute(
                 "UPDATE outbox SET due_at = max(due_at, min(?1, coalesce(attempted_at, 0) + ?2)) WHERE state IN "
                 "('waiting', 'sending', 'unknown') AND state = 'unknown' AND position >= 0 "
                 "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?3)",
-                (millis(now + unheard), _MAX_UNHEARD_MS, self.realm),
+                (now + unheard, _MAX_UNHEARD, self.realm),
             )
         given_up = self.column(
             "UPDATE outbox SET reply = NULL, state = 'dead', settled_at = max(?1, attempted_at + ?2) "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' "
             "AND (position < 0 OR reply IS NULL) AND due_at <= ?1 RETURNING turn_id",
-            (at, LATE_MS),
+            (now, LATE),
         )
         self._attempts.forget_questions(given_up)
         rows = self.rows(
-            "SELECT this.id, this.conversation_id, this.turn_id, this.position, this.reply, this.attempts, "  # noqa: S608  (our own query)
-            "this.state, this.replaces, (SELECT count(*) FROM attempts WHERE outbox_id = this.id), former.sent_at, "
-            "coalesce(former.original_at, former.sent_at), former.revision "
-            "FROM outbox AS this LEFT JOIN outbox AS former ON former.id = this.replaces "
-            "WHERE this.id IN (" + _FIRST + ") AND this.state IN ('waiting', 'unknown') AND this.due_at <= ? "
-            "AND EXISTS (SELECT 1 FROM conversations WHERE id = this.conversation_id AND realm = ?) "
-            "AND this.conversation_id NOT IN (SELECT conversation_id FROM holds) "
-            "ORDER BY this.position < 0, this.due_at, this.id LIMIT ?",
-            (at, self.realm, limit),
+            f"SELECT outbox.id, outbox.conversation_id, outbox.turn_id, outbox.position, {_REPLY}, outbox.attempts, "  # noqa: S608  (our own query)
+            "outbox.state, outbox.replaces, (SELECT count(*) FROM attempts WHERE outbox_id = outbox.id), "
+            "former.sent_at, coalesce(former.original_at, former.sent_at), former.revision "
+            "FROM outbox LEFT JOIN outbox AS former ON former.id = outbox.replaces "
+            "WHERE outbox.id IN (" + _FIRST + ") AND outbox.state IN ('waiting', 'unknown') AND outbox.due_at <= ? "
+            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?) "
+            "AND outbox.conversation_id NOT IN (SELECT conversation_id FROM holds) "
+            "ORDER BY outbox.position < 0, outbox.due_at, outbox.id LIMIT ?",
+            (now, self.realm, limit),
         )
         begun = (self._begin_item(row, now) for row in rows)
         return tuple(item for item in begun if item is not None)
@@ -173,22 +170,19 @@ class Outbox(Repository):
     def _begin_item(self, row: tuple[Any, ...], now: datetime) -> OutboxItem | None:
         """Marks the item of a row as `sending` and returns it, or a damaged one as dead."""
         item, conversation, turn, position, reply, attempts, state, replaces, doubts, *former = row
-        try:
-            opened = self.keyring.open(conversation, _place(turn, position), reply)
-        except Damaged as error:
-            _log.error("reply %d of the outbox is lost: %s", item, error)
-            self._attempts.settle(item, "dead", millis(now))
+        if reply is None:
+            self._attempts.settle(item, "dead", now)
             return None
-        self.insert("attempts", outbox_id=item, begun_at=millis(now))
+        self.insert("attempts", outbox_id=item, begun_at=now)
         self.execute(
             "UPDATE outbox SET state = 'sending', attempted_at = ?, attempts = attempts + 1 WHERE id = ?",
-            (millis(now), item),
+            (now, item),
         )
         return OutboxItem(
             id=item,
             conversation=conversation,
             turn=turn,
-            reply=opened,
+            reply=reply,
             attempts=attempts,
             doubts=doubts,
             was_unknown=state == "unknown",
@@ -222,7 +216,7 @@ class Outbox(Repository):
         turns = self.column(
             "UPDATE outbox SET state = 'sent', sent_at = ?, settled_at = ?, reply = NULL "
             "WHERE id = ? AND state <> 'dead' RETURNING turn_id",
-            (sent_at, millis(now), item),
+            (sent_at, now, item),
         )
         self._attempts.forget_questions(turns)
         self._attempts.reconcile(now=now)
@@ -258,7 +252,7 @@ class Outbox(Repository):
         self.execute(
             "UPDATE outbox SET state = iif(reply IS NULL, 'dead', ?), due_at = ?, "
             "settled_at = iif(reply IS NULL, attempted_at + ?, NULL) WHERE id = ? AND state = 'sending'",
-            (state, millis(due_at), LATE_MS, item),
+            (state, due_at, LATE, item),
         )
 
     def mark_all_unknown(self, *, now: datetime, grace: timedelta, status_grace: timedelta = timedelta(0)) -> int:
@@ -274,37 +268,36 @@ class Outbox(Repository):
         wait = "min((SELECT count(*) FROM attempts WHERE outbox_id = outbox.id) - 1, 4)"
         self.execute(
             f"UPDATE outbox SET due_at = ? + iif(position < 0, ?, ? << {wait}) WHERE {doubtful}",  # noqa: S608
-            (millis(now), _in_ms(min(grace, status_grace)), _in_ms(grace), self.realm),
+            (now, min(grace, status_grace), grace, self.realm),
         )
-        self.execute("UPDATE reactions SET ended_at = ? WHERE ended_at IS NULL", (millis(now + grace),))
+        self.execute("UPDATE reactions SET ended_at = ? WHERE ended_at IS NULL", (now + grace,))
         return self.execute(
             "UPDATE outbox SET state = iif(reply IS NULL, 'dead', 'unknown'), "  # noqa: S608
             f"settled_at = iif(reply IS NULL, ?, NULL) WHERE state = 'sending' AND {doubtful}",
-            (millis(now + grace), self.realm),
+            (now + grace, self.realm),
         ).rowcount
 
     def put_off_all(self, step: timedelta, *, now: datetime) -> None:
         """Moves due times by a step of the clock, so that items wait as long as they would have."""
-        step_ms = _in_ms(step)
         self.execute(
             "UPDATE outbox SET due_at = due_at + ?1, attempted_at = attempted_at + ?1 "
             "WHERE state IN ('waiting', 'sending', 'unknown')",
-            (step_ms,),
+            (step,),
         )
         later = "UPDATE outbox SET settled_at = settled_at + ? WHERE settled_at > ?"
-        self.execute(later, (max(step_ms, 0), millis(now)))
-        self._attempts.put_off(step_ms, now)
+        self.execute(later, (max(step, timedelta(0)), now))
+        self._attempts.put_off(step, now)
 
     def give_up(self, item: OutboxId, *, now: datetime, doubted_until: datetime | None = None) -> None:
         """Deletes an item's words and marks it as dead: now, or at `doubted_until` if no receipt proves it by then."""
         if doubted_until is not None:
             self.execute(
                 "UPDATE outbox SET reply = NULL, state = 'unknown', due_at = ? WHERE id = ? AND state = 'sending'",
-                (millis(doubted_until), item),
+                (doubted_until, item),
             )
             return
         self._attempts.drop_last(item)
-        self._attempts.settle(item, "dead", millis(now))
+        self._attempts.settle(item, "dead", now)
         self._attempts.reconcile(now=now)
 
     def conversation_of(self, item: OutboxId) -> ConversationId | None:
@@ -316,7 +309,7 @@ class Outbox(Repository):
         self.execute(
             "UPDATE outbox SET due_at = min(due_at, ?) "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting'",
-            (millis(now),),
+            (now,),
         )
         self.notify("outbox")
 
@@ -341,9 +334,9 @@ class Outbox(Repository):
 
     def prune(self, *, before: datetime) -> None:
         """Deletes older receipts, and a batch of items settled before `before`."""
-        self.execute("DELETE FROM receipts WHERE target < ?", (millis(before),))
+        self.execute("DELETE FROM receipts WHERE target < ?", (before,))
         batch = "SELECT id FROM outbox WHERE settled_at < ? LIMIT ?"
-        self.execute(f"DELETE FROM outbox WHERE id IN ({batch})", (millis(before), AT_ONCE))  # noqa: S608  (a literal)
+        self.execute(f"DELETE FROM outbox WHERE id IN ({batch})", (before, AT_ONCE))  # noqa: S608  (a literal)
 
     def backlog(self) -> Waiting:
         """Counts the open items of the realm."""
@@ -358,10 +351,6 @@ class Outbox(Repository):
             (self.realm,),
         )
         return waiting
-
-
-def _in_ms(time: timedelta) -> int:
-    return time // timedelta(milliseconds=1)
 
 
 def _place(turn: TurnId, position: int) -> str:
@@ -413,7 +402,7 @@ class Statuses(Repository):
         self.execute(
             "UPDATE outbox SET reply = NULL, settled_at = iif(state = 'unknown', attempted_at + ?, settled_at), "
             "state = iif(state = 'unknown', 'dead', state) WHERE id = ? AND state IN ('sending', 'unknown')",
-            (LATE_MS, item),
+            (LATE, item),
         )
         return message
 

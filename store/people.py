@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from store.records import ConversationId
-from store.repository import Repository, account_place, millis, moment
+from store.repository import ACCOUNT_NAME, Repository, account_place, millis, moment
 
 _Table = Literal["people", "pins", "identities"]
 
@@ -122,14 +122,13 @@ class Accounts(Repository):
         """Records an account of Aldis; `account` is its id, or its number while the id is unknown."""
         if account == number:
             return
-        self.context.account_names.clear()
         id_, called = self.keyring.handle(account), None if number is None else self.keyring.handle(number)
-        known = self.column("SELECT id FROM accounts WHERE realm = ?", (self.realm,))
+        names = self.column(f"SELECT {ACCOUNT_NAME} FROM accounts WHERE realm = ?", (self.realm,))  # noqa: S608
         was_called = self.exists("SELECT 1 FROM inbox WHERE account = ? LIMIT 1", (called,)) or (
             # While no account is known by its id, all people belong to this one.
-            not known and self.exists("SELECT 1 FROM people UNION ALL SELECT 1 FROM identities LIMIT 1")
+            not names and self.exists("SELECT 1 FROM people UNION ALL SELECT 1 FROM identities LIMIT 1")
         )
-        name = number if number and was_called and number not in map(self.name_of_account, known) else account
+        name = account if number is None or not was_called or number.encode() in names else number
         self.execute(
             "UPDATE accounts SET number = NULL WHERE realm = ? AND number = ? AND id <> ?", (self.realm, called, id_)
         )
@@ -182,7 +181,7 @@ class Holds(Repository):
 
     def add(self, conversation: ConversationId, *, now: datetime) -> None:
         """Holds the conversation."""
-        self.put_row("holds", conversation_id=conversation, held_at=millis(now))
+        self.put_row("holds", conversation_id=conversation, held_at=now)
         self.notify("identities")
 
     def all(self) -> dict[ConversationId, datetime]:
@@ -205,7 +204,7 @@ class Notices(Repository):
     def note(self, topic: str, name: str, *, now: datetime) -> None:
         """Records that it was found under this topic and reported."""
         handle = self.keyring.handle
-        self.put_row("notices", topic=handle(topic), name=handle(name), seen_at=millis(now))
+        self.put_row("notices", topic=handle(topic), name=handle(name), seen_at=now)
 
     def settle(self, topic: str, *, standing: Collection[str]) -> None:
         """Deletes the notices of the topic that are not in `standing`."""
@@ -227,17 +226,16 @@ class Members(Repository):
         conversation = self.value("SELECT id FROM conversations WHERE handle = ?", (self.chat_handle(group),))
         if conversation is None or not people:
             return False
-        at = millis(listed_at)
         members = [(conversation, self.chat_handle(person)) for person in people]
         self.execute(
             "INSERT INTO rosters (conversation_id, listed_at) VALUES (?, ?) "
             "ON CONFLICT DO UPDATE SET listed_at = excluded.listed_at",
-            (conversation, at),
+            (conversation, listed_at),
         )
         there = self.column("SELECT person FROM members WHERE conversation_id = ? AND left_at IS NULL", (conversation,))
         self.execute_many(
             "UPDATE members SET left_at = ? WHERE conversation_id = ? AND person = ?",
-            [(at, conversation, person) for person in set(there).difference(person for _, person in members)],
+            [(listed_at, conversation, person) for person in set(there).difference(person for _, person in members)],
         )
         self.insert_all(
             "INSERT INTO members (conversation_id, person) VALUES", members, "ON CONFLICT DO UPDATE SET left_at = NULL"
@@ -246,7 +244,7 @@ class Members(Repository):
 
     def leave(self, groups: Collection[str], *, listed_at: datetime) -> None:
         """Notes that Aldis is no longer in these groups and reaches no one there. `listed_at` is as for `keep`."""
-        gone = [(millis(listed_at), self.chat_handle(group)) for group in groups]
+        gone = [(listed_at, self.chat_handle(group)) for group in groups]
         there = "WHERE conversation_id = (SELECT id FROM conversations WHERE handle = ?)"
         self.execute_many(f"UPDATE rosters SET listed_at = ? {there}", gone)  # noqa: S608  (our own words)
         self.execute_many(f"UPDATE members SET left_at = ? {there} AND left_at IS NULL", gone)  # noqa: S608
@@ -264,5 +262,5 @@ class Members(Repository):
             "SELECT 1 FROM rosters JOIN conversations ON conversations.id = conversation_id "
             "WHERE handle = ?1 AND listed_at > ?2 AND NOT EXISTS (SELECT 1 FROM members "
             "WHERE members.conversation_id = rosters.conversation_id AND person = ?3 AND left_at IS NULL)",
-            (self.chat_handle(group), millis(since), self.chat_handle(person)),
+            (self.chat_handle(group), since, self.chat_handle(person)),
         )

@@ -42,6 +42,8 @@ class InboxItem:
 
     id: InboxId
     conversation: ConversationId
+    turn: TurnId | None
+    """The turn that took it up before."""
     author: bytes
     """The author's handle."""
     envelope: bytes
@@ -107,6 +109,8 @@ class StoredMessage:
     """Set for the role `tool`: the call that it answers."""
     message: bytes
     expires_at: datetime | None = None
+    conversation: ConversationId | None = None
+    """None: it is not kept yet."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,22 +1,25 @@
 """The base of all repositories: queries on the store's connection, the keys, wakeups, and times in milliseconds."""
 
-import logging
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from store.errors import Damaged
 from store.records import ConversationId
 from store.sealing import Keyring
 
-_log = logging.getLogger(__name__)
-
 R = TypeVar("R")
 
+ACCOUNT_NAME = "opened(NULL, 'accounts.name|' || lower(hex(id)), name)"
+"""The name of an account, in SQL."""
+ENVELOPE = (
+    "opened(inbox.conversation_id, 'inbox.envelope|' || lower(hex(account)) || '|' || lower(hex(author)) || '|' || "
+    "device || '|' || sent_at || '|' || kind, envelope)"
+)
+"""The envelope of a message in the inbox, in SQL; sealed for its `envelope_place`."""
 _MAX_INTEGER = 2**63 - 1
 """The largest whole number of a column. Source: https://sqlite.org/datatype3.html (2026-11)."""
 
@@ -33,8 +36,6 @@ class Context:
     """The realm whose queues these are: `signal` or `terminal`."""
     notified: set[str] = field(default_factory=set[str])
     """Collects the wakeups of a unit of work; the store sends them after the commit."""
-    account_names: dict[str, str] = field(default_factory=dict[str, str])
-    """The names of accounts that were looked up (`Repository.account_name`)."""
 
 
 class Repository:
@@ -52,23 +53,11 @@ class Repository:
 
     def account_name(self, account: str) -> str:
         """Returns the name that handles use for an account, given its id or its number (see `store.people`)."""
-        names = self.context.account_names
-        if account not in names:
-            handle = self.keyring.handle(account)
-            known = self.column(
-                "SELECT id FROM accounts WHERE realm = ?1 AND (id = ?2 OR number = ?2)", (self.realm, handle)
-            )
-            names[account] = next((name for id_ in known if (name := self.name_of_account(id_))), account)
-        return names[account]
-
-    def name_of_account(self, id_: bytes) -> str | None:
-        """Returns the name kept for the account with this handle; None if it is unknown or cannot be read."""
-        rows = self.rows("SELECT name FROM accounts WHERE realm = ? AND id = ?", (self.realm, id_))
-        try:
-            return next((self.keyring.open(None, account_place(id_), name).decode() for (name,) in rows), None)
-        except Damaged as error:
-            _log.error("the name of an account was lost: %s", error)
-            return None
+        names = self.column(
+            f"SELECT {ACCOUNT_NAME} FROM accounts WHERE realm = ?1 AND (id = ?2 OR number = ?2)",  # noqa: S608
+            (self.realm, self.keyring.handle(account)),
+        )
+        return next((name.decode() for name in names if name is not None), account)
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         """Runs one statement. A whole number too large for any column becomes the nearest that fits."""
@@ -113,42 +102,6 @@ class Repository:
             kind(**{name: read(value) for (name, read), value in zip(columns, row, strict=True)}) for row in cursor
         )
 
-    def open_records(
-        self,
-        kind: type[R],
-        table: str,
-        columns: str,
-        condition: str,
-        values: Sequence[object],
-        *,
-        sealed: Collection[str],
-        key: str = "origin",
-        discards: bool = False,
-    ) -> tuple[R, ...]:
-        """Like `records`, with columns that are sealed for the table, their name and the row's `key`; a null leaves its
-        field at the default. Damaged rows are left out, and deleted if `discards` is set.
-        """
-        query = f"SELECT conversation_id, {key}, {columns} FROM {table} WHERE {condition}"  # noqa: S608  (literals only)
-        cursor, readers = self.execute(query, values), _readers(kind)
-        names = [name for name, *_ in cursor.description][2:]
-        found: list[R] = []
-        for conversation, row, *cells in cursor.fetchall():
-            cell = dict(zip(names, cells, strict=True))
-            try:
-                opened = {
-                    name: self.keyring.open(conversation, f"{table}.{name}|{row}", cell[name])
-                    for name in sealed
-                    if cell[name] is not None
-                }
-            except Damaged as error:
-                _log.error("a row of %s in conversation %d is lost: %s", table, conversation, error)
-                if discards:
-                    self.execute(f"DELETE FROM {table} WHERE {key} = ?", (row,))  # noqa: S608  (literals only)
-                continue
-            plain = {name: readers[name](cell[name]) for name in names if name not in sealed}
-            found.append(kind(**plain, **opened))
-        return tuple(found)
-
     def seal(self, conversation: ConversationId, place: str, value: bytes | None) -> bytes | None:
         """Seals a value for its place (`Keyring.seal`); None stays None."""
         return None if value is None else self.keyring.seal(conversation, place, value)
@@ -190,14 +143,15 @@ def dollars(cost: str | None) -> Decimal:
     return Decimal(cost or 0)
 
 
-def millis_if(at: datetime | None) -> int | None:
-    """Like `millis`; None stays None."""
-    return None if at is None else millis(at)
-
-
 def moment_if(at: int | None) -> datetime | None:
     """Like `moment`; None stays None."""
     return None if at is None else moment(at)
+
+
+# Times and spans are bound in milliseconds, amounts as text.
+sqlite3.register_adapter(datetime, millis)
+sqlite3.register_adapter(timedelta, lambda span: span // timedelta(milliseconds=1))
+sqlite3.register_adapter(Decimal, str)
 
 
 @cache

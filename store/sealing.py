@@ -125,6 +125,7 @@ class Keyring:
         self._master = AESGCM(master)
         connection.execute("CREATE TABLE IF NOT EXISTS keys.wrapped (name BLOB PRIMARY KEY, key BLOB NOT NULL) STRICT")
         self._index = self.make(_INDEX_KEY)
+        connection.create_function("opened", 3, self._opened)
         # Under None the cipher of what belongs to no conversation and is never forgotten.
         self._ciphers: dict[ConversationId | None, AESGCM] = {None: AESGCM(hmac.digest(self._index, b"seal", "sha256"))}
 
@@ -173,6 +174,14 @@ class Keyring:
                 return zlib.decompressobj(-12, _KNOWN).decompress(packed)  # raw deflate, 4 KB
         except (InvalidTag, ValueError, zlib.error) as error:  # a truncated value may lack part of its nonce
             raise Damaged(f"a sealed value at {place} is not what was written there") from error
+
+    def _opened(self, conversation: ConversationId | None, place: str, value: bytes | None) -> bytes | None:
+        """Opens a value in SQL; one that is damaged is null, as if it were missing, and the log says so."""
+        try:
+            return None if value is None else self.open(conversation, place, value)
+        except Damaged as error:
+            _log.error("conversation %s has lost something: %s", conversation, error)
+            return None
 
     def seal_row(self, table: str, key: Sequence[object], values: Sequence[object]) -> bytes:
         """Seals the values of a row that decides something, bound to its table and its key columns."""

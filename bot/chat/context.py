@@ -246,7 +246,7 @@ def _of_quoted(
     asked = next((question for question in open_questions if question.turn == turn), None)
     if asked is not None:
         return asked.labels
-    line = None if turn is None else repos.history.message(conversation, turn, "last")
+    line = None if turn is None else repos.history.message(turn, "last")
     found = () if line is None else messages.load_messages(line)
     return next((said.labels for said in found if isinstance(said, AssistantMessage) and said.labels), UNKNOWN)
 
@@ -289,7 +289,7 @@ class PastTurns:
             def lighten(repos: Repositories) -> None:
                 for turn in changed:
                     # Read again, because it may have been edited.
-                    asked = messages.load_question(repos.history.message(conversation, turn, "first"))
+                    asked = messages.load_question(repos.history.message(turn, "first"))
                     if asked is not None:
                         line = messages.dump_messages((prompt.with_media_in_words(asked),))
                         repos.history.correct(conversation, turn, line)

@@ -102,7 +102,7 @@ class Revisions:
         def transact(repos: Repositories) -> int:
             over = repos.forgetting.turns_expired(now)
             for conversation, turn in over:
-                unsent = repos.outbox.unsent_parts(conversation, turn)
+                unsent = repos.outbox.unsent_parts(turn)
                 repos.forgetting.turns(turn, now=now)
                 replies = [reply for line in unsent if isinstance(reply := load_outgoing(line), Reply)]
                 if replies:  # the answer expires before it is sent: a notice says so
@@ -251,8 +251,8 @@ class Revisions:
 
     def _reword(self, change: _Change, turn: TurnId, message: Incoming) -> None:
         repos, conversation = change.repos, change.conversation
-        answered = repos.history.message(conversation, turn, "first")
-        asked = messages.load_question(answered or repos.turns.unanswered_question(conversation, turn))
+        answered = repos.history.message(turn, "first")
+        asked = messages.load_question(answered or repos.turns.unanswered_question(turn))
         if asked is None:
             return
         other = provenance.correct_labels(prompt.correct_question(asked, change.known.names, message), message)
@@ -282,7 +282,7 @@ class Revisions:
         repos, known = change.repos, change.known
         steps = journaled_steps(repos, change.conversation, turn) or ()
         questions = (step.question for step in steps if isinstance(step, Asked))
-        kept = repos.history.message(change.conversation, turn, "first")
+        kept = repos.history.message(turn, "first")
         asked = next(questions, None) or messages.load_question(kept)  # None: it is no longer kept
         stops = self._ended(change)
         planned = self._undo(change)

@@ -211,7 +211,7 @@ class ConversationCommands(CommandGroup):
         last = repos.turns.last_asked(here, call.message.author, after=after)
         if last is None:
             return None, None
-        kept = repos.history.message(here, last.turn, "first") or repos.turns.unanswered_question(here, last.turn)
+        kept = repos.history.message(last.turn, "first") or repos.turns.unanswered_question(last.turn)
         return last, messages.load_question(kept)
 
     def _end(self, call: Call, turns: Collection[TurnId]) -> None:

@@ -44,7 +44,7 @@ _READ_AT_ONCE = 20
 class KeptTurn:
     """One question of the person with everything that came of it."""
 
-    conversation: ConversationId
+    conversation: ConversationId | None
     expires_at: datetime | None
     """When it disappears; None if it stays."""
     said: tuple[Message, ...]
@@ -109,10 +109,10 @@ async def gather_export(
     turns: list[KeptTurn] = []
     size_bytes, before = 0, None
 
-    def read(repos: Repositories) -> tuple[Sequence[TurnId], list[tuple[ConversationId, StoredMessage]]]:
+    def read(repos: Repositories) -> tuple[Sequence[TurnId], list[StoredMessage]]:
         ids = repos.history.turns_of_person(person, direct, before=before, limit=_READ_AT_ONCE)
         rows = repos.history.of_turns(ids, conversation=None if direct else conversation)
-        return ids, [row for row in rows if _stands(row[1].expires_at, now)]
+        return ids, [row for row in rows if _stands(row.expires_at, now)]
 
     while True:
         ids, rows = await store.read(read)
@@ -120,11 +120,11 @@ async def gather_export(
         if not ids or (is_full and rows):
             return Export(turns=tuple(reversed(turns)), has_older=bool(ids), beside=beside)
         some: list[KeptTurn] = []
-        for (place, _, expires_at), group in groupby(rows, lambda row: (row[0], row[1].turn, row[1].expires_at)):
-            said = tuple(one for _, row in group for one in messages.load_messages(row.message))
+        for (place, _, expires_at), group in groupby(rows, lambda row: (row.conversation, row.turn, row.expires_at)):
+            said = tuple(one for row in group for one in messages.load_messages(row.message))
             some.append(KeptTurn(conversation=place, expires_at=expires_at, said=said))
         turns += reversed(some)
-        size_bytes += sum(len(message.message) for _, message in rows)
+        size_bytes += sum(len(row.message) for row in rows)
         before = ids[-1]
 
 
@@ -141,7 +141,7 @@ def _beside(
         return {}
     last = repos.turns.last_asked(home, person, after=TurnId(0))
     stands = last is not None and _stands(last.expires_at, now)
-    asked = messages.load_question(repos.turns.unanswered_question(home, last.turn) if last and stands else None)
+    asked = messages.load_question(repos.turns.unanswered_question(last.turn) if last and stands else None)
     settings = chat_settings.dump_settings(chat_settings.settings_of(repos, home, now))
     zone = ZoneInfo(repos.reminders.zone(ChatId.direct(person)) or "UTC")
     return {

@@ -13,7 +13,6 @@ ADMIN, GUEST = "ad000000-0000-4000-8000-000000000001", "3a110000-0000-4000-8000-
 
 
 def meet(repos: Repositories, account: str, number: str | None) -> None:
-    repos.accounts.context.account_names.clear()
     repos.accounts.meet(account, number=number)
 
 
@@ -88,5 +87,4 @@ def test_a_damaged_name_stops_no_one(repos: Repositories) -> None:
     """The account goes by its id."""
     meet(repos, ID, NUMBER)
     repos.accounts.execute("UPDATE accounts SET name = zeroblob(40)")
-    repos.accounts.context.account_names.clear()
     assert put(repos, ID, 1)

@@ -60,7 +60,7 @@ def test_rows_that_were_exchanged_are_found_out(repos: Repositories, caplog: pyt
     repos.history.execute(f"UPDATE history SET message = {answer} WHERE turn_id = 1 AND position = 0")
     assert words(repos, conversation, 9) == ["whole 0", "whole 1"]
     assert [record.getMessage() for record in caplog.records] == [
-        "turn 1 of conversation 1 is lost: a sealed value at history.message|1|0 is not what was written there"
+        "conversation 1 has lost something: a sealed value at history.message|1|0 is not what was written there"
     ]
 
 

@@ -219,7 +219,7 @@ class Reminders:
         return PlannedReminder(
             row=reminder,
             words=None if reminder.words is None else _words.validate_json(reminder.words),
-            repeat=_places.validate_json(reminder.plan).plan.repeat if reminder.plan else None,
+            repeat=_place(reminder).plan.repeat if reminder.plan else None,
             in_seconds=round((reminder.due_at - self.clock.now()).total_seconds()),
             timezone=self.zone(repos, person),
         )
@@ -229,9 +229,10 @@ class Reminders:
     ) -> bool:
         """Does what a reaction to our message wants of the person's reminders; False: it is about none."""
         turn = repos.sent_messages.turn_of(conversation, target)
-        found = () if turn is None else repos.reminders.of_turn(turn, person)
+        known = () if turn is None else repos.reminders.of_turn(turn, person)
+        found = [one for one in known if one.plan and one.words]
         for reminder in found:
-            place = _places.validate_json(reminder.plan)
+            place = _place(reminder)
             text = as_sentence(_words.validate_json(reminder.words or b"").shown)
             with use_language(self.turns.language(repos, conversation)):
                 if wish == "later":
@@ -303,7 +304,7 @@ class Reminders:
     def _attend(self, repos: Repositories, reminder: Reminder) -> None:
         """Fires one reminder, up to its end or its next time; one that cannot be read is over."""
         try:
-            place = _places.validate_json(reminder.plan)
+            place = _place(reminder)
             words = None if reminder.words is None else _words.validate_json(reminder.words)
             person, chat = place.person, place.chat
             has_left = chat.is_group and repos.members.has_left(chat, ChatId.direct(person), since=place.planned_at)
@@ -367,9 +368,13 @@ class Reminders:
         )
 
 
+def _place(reminder: Reminder) -> Place:
+    return _places.validate_json(reminder.plan or b"")
+
+
 def _go_on(repos: Repositories, reminder: Reminder, now: datetime) -> None:
     """Makes it due again at its next time, or ends it; for a day it can still be put off."""
-    if (next_at := schedules.next_after(_places.validate_json(reminder.plan).plan, now)) is None:
+    if (next_at := schedules.next_after(_place(reminder).plan, now)) is None:
         repos.reminders.end(reminder.id, now=now)
     else:
         repos.reminders.again(reminder.id, next_at)
