@@ -79,10 +79,18 @@ class Confirmation:
 
 
 class Attempts(Repository):
-    """The repository of sends and receipts."""
+    """Sends and receipts, as a part of the outbox."""
 
-    def put_off(self, step: timedelta, now: datetime) -> None:
-        """Handles a step of the clock: what may get its name now may have got it before, or a minute ago."""
+    def put_off_all(self, step: timedelta, *, now: datetime) -> None:
+        """Moves due times by a step of the clock, so that items wait as long as they would have."""
+        self.execute(
+            "UPDATE outbox SET due_at = due_at + ?1, attempted_at = attempted_at + ?1 "
+            "WHERE state IN ('waiting', 'sending', 'unknown')",
+            (step,),
+        )
+        later = "UPDATE outbox SET settled_at = settled_at + ? WHERE settled_at > ?"
+        self.execute(later, (max(step, timedelta(0)), now))
+        # What may get its name now may have got it before, or a minute ago.
         self.execute(
             "UPDATE attempts SET begun_at = min(begun_at, begun_at + ?) WHERE sent_at IS NULL "
             "AND coalesce((SELECT settled_at FROM outbox WHERE id = outbox_id) > ?, TRUE)",
@@ -106,13 +114,6 @@ class Attempts(Repository):
         self.execute(
             "DELETE FROM attempts WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ? AND sent_at IS NULL)",
             (item,),
-        )
-
-    def name_last(self, item: OutboxId, sent_at: int) -> None:
-        """Names the last attempt as the bridge says, whatever a receipt took its name for."""
-        self.execute(
-            "UPDATE attempts SET sent_at = ? WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?)",
-            (sent_at, item),
         )
 
     def settle(self, item: OutboxId, state: str, at: datetime, name: int | None = None) -> bool:

@@ -125,10 +125,7 @@ class Feeds(Repository):
         return self.exists(
             "UPDATE feeds SET url = ?, title = ?, etag = ?, last_modified = ?, due_at = ?, "
             "read_at = ?, trouble = ? WHERE id = ? RETURNING id",
-            (
-                *(feed.url, feed.title, feed.etag, feed.last_modified, feed.due_at),
-                *(feed.read_at, feed.trouble, feed.id),
-            ),
+            (feed.url, feed.title, feed.etag, feed.last_modified, feed.due_at, feed.read_at, feed.trouble, feed.id),
         )
 
     def keep(self, feed: int, articles: Iterable[Article]) -> int:

@@ -321,17 +321,9 @@ class Inbox(Repository):
         self.execute(f"DELETE FROM inbox WHERE id IN ({batch})", (before, AT_ONCE))  # noqa: S608  (a literal)
 
     def backlog(self) -> Waiting:
-        """Counts the open messages of the realm; those that wait for a word are not the oldest."""
-        [waiting] = self.records(
-            Waiting,
-            "SELECT count(*) AS items, min(received_at) FILTER (WHERE put_off_until IS NULL) AS oldest_at, "
-            "(SELECT count(*) FROM inbox JOIN conversations AS place ON place.id = conversation_id "
-            "WHERE state = 'dead' AND realm = ?1) AS dead "
-            "FROM inbox JOIN conversations ON conversations.id = conversation_id "
-            "WHERE state IN ('waiting', 'claimed') AND realm = ?1",
-            (self.realm,),
-        )
-        return waiting
+        """Counts the messages of the realm; those that wait for a word are not the oldest."""
+        oldest_at = "min(received_at) FILTER (WHERE put_off_until IS NULL)"
+        return self.queue("inbox", "state IN ('waiting', 'claimed')", oldest_at)
 
     def find(self, conversation: ConversationId, author: str, sent_at: int) -> KnownMessage | None:
         """Returns the message of which its author sent a revision at `sent_at`; None if it is unknown."""

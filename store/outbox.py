@@ -4,7 +4,7 @@
     (nothing) --> waiting ---------> sending -------------------------> sent
                     ^  ^               |  |                              ^
                     |  '-- postpone ---'  |                              |
-                    |      (not sent)     '-- mark_unknown --> unknown --' prove (a delivery receipt)
+                    |      (not sent)     '-- end_attempt ---> unknown --' prove (a delivery receipt)
                     |                                            |
                     '------ due again after the grace -----------'       give_up: waiting, sending -> dead
 
@@ -17,11 +17,11 @@ Queries for open items repeat the condition of the partial index, as in `store.i
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from store.attempts import LATE, Attempts
 from store.records import ConversationId, OutboxId, SentMessage, TurnId, Waiting
-from store.repository import AT_ONCE, Context, Repository, moment_if
+from store.repository import AT_ONCE, moment_if
 
 _MAX_UNHEARD = timedelta(minutes=10)
 """How long after its start a send in doubt is repeated at the latest, even if no receipt could come."""
@@ -59,13 +59,12 @@ class OutboxItem:
     """The status in the chat, which has to go unless it is edited; None: there is none."""
 
 
-class Outbox(Repository):
-    """The repository of outgoing messages."""
+class Outbox(Attempts):
+    """The repository of outgoing messages.
 
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self._attempts = Attempts(context)
-        self._statuses = Statuses(context)
+    Statuses show the progress of a long turn until its answer replaces them, at positions from -1 down. Losing one does
+    no harm: one that waits when it is replaced is not sent, and one in doubt is never sent again.
+    """
 
     def put(
         self,
@@ -93,7 +92,7 @@ class Outbox(Repository):
             removes=removes,
         )
         if replaces is not None:
-            self._statuses.pass_over(replaces)
+            self.pass_over(replaces)
         self.notify("outbox")
 
     def put_status(
@@ -102,7 +101,7 @@ class Outbox(Repository):
         """Keeps a status in place of the one before; False if that is not sent, or only the answer may edit it."""
         if not self.exists("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,)):
             return False
-        replaces, state, revision = self._statuses.newest(turn) or (None, "sent", -1)
+        replaces, state, revision = self.newest_status(turn) or (None, "sent", -1)
         if state != "sent" or revision + 1 >= max_edits:
             return False
         lowest = self.value("SELECT min(position) FROM outbox WHERE turn_id = ? AND position < 0", (turn,)) or 0
@@ -152,7 +151,7 @@ class Outbox(Repository):
             "AND (position < 0 OR reply IS NULL) AND due_at <= ?1 RETURNING turn_id",
             (now, LATE),
         )
-        self._attempts.forget_questions(given_up)
+        self.forget_questions(given_up)
         rows = self.rows(
             f"SELECT outbox.id, outbox.conversation_id, outbox.turn_id, outbox.position, {_REPLY}, outbox.attempts, "  # noqa: S608  (our own query)
             "outbox.state, outbox.replaces, (SELECT count(*) FROM attempts WHERE outbox_id = outbox.id), "
@@ -171,7 +170,7 @@ class Outbox(Repository):
         """Marks the item of a row as `sending` and returns it, or a damaged one as dead."""
         item, conversation, turn, position, reply, attempts, state, replaces, doubts, *former = row
         if reply is None:
-            self._attempts.settle(item, "dead", now)
+            self.settle(item, "dead", now)
             return None
         self.insert("attempts", outbox_id=item, begun_at=now)
         self.execute(
@@ -188,7 +187,7 @@ class Outbox(Repository):
             was_unknown=state == "unknown",
             edits=SentMessage.of(*former),
             is_status=position < 0,
-            status=None if replaces is None else self._statuses.message(replaces, turn),
+            status=None if replaces is None else self.status_in_chat(replaces, turn),
         )
 
     def next_due_at(self) -> datetime | None:
@@ -206,7 +205,9 @@ class Outbox(Repository):
         """Notes that an item went out, as an edit of `edited` if set; returns whether, taken back, it has to go."""
         is_taken_back = "SELECT position < 0 AND state = 'sending' AND reply IS NULL FROM outbox WHERE id = ?"
         has_to_go = bool(self.value(is_taken_back, (item,)))
-        self._attempts.name_last(item, sent_at)
+        # Whatever a receipt took its name for.
+        last = "SELECT max(id) FROM attempts WHERE outbox_id = ?"
+        self.execute(f"UPDATE attempts SET sent_at = ? WHERE id = ({last})", (sent_at, item))  # noqa: S608  (a literal)
         if edited is not None:
             self.execute(
                 "UPDATE outbox SET revision = ?, original_at = ? WHERE id = ?",
@@ -218,18 +219,18 @@ class Outbox(Repository):
             "WHERE id = ? AND state <> 'dead' RETURNING turn_id",
             (sent_at, now, item),
         )
-        self._attempts.forget_questions(turns)
-        self._attempts.reconcile(now=now)
+        self.forget_questions(turns)
+        self.reconcile(now=now)
         return has_to_go
 
     def postpone(self, item: OutboxId, *, due_at: datetime, now: datetime, is_in_doubt: bool = False) -> None:
         """Schedules another attempt. `is_in_doubt`: it may have gone out, but twice does no harm, as for a removal."""
         if not is_in_doubt:
-            self._attempts.drop_last(item)
-        self._end_attempt(item, "waiting", due_at)
+            self.drop_last(item)
+        self.end_attempt(item, "waiting", due_at=due_at)
         if self.exists("SELECT 1 FROM outbox WHERE replaces = ?", (item,)):
-            self._statuses.pass_over(item)
-        self._attempts.reconcile(now=now)
+            self.pass_over(item)
+        self.reconcile(now=now)
 
     def rewrite(self, item: OutboxId, reply: bytes, *, now: datetime) -> bool:
         """Changes the words of an item that did not go out, and makes it due; returns False if it was taken back."""
@@ -244,11 +245,8 @@ class Outbox(Repository):
         self.postpone(item, due_at=now, now=now)
         return bool(rows)
 
-    def mark_unknown(self, item: OutboxId, *, due_at: datetime) -> None:
-        """Marks a send as unknown; unless a receipt proves it, it is due again at `due_at`."""
-        self._end_attempt(item, "unknown", due_at)
-
-    def _end_attempt(self, item: OutboxId, state: str, due_at: datetime) -> None:
+    def end_attempt(self, item: OutboxId, state: Literal["waiting", "unknown"], *, due_at: datetime) -> None:
+        """Ends the attempt: its item is due again at `due_at`, an unknown one unless a receipt proves it before."""
         self.execute(
             "UPDATE outbox SET state = iif(reply IS NULL, 'dead', ?), due_at = ?, "
             "settled_at = iif(reply IS NULL, attempted_at + ?, NULL) WHERE id = ? AND state = 'sending'",
@@ -277,17 +275,6 @@ class Outbox(Repository):
             (now + grace, self.realm),
         ).rowcount
 
-    def put_off_all(self, step: timedelta, *, now: datetime) -> None:
-        """Moves due times by a step of the clock, so that items wait as long as they would have."""
-        self.execute(
-            "UPDATE outbox SET due_at = due_at + ?1, attempted_at = attempted_at + ?1 "
-            "WHERE state IN ('waiting', 'sending', 'unknown')",
-            (step,),
-        )
-        later = "UPDATE outbox SET settled_at = settled_at + ? WHERE settled_at > ?"
-        self.execute(later, (max(step, timedelta(0)), now))
-        self._attempts.put_off(step, now)
-
     def give_up(self, item: OutboxId, *, now: datetime, doubted_until: datetime | None = None) -> None:
         """Deletes an item's words and marks it as dead: now, or at `doubted_until` if no receipt proves it by then."""
         if doubted_until is not None:
@@ -296,9 +283,9 @@ class Outbox(Repository):
                 (doubted_until, item),
             )
             return
-        self._attempts.drop_last(item)
-        self._attempts.settle(item, "dead", now)
-        self._attempts.reconcile(now=now)
+        self.drop_last(item)
+        self.settle(item, "dead", now)
+        self.reconcile(now=now)
 
     def conversation_of(self, item: OutboxId) -> ConversationId | None:
         """Returns the present conversation of an item, whose former one may be forgotten; None: it is gone."""
@@ -339,30 +326,15 @@ class Outbox(Repository):
         self.execute(f"DELETE FROM outbox WHERE id IN ({batch})", (before, AT_ONCE))  # noqa: S608  (a literal)
 
     def backlog(self) -> Waiting:
-        """Counts the open items of the realm."""
-        [waiting] = self.records(
-            Waiting,
-            "SELECT count(*) AS items, "
-            "min(due_at) FILTER (WHERE conversation_id NOT IN (SELECT conversation_id FROM holds)) AS oldest_at, "
-            "(SELECT count(*) FROM outbox JOIN conversations AS place ON place.id = conversation_id "
-            "WHERE state = 'dead' AND realm = ?1) AS dead "
-            "FROM outbox JOIN conversations ON conversations.id = conversation_id "
-            "WHERE state IN ('waiting', 'sending', 'unknown') AND realm = ?1",
-            (self.realm,),
+        """Counts the items of the realm; the held ones are not the oldest."""
+        not_held = "conversation_id NOT IN (SELECT conversation_id FROM holds)"
+        return self.queue(
+            "outbox", "state IN ('waiting', 'sending', 'unknown')", f"min(due_at) FILTER (WHERE {not_held})"
         )
-        return waiting
 
+    # Statuses
 
-def _place(turn: TurnId, position: int) -> str:
-    return f"outbox.reply|{turn}|{position}"
-
-
-class Statuses(Repository):
-    """Messages that show the progress of a long turn until the answer replaces them, at positions from -1 down.
-    Losing one does no harm: one that waits when it is replaced is not sent, and one in doubt is never sent again.
-    """
-
-    def newest(self, turn: TurnId) -> tuple[OutboxId, str, int] | None:
+    def newest_status(self, turn: TurnId) -> tuple[OutboxId, str, int] | None:
         """Returns the turn's newest status, its state and its number of edits; None if something replaced it."""
         rows = self.rows(
             "SELECT id, state, revision FROM outbox WHERE turn_id = ? AND position < 0 ORDER BY position", (turn,)
@@ -371,17 +343,17 @@ class Statuses(Repository):
             return None
         return rows[0]
 
-    def current(self, turn: TurnId) -> OutboxId | None:
+    def current_status(self, turn: TurnId) -> OutboxId | None:
         """Returns the status that the turn's next message replaces; None if there is none."""
-        newest = self.newest(turn)
+        newest = self.newest_status(turn)
         return None if newest is None else newest[0]
 
-    def turns(self, conversation: ConversationId) -> tuple[TurnId, ...]:
+    def turns_with_status(self, conversation: ConversationId) -> tuple[TurnId, ...]:
         """Returns the turns of the conversation with a status that nothing has replaced yet."""
         shown = "SELECT DISTINCT turn_id FROM outbox WHERE conversation_id = ? AND position < 0"
-        return tuple(turn for turn in self.column(shown, (conversation,)) if self.current(turn) is not None)
+        return tuple(turn for turn in self.column(shown, (conversation,)) if self.current_status(turn) is not None)
 
-    def message(self, status: OutboxId, turn: TurnId) -> SentMessage | None:
+    def status_in_chat(self, status: OutboxId, turn: TurnId) -> SentMessage | None:
         """Returns the message in the chat of this status or of the nearest one before it; None if there is none."""
         rows = self.rows(
             "SELECT replaces, sent_at, coalesce(original_at, sent_at), revision FROM outbox "
@@ -389,15 +361,15 @@ class Statuses(Repository):
             (status, turn),
         )
         for former, *message in rows:
-            return SentMessage.of(*message) or (former and self.message(former, turn))
+            return SentMessage.of(*message) or (former and self.status_in_chat(former, turn))
         return None
 
-    def take_back(self, turn: TurnId) -> SentMessage | None:
+    def take_status_back(self, turn: TurnId) -> SentMessage | None:
         """Takes back the turn's status, so that it is not sent (again); returns what has to be removed."""
-        item = self.current(turn)
+        item = self.current_status(turn)
         if item is None:
             return None
-        message = self.message(item, turn)
+        message = self.status_in_chat(item, turn)
         self.execute("DELETE FROM outbox WHERE id = ? AND state = 'waiting'", (item,))
         self.execute(
             "UPDATE outbox SET reply = NULL, settled_at = iif(state = 'unknown', attempted_at + ?, settled_at), "
@@ -414,3 +386,7 @@ class Statuses(Repository):
             (item,),
         )
         self.execute("DELETE FROM outbox WHERE id = ? AND position < 0 AND state = 'waiting'", (item,))
+
+
+def _place(turn: TurnId, position: int) -> str:
+    return f"outbox.reply|{turn}|{position}"

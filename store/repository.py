@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from store.records import ConversationId
+from store.records import ConversationId, Waiting
 from store.sealing import Keyring
 
 R = TypeVar("R")
@@ -122,6 +122,13 @@ class Repository:
     def exists(self, statement: str, values: Sequence[object] = ()) -> bool:
         """Whether a query returns any row."""
         return self.execute(statement, values).fetchone() is not None
+
+    def queue(self, table: str, is_open: str, oldest_at: str) -> Waiting:
+        """Counts the open items and the dead ones of a queue in the realm, by conditions on its columns."""
+        here = f"FROM {table} JOIN conversations ON conversations.id = conversation_id WHERE realm = ?1 AND"
+        query = f"SELECT count(*) AS items, {oldest_at} AS oldest_at, (SELECT count(*) {here} state = 'dead') AS dead"
+        [waiting] = self.records(Waiting, f"{query} {here} {is_open}", (self.realm,))
+        return waiting
 
     def notify(self, *names: str) -> None:
         """Wakes what waits for these names once the transaction is committed."""

@@ -18,7 +18,6 @@ from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from store import backup
-from store.attempts import Attempts
 from store.database import Database, DiskReserve, beside, master_key_path
 from store.erasure import Erasure, Forgetting
 from store.errors import StoreError, StoreFull
@@ -28,7 +27,7 @@ from store.inbox import Inbox
 from store.ledger import Ledger
 from store.memories import Facts, Predictions, Reminders
 from store.migrations import carry_over, foreign_tables, migrate
-from store.outbox import Outbox, Statuses
+from store.outbox import Outbox
 from store.people import Accounts, Grants, Holds, Members, Notices, People
 from store.records import ConversationId, InboxId, TurnId
 from store.repository import Context
@@ -55,8 +54,6 @@ class Repositories:
         self.outbox = Outbox(context)
         self.holds = Holds(context)
         self.sent_messages = SentMessages(context)
-        self.statuses = Statuses(context)
-        self.attempts = Attempts(context)
         self.members = Members(context)
         self.ledger = Ledger(context)
         self.accounts = Accounts(context)

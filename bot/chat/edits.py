@@ -109,7 +109,7 @@ class Revisions:
                     with use_language(self._turns.language(repos, conversation)):
                         text = say(phrases.ANSWER_EXPIRED)
                     notice = Reply(chat=replies[0].chat, content=Styled(text=text), ok=False)
-                    replaces = repos.statuses.current(turn)
+                    replaces = repos.outbox.current_status(turn)
                     outgoing.add_message(repos, conversation, turn, notice, now, replaces=replaces)
             chat_settings.expire(repos, now)
             return len(over)

@@ -96,7 +96,7 @@ def put(repos: Repositories, turn: Turn, replies: Sequence[Reply], now: datetime
     ):
         replies = (replace(replies[0], quote=quoting(newest, is_apart=True)), *replies[1:])
     first = repos.outbox.next_position(turn.id)  # not 0 if the turn has asked something before
-    status = repos.statuses.current(turn.id)
+    status = repos.outbox.current_status(turn.id)
     replaced = () if turn.replaces is None or first else repos.sent_messages.of_turn(turn.replaces)
     if status is not None:
         replaced = ((status, None),)
@@ -158,8 +158,8 @@ def add_removals(
 
 def clear(repos: Repositories, turn: TurnId, chat: ChatId, now: datetime) -> None:
     """Withdraws a turn's status: it is not sent, or removed if it is already in the chat."""
-    sent = repos.statuses.take_back(turn)
-    status = repos.statuses.current(turn)
+    sent = repos.outbox.take_status_back(turn)
+    status = repos.outbox.current_status(turn)
     # Not the conversation in which the turn began, which may have been forgotten since.
     conversation = None if status is None else repos.outbox.conversation_of(status)
     if sent is not None and conversation is not None:
@@ -169,7 +169,7 @@ def clear(repos: Repositories, turn: TurnId, chat: ChatId, now: datetime) -> Non
 
 def clear_all(repos: Repositories, conversation: ConversationId, chat: ChatId, now: datetime) -> None:
     """Does the same as `clear` for all turns of a conversation."""
-    for turn in repos.statuses.turns(conversation):
+    for turn in repos.outbox.turns_with_status(conversation):
         clear(repos, turn, chat, now)
 
 

@@ -214,7 +214,7 @@ class Reactions:
         """Sends the reaction once its chat is quiet, unless it is obsolete by then; returns whether it was sent."""
 
         def begin(repos: Repositories) -> int | None:
-            return repos.attempts.begin_reaction(place[0], in_group=place[0].is_group, now=self._clock.now())
+            return repos.outbox.begin_reaction(place[0], in_group=place[0].is_group, now=self._clock.now())
 
         try:
             pause_seconds = _MIN_PAUSE_SECONDS
@@ -241,6 +241,6 @@ class Reactions:
 
             def end(repos: Repositories) -> None:
                 now = self._clock.now()
-                repos.attempts.end_reaction(number, name, now=now, until=now + may_come)
+                repos.outbox.end_reaction(number, name, now=now, until=now + may_come)
 
             await self._store.transaction(end)

@@ -137,7 +137,7 @@ class Doorkeeper:
                     repos.members.keep(ChatId.group(group.id), people, listed_at=asked_at)
             # What was planned in a group that Aldis has left neither comes nor costs.
             repos.members.leave(left, listed_at=asked_at)
-            repos.attempts.reconcile(now=self.clock.now())
+            repos.outbox.reconcile(now=self.clock.now())
 
         await self.store.transaction(keep)
 

@@ -324,7 +324,7 @@ class Intake:
                 return await self.store.transaction(
                     lambda repos, now=now: (
                         [self._put(repos, entry) for entry in entries],
-                        repos.attempts.prove_all(receipts, now=now),
+                        repos.outbox.prove_all(receipts, now=now),
                     )
                 )
             for chat in sorted({str(entry.envelope.chat) for entry in entries}):
@@ -364,7 +364,7 @@ class Intake:
 
     def _is_echo(self, repos: Repositories, conversation: ConversationId, envelope: Envelope, now: datetime) -> bool:
         """Whether Aldis itself wrote it: recognised by its timestamp or, while that is unknown, by its words."""
-        if repos.attempts.is_ours(conversation, envelope.sent_at):
+        if repos.outbox.is_ours(conversation, envelope.sent_at):
             return True
         event = self.transport.event(envelope)
         message = event.message if isinstance(event, Edited) else event
@@ -373,7 +373,7 @@ class Intake:
             with suppress(UnreadableJson):
                 outgoing = load_outgoing(stored)
                 if isinstance(outgoing, Reply) and outgoing.content.text.strip() == words:
-                    repos.attempts.recognize(item, envelope.sent_at, now=now)
+                    repos.outbox.recognize(item, envelope.sent_at, now=now)
                     return True
         return False
 

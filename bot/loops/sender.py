@@ -337,7 +337,7 @@ class Sender:
                 self._tell_of_unsent(repos, item, outgoing, at_once=False)
                 repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
             else:
-                repos.outbox.mark_unknown(item.id, due_at=now + grace)
+                repos.outbox.end_attempt(item.id, "unknown", due_at=now + grace)
 
         return record
 

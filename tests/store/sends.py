@@ -43,17 +43,17 @@ def prove(repos: Repositories, address: str, *names: datetime, now: datetime | N
 
 
 def confirm(repos: Repositories, address: str, names: Collection[int], now: datetime) -> int:
-    return repos.attempts.prove_all([Confirmation(address=address, names=names, came_at=now)], now=now)
+    return repos.outbox.prove_all([Confirmation(address=address, names=names, came_at=now)], now=now)
 
 
 def listed(repos: Repositories, group: str, *people: str, now: datetime = NOON + timedelta(seconds=10)) -> None:
     """The bridge lists who is in a group, after all that has been sent so far unless `now` says another time."""
     assert repos.members.keep(group, people, listed_at=now)
-    repos.attempts.reconcile(now=now)
+    repos.outbox.reconcile(now=now)
 
 
 def doubt(repos: Repositories, item: OutboxItem, until: datetime = NOON + GRACE) -> None:
-    repos.outbox.mark_unknown(item.id, due_at=until)
+    repos.outbox.end_attempt(item.id, "unknown", due_at=until)
 
 
 def doubted(repos: Repositories, chat: str, now: datetime = NOON) -> OutboxItem:

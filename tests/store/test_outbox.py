@@ -98,11 +98,11 @@ def test_a_receipt_that_can_mean_a_reaction_proves_nothing(
     repos: Repositories, place_of: str, seconds: float, name: float | None, count: int
 ) -> None:
     """Whose name is not known; the bridge ends it after so many seconds, and the receipt names the second one."""
-    reaction = repos.attempts.begin_reaction(place_of, in_group=place_of.startswith("group:"), now=at(-3))
+    reaction = repos.outbox.begin_reaction(place_of, in_group=place_of.startswith("group:"), now=at(-3))
     assert reaction is not None
     doubted(repos, "direct:a", at(0.1))
-    assert repos.attempts.begin_reaction("direct:a", in_group=False, now=at(0.2)) is None  # until that is known
-    repos.attempts.end_reaction(reaction, None if name is None else millis(at(name)), now=at(seconds))
+    assert repos.outbox.begin_reaction("direct:a", in_group=False, now=at(0.2)) is None  # until that is known
+    repos.outbox.end_reaction(reaction, None if name is None else millis(at(name)), now=at(seconds))
     assert prove(repos, "direct:a", at(1)) == count
 
 
@@ -319,7 +319,7 @@ class TestStatuses:
         return turn
 
     def answer(self, repos: Repositories, chat: str, turn: TurnId) -> None:
-        status = repos.statuses.current(turn)
+        status = repos.outbox.current_status(turn)
         assert status is not None
         repos.outbox.put(place(repos, chat), turn, 0, b"answer", in_group=False, now=NOON, replaces=status)
 
@@ -327,7 +327,7 @@ class TestStatuses:
         """Also if its receipt comes before the bridge has answered."""
         turn = self.put(repos, "direct:a", b"Thinking")
         [item] = begin(repos)
-        assert repos.statuses.take_back(turn) is None
+        assert repos.outbox.take_status_back(turn) is None
         assert prove(repos, "direct:a", at(1)) == 0
         assert repos.outbox.mark_sent(item.id, millis(at(1)), now=at(2))
 
@@ -336,7 +336,7 @@ class TestStatuses:
         turn = self.put(repos, "direct:a", b"Thinking")
         [item] = begin(repos)
         doubt(repos, item, NOON)
-        assert repos.statuses.take_back(turn) is None
+        assert repos.outbox.take_status_back(turn) is None
         repos.outbox.prune(before=NOON + timedelta(days=1))
         assert states(repos) == []
 
@@ -350,7 +350,7 @@ class TestStatuses:
         if is_killed:
             repos.outbox.mark_all_unknown(now=NOON, grace=GRACE, status_grace=soon)
         else:
-            repos.outbox.mark_unknown(item.id, due_at=NOON + soon)
+            repos.outbox.end_attempt(item.id, "unknown", due_at=NOON + soon)
         repos.outbox.put_off_all(jump, now=NOON)
         begin(repos, NOON + jump + soon)
         assert states(repos) == [("unknown", None), ("dead", None)]
