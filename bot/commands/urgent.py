@@ -7,10 +7,8 @@ a picture. Each is settled in the transaction that carries it out.
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import KW_ONLY, dataclass, replace
-from itertools import groupby
-from operator import attrgetter
 
 from bot.access.access import AccessList, is_admin, is_direct
 from bot.access.routing import (
@@ -92,8 +90,8 @@ class UrgentItems:
     def __post_init__(self) -> None:
         self._wakeup = self.store.wakeups["urgent"]
         self._wakeup.set()  # there may be items from before
-        self.lanes: dict[ConversationId, asyncio.Task[None]] = {}
-        """By the conversations with an urgent item under way: it may be about to take a question back."""
+        self.lanes = set[ConversationId]()
+        """The conversations with an urgent item under way: it may be about to take a question back."""
         self._running = TurnTasks()
         """The turns that run beside it: those of the loop that calls `begin_all`."""
 
@@ -109,36 +107,35 @@ class UrgentItems:
             return
         self._wakeup.clear()
         self._running = running
-        by_conversation = attrgetter("conversation")
         try:
-            while items := await self.store.read(lambda repos: repos.inbox.urgent_items(besides=tuple(self.lanes))):
-                for conversation, own in groupby(sorted(items, key=by_conversation), by_conversation):
-                    lane = self._attend(tuple(own))
-                    self.lanes[conversation] = group.create_task(lane, name=f"urgent-{conversation}")
+            while items := await self.store.read(lambda repos: repos.inbox.urgent_items(besides=self.lanes)):
+                for item in items:
+                    if item.conversation not in self.lanes:
+                        self.lanes.add(item.conversation)
+                        group.create_task(self._attend(item), name=f"urgent-{item.id}")
         except StoreError:
             self._wakeup.set()
             raise
 
-    async def _attend(self, items: Sequence[InboxItem]) -> None:
-        """Carries out the items of one conversation; one that keeps failing, or kills the process, is given up."""
+    async def _attend(self, item: InboxItem) -> None:
+        """Carries out an item; one that keeps failing, or kills the process, is given up."""
         try:
-            for item in items:
-                try:
-                    opened = await self.open(item)
-                    if opened is None or item.attempts > _MAX_TRIES:
-                        await self._give_up(item, opened)
-                    else:
-                        await self._carry_out(opened)
-                except (StoreFull, StoreInUse):
-                    raise
-                except Exception as error:  # noqa: BLE001  (the failure of one item must not end the others)
-                    _log.error("item %d failed (try %d): %s", item.id, item.attempts, describe_error(error))
-                    await self.store.transaction(lambda repos, item=item.id: repos.inbox.count_try(item))
+            try:
+                opened = await self.open(item)
+                if opened is None or item.attempts > _MAX_TRIES:
+                    await self._give_up(item, opened)
+                else:
+                    await self._carry_out(opened)
+            except (StoreFull, StoreInUse):
+                raise
+            except Exception as error:  # noqa: BLE001  (the failure of one item must not end the others)
+                _log.error("item %d failed (try %d): %s", item.id, item.attempts, describe_error(error))
+                await self.store.transaction(lambda repos: repos.inbox.count_try(item.id))
         except StoreError as error:
             _log.error("an urgent message could not be handled: %s", error)
             await asyncio.sleep(_PAUSE_SECONDS)
         finally:
-            del self.lanes[items[0].conversation]
+            self.lanes.remove(item.conversation)
             self._wakeup.set()  # more may have arrived there, or is tried again
             self.store.wakeups["inbox"].set()
 
