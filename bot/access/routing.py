@@ -198,14 +198,16 @@ def _reaction(reacted: Reacted) -> Verdict | Reaction | Ignore:
 
 
 def _message(message: Incoming, name: str, answers_always: bool) -> Question | Command | Verdict | Talk | Ignore:  # noqa: FBT001  (of its one caller, whose keyword it is)
-    if _is_bare(message, name):
+    text = _own_text(message)
+    has_more = bool(message.attachments or message.sticker or message.extras or message.view_once)
+    is_only_name = re.fullmatch(rf"\W*(?:@?{re.escape(name)}\W*)*", text, re.IGNORECASE) is not None
+    if message.chat.is_group and not has_more and is_only_name and (message.mentions_me or re.search(r"\w", text)):
         return Question(message=message, is_bare=True)
-    if not (message.text.strip() or message.attachments or message.sticker or message.extras or message.view_once):
+    if not (message.text.strip() or has_more):
         return Ignore(reason="empty")
-    is_called = message.mentions_me or message.quotes_me or _called(_own_text(message), name)
-    is_addressed = is_called or not message.chat.is_group
+    is_addressed = message.mentions_me or message.quotes_me or _called(text, name) or not message.chat.is_group
     command = _command(message.text, name)
-    if command is not None and _command(_own_text(message), name):
+    if command is not None and _command(text, name):
         return Command(message=message, name=command[0], rest=command[1], is_addressed=is_addressed)
     found = Question(message=message) if is_addressed or answers_always else Talk(message=message)
     word = None if message.attachments else parse_word(message.text)
@@ -224,15 +226,6 @@ def _command(text: str, name: str) -> tuple[str, str] | None:
 
 def _verdict(word: Word, author: PersonId, target: SentId | None, instead: Question | Talk | None) -> Verdict:
     return Verdict(author=author, target=target, is_yes=word != "no", is_always=word == "always", instead=instead)
-
-
-def _is_bare(message: Incoming, name: str) -> bool:
-    """Whether a member of a group calls Aldis and says nothing else."""
-    if message.attachments or message.sticker or message.extras or message.view_once:
-        return False
-    is_called = message.mentions_me or re.search(r"\w", _own_text(message)) is not None
-    only_name = re.fullmatch(rf"\W*(?:@?{re.escape(name)}\W*)*", _own_text(message), re.IGNORECASE) is not None
-    return message.chat.is_group and is_called and only_name
 
 
 def _own_text(message: Incoming) -> str:

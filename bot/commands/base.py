@@ -203,10 +203,6 @@ class CommandContext:
         words = f"{name} {rest}" if fold(name) in _NAMES else rest
         return detect_language(words) or self.turns.language(repos, call.conversation)
 
-    async def settle(self, call: Call) -> None:
-        """Settles the command without an answer."""
-        await self.store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.id))
-
     def say(
         self,
         repos: Repositories,
@@ -289,7 +285,7 @@ class Commands(CommandGroup):
         """
         found = self._found(call, call.command.name)
         if not (isinstance(found, CommandEntry) or call.command.is_addressed):
-            await self.context.settle(call)
+            await self.context.store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.id))
             return False
         with use_language(await self.context.store.read(lambda repos: self.context.language(repos, call))):
             if not isinstance(found, CommandEntry):

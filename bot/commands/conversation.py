@@ -62,8 +62,8 @@ class ConversationCommands(CommandGroup):
     @command("/stop", phrases.ABOUT_STOP)
     async def _stop(self, call: Call) -> Answer | None:
         """Stops the answer under way, or what waits for a yes."""
-        if call.running.stop(call.conversation):
-            return await self.context.settle(call)  # the turn itself reports that it was stopped
+        if call.running.stop(call.conversation):  # the turn itself reports that it was stopped
+            return await self.context.store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.id))
 
         def put_aside(repos: Repositories) -> Sentence:
             is_put_aside = self.approvals.end_all(repos, call.conversation)
@@ -155,34 +155,24 @@ class ConversationCommands(CommandGroup):
 
         def retry(repos: Repositories) -> tuple[TurnId, ...]:
             last, question = self._last(repos, call)
-            if self.context.settings(repos, call).is_paused:
-                refusal = turn_phrases.IS_PAUSED  # and the previous answer stays
-            elif last is not None and last.state == "running":
-                refusal = phrases.STILL_ANSWERING
-            elif last is not None and question is not None:
-                return self._asked_again(repos, call, last, question)
-            else:
-                refusal = phrases.NOTHING_TO_REPEAT
-            self.context.say(repos, call, refusal)
-            return ()
+            is_paused = self.context.settings(repos, call).is_paused
+            is_running = last is not None and last.state == "running"
+            if is_paused or is_running or last is None or question is None:
+                refusal = phrases.STILL_ANSWERING if is_running else phrases.NOTHING_TO_REPEAT
+                # In a pause the previous answer stays.
+                self.context.say(repos, call, turn_phrases.IS_PAUSED if is_paused else refusal)
+                return ()
+            item, now = call.urgent_item, self.context.clock.now()
+            expires_at = min((at for at in (last.expires_at, item.expires_at) if at), default=None)
+            replaces = last.turn if repos.turns.is_newest(last.turn) else None
+            again = repos.turns.begin(call.conversation, now=now, expires_at=expires_at, replaces=replaces)
+            repos.inbox.move(last.turn, again)  # before its words go: what has no answer yet may be asked without this
+            planned = self._remove(repos, call, last.turn)
+            repos.journal.add(call.conversation, again, 0, dump_step(Asked(question=question)))
+            repos.inbox.as_question(item.id, again, expires_at=expires_at)
+            return planned
 
         self._end(call, await self.context.store.transaction(retry))
-
-    def _asked_again(
-        self, repos: Repositories, call: Call, last: LastQuestion, question: UserMessage
-    ) -> tuple[TurnId, ...]:
-        """Turns the command into the question; returns the turns to stop."""
-        item = call.urgent_item
-        expires_at = min((at for at in (last.expires_at, item.expires_at) if at), default=None)
-        replaces = last.turn if repos.turns.is_newest(last.turn) else None
-        again = repos.turns.begin(
-            call.conversation, now=self.context.clock.now(), expires_at=expires_at, replaces=replaces
-        )
-        repos.inbox.move(last.turn, again)  # before its words go: what has no answer yet may be asked without this
-        planned = self._remove(repos, call, last.turn)
-        repos.journal.add(call.conversation, again, 0, dump_step(Asked(question=question)))
-        repos.inbox.as_question(item.id, again, expires_at=expires_at)
-        return planned
 
     @command("/undo", phrases.ABOUT_UNDO)
     async def _undo(self, call: Call) -> None:
