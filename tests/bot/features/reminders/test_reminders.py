@@ -112,13 +112,15 @@ async def test_an_hour_without_its_half_is_the_next_one_of_the_day(store: Store,
 
 
 async def test_the_time_is_asked_once_where_no_zone_is_known(store: Store, clock: SetClock) -> None:
-    """In each chat; neither who has set theirs is asked, nor who lives where the operator says."""
+    """In each chat; not if one is set that is not damaged, nor if the operator says where people live."""
     async with app_harness(store, clock) as aldis:
         heard = [await ask(aldis, "/remind 18:00 tea") for _ in range(2)]
         assert ["where you are, right?" in one for one in heard] == [True, False]
         assert "It's 12:00 where you are, right?" in await ask(aldis, "/remind 18:00 tea", group=GROUP)
         await ask(aldis, "/timezone Oslo", author=BOB)
         assert "where you are" not in await ask(aldis, "/remind 18:00 tea", author=BOB)
+        await store.transaction(lambda repos: repos.reminders.execute("UPDATE zones SET zone = zeroblob(60)"))
+        assert "It's 12:00 where you are, right?" in await ask(aldis, "/remind 18:00 tea", author=BOB)
     async with app_harness(store, clock, settings={"locale": {"timezone": "Europe/Berlin"}}) as aldis:
         assert "where you are" not in await ask(aldis, "/remind 18:00 tea", author=CAROL)
 
