@@ -360,6 +360,8 @@ class McpServers:
         on = [server for server in options.servers if not server.disabled]
         self._servers = [McpServer(server, timeouts, taken=taken) for server in on]
         self._patient_until: float | None = None
+        self._logged = set[tuple[str, str]]()
+        """The pairs of servers of which the log says that a tool of one hides a tool of the other."""
 
     async def tools(self) -> Sequence[Tool]:
         """Returns the tools of servers that are up or restarting, each name once; waits for slow ones only once."""
@@ -372,7 +374,11 @@ class McpServers:
                 await server.settled.wait()
         by_name: dict[str, Tool] = {}
         for tool in (tool for server in self._servers for tool in server.tools):
-            by_name.setdefault(tool.spec.name, tool)
+            name, server = tool.spec.name, tool.spec.server
+            first = by_name.setdefault(name, tool).spec.server
+            if first != server and (first, server) not in self._logged:
+                self._logged.add((first, server))
+                _log.warning("the MCP servers %s and %s both have %s; the first one's is offered", first, server, name)
         return [*by_name.values()][:MAX_TOOLS]
 
     @property

@@ -180,8 +180,9 @@ async def test_a_silent_server_is_left_out_and_ended_with_all_that_it_started(tm
 async def test_tools_are_made_fit_or_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Names of the common alphabet, each once, and short texts; lines that are no messages are passed over."""
     caplog.set_level(logging.DEBUG)
-    async with running({"h": command(ROUGH, "odd", str(tmp_path / "pid"))}) as source:
-        tools = await by_name(source)
+    async with running({name: command(ROUGH, "odd", str(tmp_path / "pid")) for name in ("h", "H!")}) as source:
+        tools, _ = await by_name(source), await by_name(source)
+    assert caplog.text.count("the MCP servers h and H! both have h_ignore_all_rm_rf; the first one's is offered") == 1
     assert len(tools) == 32
     assert [*tools][:5] == ["h_ignore_all_rm_rf", "h_same_name", f"h_{'l' * 62}", "h_more0", "h_more2"]
     first = tools["h_ignore_all_rm_rf"].spec.description
