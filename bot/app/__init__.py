@@ -14,7 +14,6 @@ import resource
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from datetime import timedelta
 from functools import partial
 from typing import cast
 
@@ -211,10 +210,8 @@ class Services:
         # What is kept of a conversation.
         priced = models.priced_models(settings, self.lessons)
         self.budget = budget = Budget(store, clock, models.budgets(settings), timezone=timezone, priced=priced)
-        most, language = settings.history.max_turns, settings.locale.language
-        self.turns = turns = Turns(store, clock, max_turns=most, timezone=timezone, language=language, budget=budget)
-        deletes, asks = signal.delete_answers, settings.limits.messages_per_minute
-        self.revisions = Revisions(store, clock, turns, deletes_answers=deletes, asks_per_minute=asks)
+        self.turns = turns = Turns(store, clock, settings, budget)
+        self.revisions = Revisions(store, clock, turns, settings)
         self.approvals = Approvals(store, clock, turns)
         self.command_context = CommandContext(store, turns, clock)
         self.group_context = GroupContext(clock, limit=settings.groups.context_messages)
@@ -268,10 +265,7 @@ def service(
         tools,
         sources=more,
         clock=clock,
-        timezone=settings.locale.timezone,
-        timeout_seconds=settings.tools.timeout_seconds,
-        calls_per_minute=settings.tools.calls_per_minute,
-        approve=settings.tools.approve,
+        settings=settings,
         prefixes=prefixes_of(settings),
         on_run=partial(models.count_run, counts),
     )
@@ -282,16 +276,13 @@ def service(
     groups = (*_command_groups(shared, tools, more, news), *commands)
     checkups, health = _watching(shared, ask)
     language, grace = shared.turns.language, settings.signal.unknown_grace_seconds
-    kept, backup_days = settings.history.retention_days, settings.store.backup_days
-    retention = None if kept is None else timedelta(days=kept)
-    nightly = None if backup_days is None else partial(_back_up, shared, timedelta(days=backup_days))
     return Service(
         settings=settings,
         worker=_worker(shared, asked, toolbox, speech, groups, summaries.note),
         intake=intake,
         sender=Sender(*shared.outside, grace_seconds=grace, language=language, on_untrusted=identities.notice),
         doorkeeper=intake.door,
-        maintenance=Maintenance(store, clock, shared.revisions, retention=retention, nightly=nightly),
+        maintenance=Maintenance(store, clock, shared.revisions, settings),
         reminders=shared.reminders,
         summaries=summaries,
         feed_poller=FeedPoller(store, clock, counts, feeds, shared.sandbox, news) if feeds and news.enabled else None,
@@ -404,12 +395,6 @@ def _worker(
         on_kept=on_kept,
         greeting=(lambda: say(phrases.GREETING, name=name)) if greets else None,
     )
-
-
-async def _back_up(shared: Services, kept: timedelta) -> None:
-    """Makes the nightly backup, unless there is one; those older than `kept` go."""
-    folder, zone = shared.settings.store.path.absolute().parent / "backups/nightly", shared.settings.locale.timezone
-    await shared.store.back_up_nightly(folder, now=shared.clock.now(), timezone=zone, kept=kept)
 
 
 def access_list(settings: Settings, realm: str) -> AccessList:

@@ -28,6 +28,7 @@ from bot.clock import Clock
 from bot.events import ChatId, Deleted, Incoming, PersonId, Reply, SentId, Styled, load_outgoing
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
+from bot.settings import Settings
 from bot.trust import provenance
 from store import ConversationId, InboxItem, KnownMessage, Repositories, Store, TurnId
 
@@ -51,15 +52,13 @@ class _Change:
 class Revisions:
     """Messages that are taken back, changed or expired."""
 
-    def __init__(
-        self, store: Store, clock: Clock, turns: Turns, *, deletes_answers: bool, asks_per_minute: int
-    ) -> None:
-        """`asks_per_minute`: so many edits of one person ask a model; more are admitted, as former words must go."""
-        self._asks, self._tellings = CallRate(asks_per_minute), CallRate(1)
+    def __init__(self, store: Store, clock: Clock, turns: Turns, settings: Settings) -> None:
+        # So many edits of one person ask a model; more are admitted, as former words must go.
+        self._asks, self._tellings = CallRate(settings.limits.messages_per_minute), CallRate(1)
         self._store = store
         self._clock = clock
         self._turns = turns
-        self._deletes_answers = deletes_answers
+        self._deletes_answers = settings.signal.delete_answers
 
     async def withdraw(self, urgent_item: InboxItem, deletion: Deleted) -> tuple[TurnId, ...]:
         """Removes a message that was deleted for everybody, and what was made from it; returns the turns to stop."""

@@ -11,7 +11,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -30,6 +30,7 @@ from bot.labels import UNKNOWN, Labels, Source, dump_labels
 from bot.logs import describe_error
 from bot.messages import ToolAnswer, ToolCall
 from bot.models.base import ToolOffer
+from bot.settings import Settings
 from bot.trust import provenance
 from bot.trust.rules import addresses_in, approval_causes, names_all, private
 from tools import (
@@ -70,17 +71,14 @@ class Toolbox:
         *,
         sources: Sequence[ToolSource] = (),
         clock: Clock,
-        timezone: str,
-        timeout_seconds: float,
+        settings: Settings,
         max_result_chars: int = 8000,
-        calls_per_minute: int,
-        approve: Collection[str] = (),
         prefixes: Mapping[str, str] | None = None,
         on_run: Callable[[ToolRun], None] = lambda _: None,
     ) -> None:
-        """`approve` names tools that need a yes each time, or says `all`; `prefixes` are those of servers' tools."""
+        """`prefixes` are those of servers' tools."""
         self._on_run = on_run
-        self._approve = frozenset(approve)
+        self._approve = frozenset(settings.tools.approve)
         self._prefixes = prefixes or {}
         self._has_more = any(tool.spec.seldom for tool in tools)
         more = (MoreToolsTool(self._specs),) if self._has_more else ()
@@ -91,10 +89,9 @@ class Toolbox:
         self._offers: tuple[ToolOffer, ...] = ()
         """What was last offered for these tools; it is the same for most turns."""
         self._clock = clock
-        self._timezone = timezone
-        self._timeout_seconds = timeout_seconds
+        self._settings = settings
         self._max_result_chars = max_result_chars
-        self._rate = CallRate(calls_per_minute)
+        self._rate = CallRate(settings.tools.calls_per_minute)
 
     async def offers(self) -> tuple[ToolOffer, ...]:
         """Returns what the models are offered from now on, always in the same order, as vendors cache the beginning."""
@@ -240,7 +237,7 @@ class Toolbox:
     def _context(self, call: ToolCall, turn: Turn) -> ToolContext:
         return ToolContext(
             now=self._clock.now(),
-            timezone=turn.timezone or self._timezone,
+            timezone=turn.timezone or self._settings.locale.timezone,
             language=current_language(),
             person=turn.person,
             chat=turn.chat,
@@ -252,7 +249,7 @@ class Toolbox:
         arguments = parse_arguments(tool.spec.arguments, call)
         if not self._rate.admits(f"{context.person}|{call.name}", self._clock.now()):
             raise RateLimited(f"{call.name} was called too often in the last minute; answer without it, or wait")
-        seconds = tool.spec.timeout_seconds or self._timeout_seconds
+        seconds = tool.spec.timeout_seconds or self._settings.tools.timeout_seconds
         try:
             async with asyncio.timeout(seconds):
                 return await tool.run(arguments, context)

@@ -26,30 +26,20 @@ from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import Language, set_language, use_language
 from bot.messages import ToolCall
 from bot.money.budgets import Budget
-from bot.settings import BudgetSettings
+from bot.settings import Settings
 from store import Claim, ConversationId, InboxId, Repositories, Store, TurnEnd, TurnId
 
 
 class Turns:
     """The turns of all conversations."""
 
-    def __init__(
-        self,
-        store: Store,
-        clock: Clock,
-        *,
-        max_turns: int,
-        timezone: str,
-        language: Language = "en",
-        budget: Budget | None = None,
-    ) -> None:
-        """`language` is spoken until that of a conversation's people is known; `budget` None: nothing limits turns."""
+    def __init__(self, store: Store, clock: Clock, settings: Settings, budget: Budget) -> None:
+        """The language of the settings is spoken until that of a conversation's people is known."""
         self._store = store
         self._clock = clock
-        self._timezone = timezone
-        self._language: Language = language
-        self.budget = budget or Budget(store, clock, BudgetSettings(), timezone=timezone)
-        self._past_turns = PastTurns(store, max_turns=max_turns)
+        self._locale = settings.locale
+        self.budget = budget
+        self._past_turns = PastTurns(store, max_turns=settings.history.max_turns)
 
     def claim(
         self,
@@ -85,9 +75,9 @@ class Turns:
         now = self._clock.now()
         past = await self._past_turns.load(claim.conversation)
         turn = await self._store.read(
-            lambda repos: read_turn(repos, claim, incoming, past, now=now, timezone=self._timezone)
+            lambda repos: read_turn(repos, claim, incoming, past, now=now, timezone=self._locale.timezone)
         )
-        set_language(turn.settings.language or turn.heard or turn.settings.spoken or self._language)
+        set_language(turn.settings.language or turn.heard or turn.settings.spoken or self._locale.language)
         return turn
 
     async def settings(self, conversation: ConversationId) -> ChatSettings:
@@ -97,7 +87,7 @@ class Turns:
 
     def language(self, repos: Repositories, conversation: ConversationId) -> Language:
         """The language Aldis uses there unprompted, within a transaction."""
-        return chat_settings.settings_of(repos, conversation, self._clock.now()).spoken or self._language
+        return chat_settings.settings_of(repos, conversation, self._clock.now()).spoken or self._locale.language
 
     def journal(self, turn: Turn) -> Journal:
         """The journal of this turn."""

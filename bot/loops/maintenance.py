@@ -10,12 +10,13 @@ It also follows the machine's clock where that was set, and stores the time, so 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.chat.edits import Revisions
 from bot.clock import Clock
 from bot.logs import RepeatedWarning, describe_error
+from bot.settings import Settings
 from store import Repositories, Store, StoreError, StoreInUse
 
 _log = logging.getLogger(__name__)
@@ -36,10 +37,7 @@ class Maintenance:
     store: Store
     clock: Clock
     revisions: Revisions
-    _: KW_ONLY
-    retention: timedelta | None = None
-    nightly: Callable[[], Awaitable[None]] | None = None
-    """Makes last night's copy, if it is missing."""
+    settings: Settings
 
     def __post_init__(self) -> None:
         self._hindered = RepeatedWarning(_log)
@@ -111,7 +109,8 @@ class Maintenance:
             StoreError: something could not be written; it is done the next time.
         """
         now, is_sure = self.clock.now(), not self.clock.doubt()
-        while is_sure and self.retention and await self.revisions.retain(now - self.retention) > 0:
+        days = self.settings.history.retention_days
+        while is_sure and days and await self.revisions.retain(now - timedelta(days=days)) > 0:
             _log.info("turns older than the retention period were destroyed")
         old = now - _REMEMBERED
 
@@ -130,14 +129,18 @@ class Maintenance:
         await self._checkpoint()
 
     async def _checkpoint(self) -> None:
-        """Empties the write-ahead log; says now and then that another program keeps it from that."""
+        """Empties the write-ahead log; says now and then that another program keeps it from that. Makes last night's
+        backup, if it is missing and wanted.
+        """
         try:
             await self.store.checkpoint()
             self._hindered.end()
         except StoreInUse as error:
             self._hindered.tell(str(error))
-        if self.nightly is not None and not self.clock.doubt():
-            await self.nightly()
+        if (days := self.settings.store.backup_days) and not self.clock.doubt():
+            folder = self.settings.store.path.absolute().parent / "backups/nightly"
+            zone, kept = self.settings.locale.timezone, timedelta(days=days)
+            await self.store.back_up_nightly(folder, now=self.clock.now(), timezone=zone, kept=kept)
 
     async def _again_and_again(self, work: Callable[[], Awaitable[None]], every_seconds: float) -> None:
         while True:

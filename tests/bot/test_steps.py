@@ -23,6 +23,7 @@ from bot.messages import AssistantMessage, Text, UserMessage
 from store import Repositories, Store, StoredMessage, open_store
 from store.repository import millis
 from tests.arrivals import arrival
+from tests.bot.chat.turn_helpers import settings_with, unlimited
 from tests.conftest import NOON
 
 TURNS = 700
@@ -88,9 +89,9 @@ class Meter:
 async def tidied(store: Store) -> None:
     """What is done by and by: what was settled long ago is forgotten, and what is older than the retention goes."""
     clock = SetClock(LATER)
-    turns = Turns(store, clock, max_turns=20, timezone="UTC")
-    revisions = Revisions(store, clock, turns, deletes_answers=True, asks_per_minute=60)
-    maintenance = Maintenance(store, clock, revisions, retention=timedelta(days=30))
+    settings = settings_with(signal={"delete_answers": True}, history={"retention_days": 30})
+    turns = Turns(store, clock, settings, unlimited(store, clock))
+    maintenance = Maintenance(store, clock, Revisions(store, clock, turns, settings), settings)
     await maintenance.tidy()
     await maintenance.expire()
 

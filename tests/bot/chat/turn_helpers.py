@@ -112,12 +112,10 @@ class Echo:
 
 
 def toolbox(clock: SetClock, *tools: Tool, **changes: Any) -> Toolbox:
-    limits: dict[str, Any] = {
-        "timeout_seconds": DEADLINE_SECONDS,
-        "max_result_chars": 1000,
-        "calls_per_minute": 30,
-    } | changes
-    return Toolbox(tools, clock=clock, timezone="UTC", **limits)
+    limits: dict[str, Any] = {"timeout_seconds": DEADLINE_SECONDS}
+    for name in changes.keys() & {"timeout_seconds", "calls_per_minute", "approve"}:
+        limits[name] = changes.pop(name)
+    return Toolbox(tools, clock=clock, settings=settings_with(tools=limits), **{"max_result_chars": 1000, **changes})
 
 
 def settings_with(usual: Settings | None = None, **groups: Mapping[str, Any]) -> Settings:
@@ -189,7 +187,7 @@ class Desk:
 
     def started_anew(self) -> Turns:
         """The turns as after a restart: everything comes from the store."""
-        return Turns(self.store, self.clock, max_turns=20, timezone=self.timezone, budget=self.budget)
+        return Turns(self.store, self.clock, settings_with(locale={"timezone": self.timezone}), self.budget)
 
     @property
     def agent(self) -> Agent:

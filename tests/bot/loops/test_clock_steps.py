@@ -13,7 +13,7 @@ from bot.i18n import phrases
 from bot.metrics import Counts
 from store import Store
 from store.repository import millis
-from tests.bot.chat.turn_helpers import Echo, calls, says
+from tests.bot.chat.turn_helpers import Echo, calls, says, settings_with
 from tests.bot.commands.test_commands import ask
 from tests.bot.features.reminders.test_reminders import come, texts
 from tests.bot.loops.app_harness import Harness, app_harness
@@ -127,7 +127,7 @@ async def test_nothing_disappears_as_long_as_the_clock_is_in_doubt(
     aldis: Harness, store: Store, clock: SetClock, seconds: float
 ) -> None:
     """Nor does anything grow too old; the health page says why. What is over by the right time goes once it is set."""
-    aldis.maintenance.retention = timedelta(days=1)
+    aldis.maintenance.settings = settings_with(history={"retention_days": 1})
     await aldis.process(message("fleeting", expires_in_seconds=60))
     await set_clock(aldis, 61)  # which is believed
     assert not await aldis.count("SELECT count(*) FROM history")

@@ -21,15 +21,17 @@ from bot.metrics import Counts
 from bot.signal.protocol import Group
 from store import Store, TurnId
 from tests.arrivals import arrive
+from tests.bot.chat.turn_helpers import settings_with, unlimited
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
 from tests.store.sends import doubted, prove, states
 from tests.waiting import eventually, eventually_found, running
 
 
-def maintenance_of(store: Store, clock: SetClock, **every: Any) -> Maintenance:
-    turns = Turns(store, clock, max_turns=20, timezone="UTC")
-    return Maintenance(store, clock, Revisions(store, clock, turns, deletes_answers=False, asks_per_minute=60), **every)
+def maintenance_of(store: Store, clock: SetClock, **places: Any) -> Maintenance:
+    settings = settings_with(store=places, locale={"timezone": "Europe/Berlin"})
+    turns = Turns(store, clock, settings, unlimited(store, clock))
+    return Maintenance(store, clock, Revisions(store, clock, turns, settings), settings)
 
 
 def doorkeeper(transport: FakeTransport, store: Store, clock: SetClock, allowed: AccessList) -> Doorkeeper:
@@ -81,12 +83,7 @@ async def test_one_copy_a_night_and_the_old_ones_go(store: Store, tmp_path: Path
     """Made up for where the machine was off; a copy is both files; what is not a nightly copy stays."""
     folder = tmp_path / "here" / "backups" / "nightly"
     clock = SetClock(datetime(2026, 11, 21, 12, 0, tzinfo=UTC))
-    kept = timedelta(days=3)
-
-    async def nightly() -> None:
-        await store.back_up_nightly(folder, now=clock.now(), timezone="Europe/Berlin", kept=kept)
-
-    tidy = maintenance_of(store, clock, nightly=nightly).tidy
+    tidy = maintenance_of(store, clock, path=tmp_path / "here" / "aldis.db", backup_days=3).tidy
     await tidy()
     await tidy()
     assert names(folder) == ["aldis-20261121T120000Z.db", "aldis-20261121T120000Z.db-keys"]

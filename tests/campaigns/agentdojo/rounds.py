@@ -28,7 +28,16 @@ from bot.signal.protocol import Progress
 from bot.trust.rules import untrusted_sources
 from store import Repositories, Store, open_store
 from tests.arrivals import arrive
-from tests.bot.chat.turn_helpers import agent_of, completion, contents, incoming, says, turn_settings, unlimited
+from tests.bot.chat.turn_helpers import (
+    agent_of,
+    completion,
+    contents,
+    incoming,
+    says,
+    settings_with,
+    turn_settings,
+    unlimited,
+)
 from tests.campaigns.agentdojo.server import Dojo, serving
 from tests.campaigns.agentdojo.suites import MARK, Call, Task
 from tests.conftest import NOON
@@ -125,14 +134,12 @@ class Ring:
             (),
             sources=(self.source,),
             clock=self.clock,
-            timezone="UTC",
-            timeout_seconds=DEADLINE_SECONDS,
+            settings=settings_with(tools={"timeout_seconds": DEADLINE_SECONDS, "calls_per_minute": _LONG}),
             max_result_chars=_LONG,
-            calls_per_minute=_LONG,
         )
         settings = turn_settings(max_rounds=100, max_history_tokens=_LONG)
         agent = agent_of(model, toolbox, unlimited(self.store, self.clock), settings=settings)
-        turns = Turns(self.store, self.clock, max_turns=20, timezone="UTC")
+        turns = Turns(self.store, self.clock, settings, unlimited(self.store, self.clock))
         turn = await self._begun(turns, prompt)
         asked: list[str] = []
         while isinstance(ended := await agent.answer(turn, turns.journal(turn), _unwatched), Pause):
