@@ -50,7 +50,6 @@ HOMES = {
     "jinja2": ["bot.web.admin.site"],
     "json_repair": ["bot.models.wire"],
     "jsonschema": ["tools.mcp.contents"],
-    "lazy_loader": ["store", "tools"],
     "markdown_it": ["bot.formatting.markdown"],
     "mcp": ["tools.mcp.servers"],
     "mcp_types": ["tools.mcp"],

@@ -6,6 +6,15 @@ Tools know neither the bot nor the store, and no tool imports another.
 the settings of tools loads no HTTP client.
 """
 
-import lazy_loader  # pyright: ignore[reportMissingTypeStubs]
+import re
+from importlib import import_module
+from pathlib import Path
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)  # pyright: ignore[reportUnknownVariableType]
+_STUB = Path(__file__).with_suffix(".pyi").read_text(encoding="ascii")
+
+
+def __getattr__(name: str) -> object:
+    """What stands in the module that the stub names."""
+    if home := re.search(rf"from (\S+) import {name} as", _STUB):
+        return getattr(import_module(home[1], __name__), name)
+    raise AttributeError(name)
