@@ -9,10 +9,11 @@ from importlib import import_module
 from pathlib import Path
 
 _STUB = Path(__file__).with_suffix(".pyi").read_text(encoding="ascii")
+_HOMES = {name: home for home, name in re.findall(r"from (\S+) import (\w+) as", _STUB)}
 
 
 def __getattr__(name: str) -> object:
     """What stands in the module that the stub names."""
-    if home := re.search(rf"from (\S+) import {name} as", _STUB):
-        return getattr(import_module(home[1], __name__), name)
-    raise AttributeError(name)
+    if name not in _HOMES:
+        raise AttributeError(name)
+    return getattr(import_module(_HOMES[name], __name__), name)
