@@ -1,6 +1,7 @@
 """The bridge to Signal: whether it answers, which account it has, and who the people and groups of the settings are."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import aclosing
 
 from bot.access.access import EVERYBODY
 from bot.clock import Clock
@@ -8,10 +9,9 @@ from bot.doctor.findings import Deps, Finding, ok, problem, warning
 from bot.doctor.models import TIMEOUT_SECONDS, advice_on_address, without_password
 from bot.errors import ConfigError, Disconnected
 from bot.events import Account
-from bot.invocation import command_line
 from bot.settings import Settings
 from bot.signal.bridges import MAX_DAYS, WARN_DAYS, age_days, bridge_at
-from bot.signal.directory import account_meant
+from bot.signal.directory import NO_ACCOUNT, account_meant
 from bot.signal.protocol import BRIDGE_NAMES, Bridge, Release, SignalTransport
 
 
@@ -23,17 +23,13 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> list[Fin
         found.append(ok("bridge", f"{BRIDGE_NAMES[bridge]} answers at {without_password(url)}"))
         account, of_account = await _account(settings, deps, bridge)
         found += of_account
-        if account is not None:
-            transport = deps.transport(bridge, account)
-            try:
-                release = await transport.release()
-                found += [ok("bridge", f"it is {release.name}"), *check_release(release, clock)]
-                if release.bridge == "rest_api":
-                    what = "it drops what comes while Aldis is not connected, and some of a burst"
-                    found.append(warning("bridge", what, "use signal-cli's own daemon, which loses neither"))
-                names = await _names(transport)
-            finally:
-                await transport.aclose()
+        async with aclosing(deps.transport(bridge, account)) as transport:
+            release = await transport.release()
+            found += [ok("bridge", f"it is {release.name}"), *check_release(release, clock)]
+            if release.bridge == "rest_api":
+                what = "it drops what comes while Aldis is not connected, and some of a burst"
+                found.append(warning("bridge", what, "use signal-cli's own daemon, which loses neither"))
+            names = await _names(transport)
     except ConfigError as error:  # it says what to do
         found.append(problem("bridge", str(error)))
     except Disconnected as error:
@@ -50,19 +46,19 @@ def check_release(release: Release, clock: Clock) -> list[Finding]:
         return [warning("bridge", what, "run a released image or package of it")]
     if days < WARN_DAYS:
         return []
-    level, when = (problem, ": Signal may drop it any day")
-    if days < MAX_DAYS:
-        level, when = (warning, f"; from {MAX_DAYS} on Signal may drop it")
+    is_urgent = days >= MAX_DAYS
+    when = ": Signal may drop it any day" if is_urgent else f"; from {MAX_DAYS} on Signal may drop it"
     what = f"{release.name} is {days} days old or more{when}, and the account with it"
-    return [level("bridge", what, f"install a newer {name}; make a copy of its data folder first")]
+    how = f"install a newer {name}; make a copy of its data folder first"
+    return [(problem if is_urgent else warning)("bridge", what, how)]
 
 
-async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Account | None, list[Finding]]:
-    """The account to answer for, or None, and what is to be said of it; raises as `account_meant`."""
+async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Account, list[Finding]]:
+    """The account to answer for, and what is to be said of it; raises as `account_meant`."""
     linking = deps.linking(bridge)
     account = await account_meant(linking, settings.signal.account)
     if account is None:
-        return None, [problem("account", "none is linked", f"link one with: {command_line('link')}")]
+        raise ConfigError(NO_ACCOUNT)
     found = [ok("account", f"{account.name} is linked{'' if account.number else ', without a phone number'}")]
     if bridge == "signal_cli" and len(await linking.accounts()) > 1:
         what = "signal-cli has several accounts: one that is added while Aldis runs loses messages until it is noticed"

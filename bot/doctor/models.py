@@ -30,7 +30,7 @@ from bot.models.capabilities import NOTHING, Capabilities
 from bot.settings import ProviderName, Settings
 from bot.settings.load import ALSO
 from bot.signal.json import Json
-from tools import Http, ImagesOptions, JsonAnswer, TimedOut, ToolError, Unreachable, bearer
+from tools import Http, ImagesOptions, JsonAnswer, TimedOut, ToolError, Unreachable, bearer, why_unreachable
 
 TIMEOUT_SECONDS = 8.0
 """For one question, retry included."""
@@ -101,7 +101,7 @@ class CheckedServer:
             return problem(self.area, f"{self.name} {what}", f"{how} {self.variable('API_KEY')}", self.of_key)
         why = f"it returns an error (status {status})"
         if isinstance(answer, Unreachable | TimedOut):
-            why = why_silent(answer)
+            why = why_unreachable(answer)
         elif status != HTTPStatus.TOO_MANY_REQUESTS and status < HTTPStatus.INTERNAL_SERVER_ERROR:
             return None
         how = advice_on_address(self.base_url, self.variable("BASE_URL"), is_contained=is_contained)
@@ -196,13 +196,6 @@ def advice_on_address(address: str, variable: str, *, is_contained: bool) -> str
     return f"{here}: set {variable} to host.docker.internal, or to the service's name in compose"
 
 
-def why_silent(error: ToolError) -> str:
-    """Returns why nothing came from a server; what is rare is quoted."""
-    if isinstance(error, Unreachable):
-        return f"no connection ({str(error).rpartition(': ')[2].removesuffix('.')})"
-    return "not in time" if isinstance(error, TimedOut) else str(error).rstrip(".")
-
-
 def is_loopback(address: str) -> bool:
     """Whether an address names the machine itself."""
     host = urlsplit(address).hostname or ""
@@ -223,9 +216,9 @@ async def fetch_json(url: str) -> Json:
     """Returns the JSON object at an address, whatever the status; raises Disconnected if none comes in time."""
     try:
         async with Http("Aldis") as http:
-            answer = await http.get_json(url, service="the server", timeout_seconds=TIMEOUT_SECONDS, retries=False)
+            answer = await http.get_json(url, service="it", timeout_seconds=TIMEOUT_SECONDS, retries=False)
     except ToolError as error:
-        raise Disconnected(why_silent(error)) from error
+        raise Disconnected(str(error).rstrip(".")) from error
     if not isinstance(answer.body, dict):
         raise Disconnected("what answers there is something else")
     return cast("Json", answer.body)
@@ -297,10 +290,9 @@ async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
 
 async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
     """Returns whether the server that draws can be reached; nothing where none does."""
-    options = settings.tools.options_by_name.get("images")
-    if not (isinstance(options, ImagesOptions) and options.enabled and settings.tools.enabled):
-        return []
-    if options.missing_settings():
+    tools = settings.tools
+    options = tools.options_by_name.get("images")
+    if not (isinstance(options, ImagesOptions) and options.enabled and tools.enabled) or options.missing_settings():
         return []
     url, key, is_vendor = options.base_url or _URLS["openai"], options.api_key, options.base_url is None
     server = CheckedServer("images", "the server", "TOOLS__IMAGES__", url, key, is_vendor=is_vendor)

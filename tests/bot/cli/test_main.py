@@ -169,14 +169,14 @@ async def test_the_health_of_a_running_aldis(
     assert await health(port, monkeypatch, host="::1") == 1
     assert await health(0, monkeypatch) == 2
     out, err = capsys.readouterr()
-    no_json = "the server answers with something that cannot be read as JSON"
+    no_json = "it answers with something that cannot be read as JSON"
     do = "aldis: `aldis run` starts Aldis, `aldis doctor` says what is wrong"
     assert (out, err.splitlines()) == (
         "",
         [
             f"aldis: no answer from the health page at 127.0.0.1:{port}: {no_json}",
             do,
-            f"aldis: no answer from the health page at [::1]:{port}: no connection (nothing listens there)",
+            f"aldis: no answer from the health page at [::1]:{port}: it cannot be reached: nothing listens there",
             do,
             "aldis: the health page is turned off (WEB__PORT=0)",
         ],

@@ -182,7 +182,7 @@ async def test_what_is_known_of_a_bridge(practice: Practice) -> None:
 async def test_no_account_to_answer_for(practice: Practice) -> None:
     """None, another one, or too many: what to do stands beside it."""
     for accounts, wanted, words in (
-        ([], "", "none is linked"),
+        ([], "", "no account is linked"),
         ([ACCOUNT], OTHER_ACCOUNT, "has another account"),
         ([ACCOUNT], ALICE.uuid, "has another account"),
         ([ACCOUNT, OTHER_ACCOUNT], "", "has several accounts"),
