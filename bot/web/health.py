@@ -9,10 +9,9 @@ rebinding). Until Aldis runs, they say what it waits for.
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from ipaddress import ip_address
 from typing import Any, get_args
 from urllib.parse import urlsplit
 
@@ -190,8 +189,5 @@ def is_local_name(header: str | None) -> bool:
         name = "localhost" if header is None else (urlsplit(f"//{header}").hostname or "").removesuffix(".")
     except ValueError:
         return False
-    if "." not in name or name.endswith(_PRIVATE_NAMES):
-        return bool(name)
-    with suppress(ValueError):
-        return bool(ip_address(name))
-    return False
+    last = name.rpartition(".")[2]  # of no public name a number, as it is of an address
+    return bool(name) and (last == name or last.isdecimal() or name.endswith(_PRIVATE_NAMES))

@@ -33,7 +33,7 @@ from bot.doctor.machine import is_every_address
 
 MAX_BODY_BYTES = 256 * 1024
 """Nothing that is typed or pasted is longer."""
-_BODY_SECONDS, _MAX_FIELDS = 10.0, 200
+_BODY_SECONDS = 10.0
 LIVE = "X-Live"
 """The header with which a page that is left open looks for changes by itself."""
 
@@ -226,20 +226,23 @@ class RequestGuard:
         if self._is_secure:
             response.headers["Strict-Transport-Security"] = "max-age=31536000"
 
-    def sign_in(self, response: web.Response, cookie: str) -> None:
-        """Gives out the session's cookie."""
+    def set_cookie(self, response: web.Response, cookie: str) -> None:
+        """Gives out the session's cookie; if it is empty, takes it back."""
+        age = None if cookie else 0
         response.set_cookie(
-            self.cookie_name, cookie, httponly=True, samesite="Strict", secure=self._is_secure, path="/"
+            self.cookie_name, cookie, max_age=age, httponly=True, samesite="Strict", secure=self._is_secure, path="/"
         )
-
-    def sign_out(self, response: web.Response) -> None:
-        """Takes the cookie back."""
-        response.del_cookie(self.cookie_name, path="/", secure=self._is_secure, httponly=True, samesite="Strict")
 
     @web.middleware
     async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """What every request passes through."""
-        self._check_origin(request)
+        names, origin = request.headers.getall("Host", []), request.headers.get("Origin")
+        if len(names) != 1 or names[0].lower() not in self._hosts:
+            raise web.HTTPMisdirectedRequest(text="Not a name of this server.\n")
+        if origin is not None and origin.lower() not in self._origins:
+            raise web.HTTPForbidden(text="Sent by another site.\n")
+        if request.method == "POST" and origin is None:
+            raise web.HTTPForbidden(text="A form says where it comes from.\n")
         session = self._sessions.find(request.cookies.get(self.cookie_name, ""))
         if session is not None:
             request[SESSION] = session
@@ -255,17 +258,6 @@ class RequestGuard:
             raise web.HTTPForbidden(text="This form belongs to another session. Go back and reload the page.\n")
         return await handler(request)
 
-    def _check_origin(self, request: web.Request) -> None:
-        names, origin = request.headers.getall("Host", []), request.headers.get("Origin")
-        if len(names) != 1 or names[0].lower() not in self._hosts:
-            raise web.HTTPMisdirectedRequest(text="Not a name of this server.\n")
-        if origin is not None and origin.lower() not in self._origins:
-            raise web.HTTPForbidden(text="Sent by another site.\n")
-        if request.method not in {"GET", "HEAD", "POST"}:
-            raise web.HTTPMethodNotAllowed(request.method, ["GET", "HEAD", "POST"], text="Not this way.\n")
-        if request.method == "POST" and origin is None:
-            raise web.HTTPForbidden(text="A form says where it comes from.\n")
-
 
 async def _read_form(request: web.Request) -> dict[str, str]:
     """The fields of a form; refuses what is no form, too large, or takes too long to arrive."""
@@ -278,6 +270,4 @@ async def _read_form(request: web.Request) -> dict[str, str]:
         raise web.HTTPRequestTimeout(text="The form took too long.\n") from error
     except ValueError as error:
         raise web.HTTPBadRequest(text="That is no form.\n") from error
-    if len(found) > _MAX_FIELDS:
-        raise web.HTTPBadRequest(text="Too many fields.\n")
     return {name: value for name, value in found.items() if isinstance(value, str)}

@@ -54,13 +54,12 @@ async def _values(ask: Ask) -> dict[str, object]:
     if running is not None:
         tasks += [Task("problem", words) for words in (await running.health.state())["problems"]]
         tasks += [Task(one.level, one.what, one.advice) for one in wanting(running.health.findings())]
-    tasks.sort(key=lambda task: task.level != "problem")
-    if running is not None:
         try:
             today = await _today(ask, running)
             suspects = await running.identities.look()
         except (Disconnected, StoreError) as error:
             tasks.insert(0, Task("problem", f"Something does not answer: {error}"))
+    tasks.sort(key=lambda task: task.level != "problem")
     boxes = {"suspects": suspects, "wants_captcha": wants_captcha, "captcha_page": CAPTCHA_PAGE}
     return {"tasks": tasks, "today": today, **boxes}
 

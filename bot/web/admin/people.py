@@ -6,12 +6,13 @@ The first admin writes to Aldis while the page waits: it then shows their name, 
 from collections.abc import Iterable, Mapping
 
 from bot.features.reminders.schedules import zone_meant
+from bot.i18n.language import LANGUAGES
+from bot.i18n.locale import language_names
 from bot.settings import Settings
 from bot.settings.values import person_of
 from bot.signal.protocol import Contact
 from bot.web.admin.forms import AdminPage, Ask, Changes, Field, Form, NotDone
 
-_LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
 _BUDGETS = {
     "PERSON_DAY": "Each person, per day",
     "PERSON_MONTH": "Each person, per month",
@@ -30,7 +31,7 @@ async def _you_values(ask: Ask) -> dict[str, object]:
         "callers": [(caller, known.get(caller.person)) for caller in world.pairing.callers()],
         "place": ask.settings.locale,
         "is_zone_known": "timezone" in ask.settings.locale.model_fields_set,
-        "languages": _LANGUAGES,
+        "languages": {code: language_names(code)[at].capitalize() for at, code in enumerate(LANGUAGES)},
     }
 
 

@@ -114,13 +114,13 @@ class Site:
         cookie, session = entered
         request[SESSION] = session
         Ask(request, self.world).write_down("link.used")
-        self._guard.sign_in(go_on, cookie)
+        self._guard.set_cookie(go_on, cookie)
         raise go_on
 
     async def _leave(self, request: web.Request) -> web.Response:
         self._sessions.leave(request[SESSION])
         response = web.HTTPSeeOther("/")
-        self._guard.sign_out(response)
+        self._guard.set_cookie(response, "")
         raise response
 
     async def _ask_code(self, ask: Ask) -> dict[str, object]:
