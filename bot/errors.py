@@ -5,7 +5,7 @@ People hear sentences from `bot.i18n.phrases`.
 """
 
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 
 class ConfigError(Exception):
@@ -15,7 +15,7 @@ class ConfigError(Exception):
 class ProviderError(Exception):
     """A model did not answer. `cost_usd` is what this try has cost; what is None is unknown.
 
-    `attempts` are the failed tries so far, as `bot.models.base.Attempt`s for the ledger; only `fallback` sets them.
+    `attempts` are the failed tries so far, as `LedgerEntry`s of the store; only `fallback` sets them.
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class ProviderError(Exception):
         self.provider = provider
         self.model = model
         self.retry_after_seconds = retry_after_seconds
-        self.attempts: tuple[object, ...] = ()
+        self.attempts: tuple[Any, ...] = ()
         self.cost_usd: Decimal | None = Decimal(0)
 
 

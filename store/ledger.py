@@ -24,7 +24,7 @@ _COST = "CAST(round(total(cost_usd), 10) AS TEXT) AS cost_usd"
 class LedgerEntry:
     """One row of the ledger: a model call, a tool call, or a send worth noting."""
 
-    kind: Literal["model", "tool", "send"]
+    kind: Literal["model", "tool", "send"] = "model"
     name: str
     outcome: str
     provider: str | None = None

@@ -29,7 +29,7 @@ from bot.events import Attachment, File
 from bot.formatting.split import parts
 from bot.i18n.catalogues import say
 from bot.media.attachments import AttachmentReader
-from bot.media.speech import MAX_SPOKEN_CHARACTERS, Fee, Speech
+from bot.media.speech import MAX_SPOKEN_CHARACTERS, Speech
 from bot.messages import ToolMessage
 from bot.models.base import Completion
 from bot.money.budgets import UsedUp
@@ -37,6 +37,7 @@ from bot.signal.protocol import ModelFailed
 from bot.trust.links import GivenAddresses, defang, given_in
 from bot.trust.rules import may_carry_out
 from bot.trust.secrets import Secrets
+from store import LedgerEntry
 
 _log = logging.getLogger(__name__)
 
@@ -94,7 +95,7 @@ class Agent:
             return turn
 
         async def open_one(attachment: Attachment, number: int) -> None:
-            async def may_spend(fee: Fee) -> bool:
+            async def may_spend(fee: LedgerEntry) -> bool:
                 return await journal.reserve_fee(attachment.id, fee) is None
 
             finding, fee = await reader.read_attachment(
@@ -168,8 +169,9 @@ async def _spoken(outcome: Outcome, journal: Journal, speech: Speech, left_secon
     if journal.spoken is None and left_seconds > _WORTHWHILE_SECONDS:
         # Without style marks, up to what a voice accepts at once.
         text = "".join(part.text for part in parts(outcome.text, limit_bytes=MAX_SPOKEN_CHARACTERS, max_parts=1))
-        await journal.reserve_fee(SPEAKING, speech.speaking_fee(text), is_limited=False)
-        sound, fee = await speech.speak(text, timeout_seconds=left_seconds)
+        fee = speech.speaking_fee(text)
+        await journal.reserve_fee(SPEAKING, fee, is_limited=False)
+        sound, fee = await speech.speak(text, fee, timeout_seconds=left_seconds)
         if sound is None:
             _log.warning("an answer could not be turned into speech: %s", fee.outcome)
         file = None if sound is None else File(name="answer.aac", content_type="audio/aac", data=sound)

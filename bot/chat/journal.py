@@ -37,11 +37,10 @@ from bot.i18n.language import Language
 from bot.labels import UNKNOWN, Labels, Source
 from bot.logs import RepeatedWarning
 from bot.media.attachments import FileDescription
-from bot.media.speech import Fee
 from bot.messages import CallId, Message, ToolCall, UserMessage
 from bot.models.base import Completion
 from bot.money.budgets import Budget, UsedUp
-from bot.money.ledger import Bill, Payer, Reservation, completion_entries, fee_entry
+from bot.money.ledger import Bill, Payer, Reservation, completion_entries
 from store import ConversationId, InboxId, LedgerEntry, Repositories, StepMissing, Store, StoreFull, TurnId
 
 _log = logging.getLogger(__name__)
@@ -248,10 +247,10 @@ class Journal:
         """Writes what a question to the model may cost before it is asked; or returns the limit that forbids it."""
         return await self._write(reserves=(_ASKING, entry))
 
-    async def reserve_fee(self, name: str, fee: Fee, *, is_limited: bool = True) -> UsedUp | None:
+    async def reserve_fee(self, name: str, fee: LedgerEntry, *, is_limited: bool = True) -> UsedUp | None:
         """Does the same for a file, by its attachment's id, or for `SPEAKING`: with it, no limit may be reached."""
         fee_usd = fee.cost_usd or Decimal(0)
-        return await self._write(reserves=(name, fee_entry(fee)), is_limited=is_limited, fee_usd=fee_usd)
+        return await self._write(reserves=(name, fee), is_limited=is_limited, fee_usd=fee_usd)
 
     async def start(self, call: ToolCall, cost_usd: Decimal, *, is_once: bool) -> None:
         """Writes that a tool begins which must not run twice, or which costs something."""
@@ -289,12 +288,12 @@ class Journal:
     async def keep_opened(self, opened: Opened) -> None:
         """Writes what was found in a file that came with the question."""
         if opened.fee is not None:
-            self._settle(opened.attachment, (fee_entry(opened.fee),))
+            self._settle(opened.attachment, (opened.fee,))
         await self._keep(opened)
 
     async def keep_spoken(self, spoken: Spoken) -> None:
         """Writes that the answer was spoken."""
-        self._settle(SPEAKING, (fee_entry(spoken.fee),))
+        self._settle(SPEAKING, (spoken.fee,))
         await self._keep(spoken)
 
     async def keep_run(self, run: ToolRun, *, hold: bool = False) -> None:

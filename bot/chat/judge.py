@@ -15,7 +15,7 @@ from typing import Annotated
 from pydantic import Field, ValidationError, WithJsonSchema
 
 from bot.access import chat_settings
-from bot.chat.room import complete, failed_entries, question_row
+from bot.chat.room import complete, question_row
 from bot.clock import Clock
 from bot.errors import ProviderError
 from bot.events import ChatId, PersonId
@@ -93,7 +93,7 @@ class ReportJudge:
         try:
             completion = await complete(self._provider, request, self._budget)
         except ProviderError as error:
-            await settle(failed_entries(error))
+            await settle(error.attempts)
             raise Unavailable("the model that reads the reports did not answer") from error
         await settle(completion_entries(completion))
         return _judgements(completion, len(read))

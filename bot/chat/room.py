@@ -23,12 +23,11 @@ from bot.chat.steps import AskedAgain
 from bot.errors import ContextTooLong, ProviderError
 from bot.labels import join_labels
 from bot.messages import AssistantMessage, IdentityCache, Message, ToolMessage, without_opaque
-from bot.models.base import Attempt, Completion, Provider, Request, Stop, ToolOffer
+from bot.models.base import Completion, Provider, Request, Stop, ToolOffer
 from bot.models.capabilities import Lesson, ModelLessons
 from bot.models.more_tools import NAME as MORE_TOOLS
 from bot.models.wire import encode_json
 from bot.money.budgets import Budget, UsedUp
-from bot.money.ledger import attempt_entries
 from bot.settings import Settings
 from bot.signal.protocol import ModelAnswered
 from store import LedgerEntry
@@ -177,7 +176,7 @@ async def complete(provider: Provider, request: Request, budget: Budget) -> Comp
     try:
         completion = await provider.complete(request)
     except ProviderError as error:
-        error.attempts = _with_costs(_attempts(error), request, budget)
+        error.attempts = _with_costs(error.attempts, request, budget)
         raise
     completion = replace(completion, attempts=_with_costs(completion.attempts, request, budget))
     usage, message = completion.usage, completion.message
@@ -189,16 +188,7 @@ async def complete(provider: Provider, request: Request, budget: Budget) -> Comp
     return completion
 
 
-def failed_entries(error: ProviderError) -> tuple[LedgerEntry, ...]:
-    """The rows of the tries that led to an error."""
-    return attempt_entries(_attempts(error))
-
-
-def _attempts(error: ProviderError) -> tuple[Attempt, ...]:
-    return tuple(attempt for attempt in error.attempts if isinstance(attempt, Attempt))
-
-
-def _with_costs(attempts: tuple[Attempt, ...], request: Request, budget: Budget) -> tuple[Attempt, ...]:
+def _with_costs(attempts: tuple[LedgerEntry, ...], request: Request, budget: Budget) -> tuple[LedgerEntry, ...]:
     if all(attempt.cost_usd is not None for attempt in attempts):
         return attempts
     asked, most = _tokens(request), request.max_output_tokens
@@ -270,7 +260,7 @@ class Requests:
         completion = calls.read(asked, self.rounds)
         # What people may watch: which model has answered, at which cost, and in whose place.
         cost, answered_by = completion.cost_usd, f"{completion.provider} {completion.model}".strip()
-        tried = (f"{attempt.provider} {attempt.model}".strip() for attempt in completion.attempts)
+        tried = (f"{attempt.provider} {attempt.name}".strip() for attempt in completion.attempts)
         await self._on_progress(
             ModelAnswered(
                 provider=completion.provider,
@@ -296,7 +286,7 @@ class Requests:
             try:
                 completion = await complete(self._models.provider, request, budget)
             except ProviderError as error:
-                journal.note_failures(failed_entries(error))
+                journal.note_failures(error.attempts)
                 if not isinstance(error, ContextTooLong) or not self._shrink(error):
                     raise
                 continue

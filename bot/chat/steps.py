@@ -17,10 +17,9 @@ from bot.access.chat_settings import ChatSettings
 from bot.events import File, PersonId
 from bot.logs import describe_error
 from bot.media.attachments import FileDescription
-from bot.media.speech import Fee
 from bot.messages import CallId, ToolAnswer, ToolCall, UserMessage
 from bot.models.base import Completion
-from store import ConversationId, Damaged, Repositories, TurnId
+from store import ConversationId, Damaged, LedgerEntry, Repositories, TurnId
 
 _log = logging.getLogger(__name__)
 
@@ -31,7 +30,7 @@ class Opened:
 
     attachment: str
     finding: FileDescription
-    fee: Fee | None = None
+    fee: LedgerEntry | None = None
     step: Literal["opened"] = "opened"
 
 
@@ -139,7 +138,7 @@ class Spoken:
     """Step: the answer was spoken; `file` is None if that failed."""
 
     file: File | None
-    fee: Fee
+    fee: LedgerEntry
     step: Literal["spoken"] = "spoken"
 
 

@@ -23,7 +23,7 @@ from bot.access import chat_settings
 from bot.chat import prompt
 from bot.chat.citations import in_hosts
 from bot.chat.journal import Turn
-from bot.chat.room import ContextRoom, complete, failed_entries, question_row
+from bot.chat.room import ContextRoom, complete, question_row
 from bot.clock import Clock
 from bot.errors import ProviderError
 from bot.logs import describe_error
@@ -156,7 +156,7 @@ class Summaries:
         try:
             completion = await complete(self.provider, request, self.budget)
         except ProviderError as error:
-            failed = Bill(reservation=reserved, entries=failed_entries(error))
+            failed = Bill(reservation=reserved, entries=error.attempts)
             await self.store.transaction(lambda repos: self.budget.settle(repos, turn.payer, (failed,)))
             _log.warning("conversation %d was not summarized: %s", turn.conversation, type(error).__name__)
             return False

@@ -25,9 +25,10 @@ from bot.media import texts
 from bot.media.cell import FileRefused
 from bot.media.library import Library
 from bot.media.sandbox import Sandbox, check_facts
-from bot.media.speech import MAX_AUDIO_BYTES, Fee, Speech, as_m4a, seconds_of
+from bot.media.speech import MAX_AUDIO_BYTES, Speech, as_m4a, seconds_of
 from bot.messages import Document, Medium, Picture
 from bot.signal.protocol import Transport
+from store import LedgerEntry
 
 _log = logging.getLogger(__name__)
 
@@ -104,7 +105,7 @@ class FileDescription:
     """What the model can look at itself."""
 
 
-MaySpend = Callable[[Fee], Awaitable[bool]]
+MaySpend = Callable[[LedgerEntry], Awaitable[bool]]
 """Returns whether this many US dollars can be spent, and if so counts them as spent."""
 
 
@@ -126,7 +127,7 @@ class AttachmentReader:
 
     async def read_attachment(
         self, chat: ChatId, attachment: Attachment, *, number: int, may_spend: MaySpend, person: str = ""
-    ) -> tuple[FileDescription, Fee | None]:
+    ) -> tuple[FileDescription, LedgerEntry | None]:
         """Returns what is in a question's `number`th file, from 1, and what was paid for that after `may_spend`."""
         what, fee = "a voice note" if attachment.is_voice_note else "a file", None
         if number > MAX_FILES:
@@ -190,7 +191,7 @@ class AttachmentReader:
 
     async def _recording(
         self, data: bytes, kind: FileKind, what: str, may_spend: MaySpend
-    ) -> tuple[FileDescription, Fee | None]:
+    ) -> tuple[FileDescription, LedgerEntry | None]:
         if self.speech is None:
             return FileDescription(what, "which cannot be listened to: no audio service is set up here"), None
         if kind.name == "aac":
@@ -203,7 +204,7 @@ class AttachmentReader:
         if fee.cost_usd and not await may_spend(fee):
             rest = "which was not listened to: that would cost more than may still be spent"
             return FileDescription(what, rest), None
-        words, fee = await self.speech.transcribe(sound, ending, seconds=seconds)
+        words, fee = await self.speech.transcribe(sound, ending, fee)
         what = f"{what} of {_counted(round(seconds), 'second')}" if seconds else what
         rest = TRANSCRIPT if words else "in which no words were understood"
         if words is None:

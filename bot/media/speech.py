@@ -10,7 +10,7 @@ known by content, and raw AAC is refused under any name. ISO/IEC 14496-3, 1.A.2 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
 from struct import pack
@@ -20,6 +20,7 @@ from pydantic import SecretStr
 
 from bot.media.cell import FileRefused
 from bot.settings.groups import AudioSettings
+from store import LedgerEntry
 from tools import Http, TimedOut, ToolError, bearer
 
 MAX_AUDIO_BYTES = 25_000_000
@@ -46,19 +47,6 @@ _MIN_BITS = 500
 """The fewest bits that hold a second of sound: a file that claims more seconds than that allows is not believed."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Fee:
-    """One call of a paid service other than the conversation's model: a row of the ledger."""
-
-    name: str
-    """The model that did it."""
-    outcome: str
-    """`ok`, or a word for what went wrong."""
-    cost_usd: Decimal | None
-    """None if unknown."""
-    provider: str = "audio"
-
-
 class Speech:
     """The service at the address of the settings, with this key, which is its own or OpenAI's."""
 
@@ -67,66 +55,72 @@ class Speech:
         self._audio = audio
         self._headers = bearer(api_key)
 
-    async def transcribe(self, sound: bytes, ending: str, *, seconds: float | None) -> tuple[str | None, Fee]:
-        """Returns what is said in a recording of these `seconds`, None if that failed; and the fee, which says why."""
-        model = self._audio.listening_model
-        presumed = self.listening_fee(sound, ending, seconds=seconds).cost_usd
+    async def transcribe(self, sound: bytes, ending: str, fee: LedgerEntry) -> tuple[str | None, LedgerEntry]:
+        """Returns what is said in a recording, None if that failed; and the expected `fee` as it became, with why."""
         try:
             sent = await self._http.post(
                 f"{self._audio.base_url}/audio/transcriptions",
                 service=_SERVICE,
-                data={"model": model, "response_format": "json"},
+                data={"model": fee.name, "response_format": "json"},
                 files={"file": (f"recording.{ending}", sound, _TYPES.get(ending, f"audio/{ending}"))},
                 timeout_seconds=60,
                 headers=self._headers,
             )
             answer = sent.as_json(_SERVICE)
         except ToolError as error:
-            return None, Fee(name=model, outcome=error.code, cost_usd=presumed if isinstance(error, TimedOut) else None)
+            return None, _unanswered(fee, error)
         body = _object(answer.body)
         if not answer.ok or not isinstance(text := body.get("text"), str):
             # A refused request is not charged; one with an unreadable answer may have been.
-            cost = presumed if answer.ok else Decimal(0)
-            return None, Fee(name=model, outcome=f"status_{answer.status}", cost_usd=cost)
+            return None, replace(
+                fee, outcome=f"status_{answer.status}", cost_usd=fee.cost_usd if answer.ok else Decimal(0)
+            )
         # Whisper reports seconds, other models count tokens.
         billed = _object(body.get("usage")).get("seconds")
-        cost = self._minutes_cost(billed) if isinstance(billed, int | float) and billed > 0 else presumed
-        return text.strip(), Fee(name=model, outcome="ok", cost_usd=cost)
+        cost = self._minutes_cost(billed) if isinstance(billed, int | float) and billed > 0 else fee.cost_usd
+        return text.strip(), replace(fee, outcome="ok", cost_usd=cost)
 
-    def listening_fee(self, sound: bytes, ending: str, *, seconds: float | None) -> Fee:
+    def listening_fee(self, sound: bytes, ending: str, *, seconds: float | None) -> LedgerEntry:
         """Returns the expected fee of transcribing a recording, by what the file claims, or by its size."""
         bits = len(sound) * 8
         fewest = _MIN_BITS_BY_KIND.get(ending, _MIN_PACKED_BITS)
         presumed = bits / fewest if seconds is None else max(seconds, bits / _MAX_BITS)
-        return Fee(name=self._audio.listening_model, outcome="asked", cost_usd=self._minutes_cost(presumed))
+        return _fee(self._audio.listening_model, self._minutes_cost(presumed))
 
-    def speaking_fee(self, text: str) -> Fee:
+    def speaking_fee(self, text: str) -> LedgerEntry:
         """Returns the expected fee of speaking a text."""
         price_usd = self._audio.speech_price
         cost = None if price_usd is None else round(price_usd * len(text) / 1_000_000, 9)
-        return Fee(name=self._audio.speaking_model, outcome="asked", cost_usd=cost)
+        return _fee(self._audio.speaking_model, cost)
 
-    async def speak(self, text: str, *, timeout_seconds: float) -> tuple[bytes | None, Fee]:
-        """Returns the text, spoken in raw AAC, None if that failed or took longer; and the fee, which says why."""
-        model, cost = self._audio.speaking_model, self.speaking_fee(text).cost_usd
+    async def speak(self, text: str, fee: LedgerEntry, *, timeout_seconds: float) -> tuple[bytes | None, LedgerEntry]:
+        """Returns the text, spoken in raw AAC, None if that failed or took longer; and the `fee` as by `transcribe`."""
         try:
             answer = await self._http.post(
                 f"{self._audio.base_url}/audio/speech",
                 service=_SERVICE,
-                json={"model": model, "input": text, "voice": self._audio.voice, "response_format": "aac"},
+                json={"model": fee.name, "input": text, "voice": self._audio.voice, "response_format": "aac"},
                 timeout_seconds=min(timeout_seconds, 60),
                 max_bytes=_MAX_SPEECH_BYTES,
                 headers=self._headers,
             )
         except ToolError as error:
-            return None, Fee(name=model, outcome=error.code, cost_usd=cost if isinstance(error, TimedOut) else None)
+            return None, _unanswered(fee, error)
         if not answer.ok or not answer.body:
-            return None, Fee(name=model, outcome=f"status_{answer.status}", cost_usd=Decimal(0))
-        return answer.body, Fee(name=model, outcome="ok", cost_usd=cost)
+            return None, replace(fee, outcome=f"status_{answer.status}", cost_usd=Decimal(0))
+        return answer.body, replace(fee, outcome="ok")
 
     def _minutes_cost(self, seconds: float) -> Decimal | None:
         price_usd = self._audio.price
         return None if price_usd is None else round(price_usd * Decimal(seconds) / 60, 9)
+
+
+def _fee(model: str, cost_usd: Decimal | None) -> LedgerEntry:
+    return LedgerEntry(name=model, outcome="asked", provider="audio", cost_usd=cost_usd)
+
+
+def _unanswered(fee: LedgerEntry, error: ToolError) -> LedgerEntry:
+    return replace(fee, outcome=error.code, cost_usd=fee.cost_usd if isinstance(error, TimedOut) else None)
 
 
 def _object(value: Any) -> Mapping[str, Any]:

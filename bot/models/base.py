@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Protocol
+from typing import Annotated, Protocol
+
+from pydantic import BeforeValidator
 
 from bot.messages import AssistantMessage, Message
+from store import LedgerEntry
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, weakref_slot=True)
@@ -23,18 +26,6 @@ class ToolOffer:
     """What stands for it where it is deferred: its arguments and a few words; empty: it cannot be."""
     is_deferred: bool = False
     """Whether models see only its line, and the description on request (`bot.models.more_tools`)."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Attempt:
-    """A failed try before the completion: for the ledger, never for the person."""
-
-    provider: str
-    model: str
-    error: str
-    """The name of the error's class."""
-    cost_usd: Decimal | None = Decimal(0)
-    """What it cost although it failed, as far as known; None if the price is unknown."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,7 +99,8 @@ class Completion:
     latency_seconds: float = 0.0
     cost_usd: Decimal | None = None
     """None if the model's price is unknown."""
-    attempts: tuple[Attempt, ...] = ()
+    attempts: Annotated[tuple[LedgerEntry, ...], BeforeValidator(lambda _: ())] = ()
+    """The failed tries before it, for the ledger, which has them once a journal reads this back."""
     is_cut_in_call: bool = False
     """Whether the output limit cut it off within a tool call, which is then dropped."""
     is_estimated: bool = False

@@ -25,7 +25,8 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, TooSlow, Unavailable, Unreadable
-from bot.models.base import Attempt, Completion, Provider, Request
+from bot.models.base import Completion, Provider, Request
+from store import LedgerEntry
 
 BACK_OFF_SECONDS = (0.5, 2.0, 10.0)
 """The pauses before the second, the third and each further round if no provider names one; jitter adds or subtracts up
@@ -66,7 +67,7 @@ class _Run:
     hopeful: list[_Seat]
     rounds: int = 0
     errors: list[ProviderError] = field(default_factory=list[ProviderError])
-    attempts: list[Attempt] = field(default_factory=list[Attempt])
+    attempts: list[LedgerEntry] = field(default_factory=list[LedgerEntry])
 
 
 class Fallback:
@@ -154,7 +155,8 @@ class Fallback:
         """Notes a failed try; raises it if it was `ContextTooLong`."""
         kind, model = type(error).__name__, error.model or seat.model
         run.errors.append(error)
-        run.attempts.append(Attempt(provider=error.provider, model=model, error=kind, cost_usd=error.cost_usd))
+        tried = LedgerEntry(name=model, outcome=kind, provider=error.provider, cost_usd=error.cost_usd)
+        run.attempts.append(tried)
         if isinstance(error, Rejected):
             seat.refusals += 1
             error.is_setup = seat.refusals > 1

@@ -17,7 +17,7 @@ from itertools import product
 from typing import get_args
 
 from bot.clock import Clock
-from bot.models.base import Attempt, Completion, Usage
+from bot.models.base import Completion, Usage
 from bot.models.prices import PricedModel, unknown_cost
 from bot.money.ledger import RESERVED, Bill, Payer, Reservation, periods
 from bot.settings import BudgetSettings
@@ -133,9 +133,9 @@ class Budget:
             cost_usd=_estimate(found, input_tokens, max_output_tokens) if found else None,
         )
 
-    def with_cost(self, attempt: Attempt, *, input_tokens: int, max_output_tokens: int) -> Attempt:
+    def with_cost(self, attempt: LedgerEntry, *, input_tokens: int, max_output_tokens: int) -> LedgerEntry:
         """A failed try with the estimate of its cost if the vendor gave none: vendors bill what was written by then."""
-        found = self.priced(f"{attempt.provider}/{attempt.model}") if attempt.cost_usd is None else None
+        found = self.priced(f"{attempt.provider}/{attempt.name}") if attempt.cost_usd is None else None
         return replace(attempt, cost_usd=_estimate(found, input_tokens, max_output_tokens)) if found else attempt
 
     def with_estimate(self, completion: Completion, *, input_tokens: int, written_tokens: int) -> Completion:

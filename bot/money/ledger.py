@@ -6,7 +6,6 @@
 A reserved row counts like any other, so a call that is not settled has cost its estimate at the next start.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NewType
@@ -14,8 +13,7 @@ from zoneinfo import ZoneInfo
 
 from bot.clock import Clock
 from bot.events import ChatId, PersonId
-from bot.media.speech import Fee
-from bot.models.base import Attempt, Completion
+from bot.models.base import Completion
 from store import ConversationId, LedgerEntry, Span, Store, TurnId
 
 RESERVED = "reserved"
@@ -66,21 +64,7 @@ def completion_entries(completion: Completion) -> tuple[LedgerEntry, ...]:
         output_tokens=usage.output_tokens,
         cost_usd=completion.cost_usd,
     )
-    return (*attempt_entries(completion.attempts), answered)
-
-
-def attempt_entries(attempts: Iterable[Attempt]) -> tuple[LedgerEntry, ...]:
-    """The rows of attempts that failed."""
-    return tuple(_model_entry(attempt, attempt.model, attempt.error) for attempt in attempts)
-
-
-def fee_entry(fee: Fee) -> LedgerEntry:
-    """The row of a service other than the conversation's model."""
-    return _model_entry(fee, fee.name, fee.outcome)
-
-
-def _model_entry(asked: Attempt | Fee, name: str, outcome: str) -> LedgerEntry:
-    return LedgerEntry(kind="model", name=name, outcome=outcome, provider=asked.provider, cost_usd=asked.cost_usd)
+    return (*completion.attempts, answered)
 
 
 class Quotas:

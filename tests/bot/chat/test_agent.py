@@ -8,16 +8,17 @@ from decimal import Decimal
 import pytest
 
 from bot.chat import phrases
+from bot.chat.steps import Completed, Spoken, load_step
 from bot.clock import SetClock
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
 from bot.i18n import phrases as common_phrases
 from bot.messages import CallId, Opaque, Text, ToolCall
-from bot.models.base import Attempt, Completion, Stop
+from bot.models.base import Completion, Stop, Usage
 from bot.models.prices import Price, PricedModel
 from bot.money.ledger import RESERVED
 from bot.settings import BudgetSettings
 from bot.signal.protocol import ModelAnswered, ToolEnded, ToolStarted
-from store import Store
+from store import LedgerEntry, Store
 from tests.bot.chat.turn_helpers import (
     Desk,
     Echo,
@@ -209,7 +210,7 @@ async def test_a_failed_model_is_told_in_a_sentence(
     store: Store, clock: SetClock, error: ProviderError, phrase: str
 ) -> None:
     """Each kind of failure has its words; nothing of it enters the history; the ledger knows the tries."""
-    error.attempts = (Attempt(provider="p", model="m", error=type(error).__name__),)
+    error.attempts = (LedgerEntry(provider="p", name="m", outcome=type(error).__name__, cost_usd=Decimal(0)),)
     there = desk(store, clock, error, says("Fine again."))
     outcome = await there.kept("first")
     assert (outcome.text, outcome.ok, outcome.messages) == (phrase, False, ())
@@ -308,6 +309,17 @@ async def test_every_step_is_shown(store: Store, clock: SetClock) -> None:
     assert len(started.arguments) < 130
 
 
+def test_the_steps_of_an_earlier_aldis_are_read() -> None:
+    """Fees and failed tries were no rows of the ledger until 29 November 2026."""
+    fee = b'{"name":"tts-1","outcome":"ok","cost_usd":"0.01","provider":"audio"}'
+    row = LedgerEntry(name="tts-1", outcome="ok", provider="audio", cost_usd=Decimal("0.01"))
+    assert load_step(b'{"step":"spoken","file":null,"fee":%b}' % fee) == Spoken(file=None, fee=row)
+    tried = b'[{"provider":"openai","model":"m","error":"Overloaded","cost_usd":"0"}]'
+    said = b'{"message":null,"stop":"tools","usage":{},"attempts":%b}' % tried
+    completion = Completion(message=None, stop=Stop.TOOLS, usage=Usage())
+    assert load_step(b'{"step":"completed","completion":%b}' % said) == Completed(completion=completion)
+
+
 @pytest.mark.parametrize("effects", ["none", "once"])
 async def test_after_a_crash_no_completion_is_paid_again(store: Store, clock: SetClock, effects: Effects) -> None:
     """Only the open request is made; the tool that had not ended runs, unless it must not run twice."""
@@ -397,9 +409,7 @@ async def test_every_call_of_a_turn_is_checked(store: Store, clock: SetClock) ->
 
 async def test_a_stream_that_broke_costs_what_it_may_have_cost(store: Store, clock: SetClock) -> None:
     """No service says what a try that failed midway costs; the ledger has an estimate where the price is known."""
-    tries = tuple(
-        Attempt(provider="p", model=model, error="Unavailable", cost_usd=None) for model in ("known", "other")
-    )
+    tries = tuple(LedgerEntry(provider="p", name=model, outcome="Unavailable") for model in ("known", "other"))
     known = PricedModel(provider="p", name="known", price=Price(input=Decimal(2), output=Decimal(10)))
     there = desk(store, clock, replace(says("Hi."), attempts=tries))
     there.priced = lambda model: known if model == "p/known" else None

@@ -11,8 +11,9 @@ from PIL import Image
 from bot.errors import Disconnected
 from bot.events import Attachment, ChatId
 from bot.media.attachments import MAX_BYTES, MAX_FILES, MAX_PAGES, MAX_TEXT_CHARS, AttachmentReader, FileDescription
-from bot.media.speech import Fee, Speech
+from bot.media.speech import Speech
 from bot.messages import Document, Picture
+from store import LedgerEntry
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.media.samples import adts, box, noise, pdf, picture
 from tests.bot.media.test_audio import OPUS_20_MS, opus
@@ -28,13 +29,13 @@ def attached(content_type: str = "application/octet-stream", **more: Any) -> Att
     return Attachment(**{"id": "a", "content_type": content_type, "name": None, "size_bytes": None, **more})
 
 
-async def always(_: Fee) -> bool:
+async def always(_: LedgerEntry) -> bool:
     return True
 
 
 async def unpacked(
     data: bytes, *, number: int = 1, speech: Speech | None = None, **more: Any
-) -> tuple[FileDescription, Fee | None]:
+) -> tuple[FileDescription, LedgerEntry | None]:
     reader = AttachmentReader(FakeTransport(files={"a": data}), sandbox(), speech=speech)
     return await reader.read_attachment(CHAT, attached(**more), number=number, may_spend=always)
 
@@ -123,7 +124,7 @@ async def test_a_recording_is_heard_and_costs_by_its_length(service: OpenAIAudio
     """Raw AAC of Android, which no service takes, goes out as an M4A; its price is known before, by its length."""
     expected: list[Decimal | None] = []
 
-    async def may_spend(fee: Fee) -> bool:
+    async def may_spend(fee: LedgerEntry) -> bool:
         expected.append(fee.cost_usd)
         return True
 

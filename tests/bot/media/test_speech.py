@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bot.media.speech import Speech, as_m4a
+from store import LedgerEntry
 from tests.bot.media.samples import adts
 from tests.bot.media.voices import speech_at
 from tests.servers.base import answer_json
@@ -27,16 +28,24 @@ async def speech(service: OpenAIAudio) -> AsyncGenerator[Speech]:
         yield speech
 
 
+async def listened(speech: Speech, seconds: float | None = SECONDS) -> tuple[str | None, LedgerEntry]:
+    return await speech.transcribe(M4A, "m4a", speech.listening_fee(M4A, "m4a", seconds=seconds))
+
+
+async def spoken(speech: Speech, text: str) -> tuple[bytes | None, LedgerEntry]:
+    return await speech.speak(text, speech.speaking_fee(text), timeout_seconds=DEADLINE_SECONDS)
+
+
 async def test_a_recording_becomes_words(speech: Speech, service: OpenAIAudio) -> None:
     """The form holds what the service wants, and the sound byte for byte. Servers at home want no key."""
     service.says = [" Buy milk. \n"]
-    words, fee = await speech.transcribe(M4A, "m4a", seconds=SECONDS)
+    words, fee = await listened(speech)
     assert (words, fee.outcome, fee.name, fee.provider) == ("Buy milk.", "ok", "whisper-1", "audio")
     form = {"model": "whisper-1", "response_format": "json"}
     assert service.heard == [form | {"file": ("recording.m4a", "audio/mp4", M4A)}]
     service.key, service.says = None, ["Hello"]
     async with speech_at(service, minute_usd=None, characters_usd=None, api_key=None) as at_home:
-        words, fee = await at_home.transcribe(M4A, "m4a", seconds=1)
+        words, fee = await listened(at_home)
     assert (words, fee.cost_usd) == ("Hello", None)
     assert ["authorization" in seen.headers for seen in service.requests] == [True, False]
 
@@ -53,16 +62,16 @@ async def test_a_minute_has_its_price(speech: Speech, service: OpenAIAudio) -> N
     )
     for usage, seconds, cost in usages:
         service.says, service.usage = ["Hello"], usage
-        _, fee = await speech.transcribe(M4A, "m4a", seconds=seconds)
+        _, fee = await listened(speech, seconds)
         assert fee.cost_usd == cost
 
 
 async def test_words_become_a_sound(speech: Speech, service: OpenAIAudio) -> None:
     """In the format that Signal itself uses for voice notes, priced by the character."""
-    sound, fee = await speech.speak("Hello there", timeout_seconds=DEADLINE_SECONDS)
+    sound, fee = await spoken(speech, "Hello there")
     assert (sound, fee.outcome, fee.cost_usd) == (SOUND, "ok", Decimal("0.000165"))
     assert service.spoken == [{"model": "tts-1", "voice": "alloy", "input": "Hello there", "response_format": "aac"}]
-    sound, fee = await speech.speak("x" * 5000, timeout_seconds=DEADLINE_SECONDS)
+    sound, fee = await spoken(speech, "x" * 5000)
     assert (sound, fee.outcome, fee.cost_usd) == (None, "status_400", 0)
 
 
@@ -70,8 +79,8 @@ async def test_an_answer_that_makes_no_sense_is_no_transcript(speech: Speech, se
     """Its cost is unknown; where the service is away nothing is raised: the message goes on without its words."""
     for broken in ({"error": "none"}, ["text"], {"text": 7}):
         service.faults.append(answer_json(broken))
-        words, fee = await speech.transcribe(M4A, "m4a", seconds=SECONDS)
+        words, fee = await listened(speech)
         assert (words, fee.cost_usd) == (None, round(MINUTE * Decimal(SECONDS) / 60, 9))
     await service.stop()
-    assert (await speech.transcribe(M4A, "m4a", seconds=1))[1].outcome == "unavailable"
-    assert (await speech.speak("Hi", timeout_seconds=DEADLINE_SECONDS))[1].outcome == "unavailable"
+    assert (await listened(speech))[1].outcome == "unavailable"
+    assert (await spoken(speech, "Hi"))[1].outcome == "unavailable"

@@ -9,8 +9,9 @@ import pytest
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, TooSlow, Unavailable, Unreadable
 from bot.messages import UserMessage
-from bot.models.base import Attempt, Completion, Provider, Request
+from bot.models.base import Completion, Provider, Request
 from bot.models.fallback import Fallback
+from store import LedgerEntry
 from tests.bot.chat.turn_helpers import says
 
 REQUEST = Request(
@@ -96,8 +97,8 @@ def fallback_of(providers: Sequence[Scripted], machine: Machine, *others: Script
     return Fallback(named(*providers), named_others, monotonic=machine, pause=machine.pause, fraction=lambda: fraction)
 
 
-def kinds(attempts: Sequence[object]) -> list[tuple[str, str]]:
-    return [(attempt.provider, attempt.error) for attempt in attempts if isinstance(attempt, Attempt)]
+def kinds(attempts: Sequence[LedgerEntry]) -> list[tuple[str | None, str]]:
+    return [(attempt.provider, attempt.outcome) for attempt in attempts]
 
 
 async def test_a_failed_provider_is_passed_over_while_it_cools_down() -> None:
@@ -116,7 +117,8 @@ async def test_a_failed_provider_is_passed_over_while_it_cools_down() -> None:
         a.seconds = 1.5
         completion = await fallback.complete(REQUEST)
         assert completion.provider == "b"
-        assert completion.attempts == (Attempt(provider="a", model="a-1", error=error.__name__),)
+        [tried] = completion.attempts
+        assert (tried.provider, tried.name, tried.outcome, tried.cost_usd) == ("a", "a-1", error.__name__, 0)
         assert machine.pauses == []
         machine.now += max(0, cool_seconds - 0.001)
         a.seconds = 0

@@ -231,7 +231,7 @@ async def test_what_a_server_cannot_read_is_asked_for_once_more() -> None:
             completion = await Fallback({"openai/llama-4": provider}).complete(QUESTION)
         assert completion.stop is Stop.END
         [lost] = completion.attempts
-        assert (lost.provider, lost.model, lost.error, lost.cost_usd) == ("openai", "llama-4", "Unreadable", None)
+        assert (lost.provider, lost.name, lost.outcome, lost.cost_usd) == ("openai", "llama-4", "Unreadable", None)
         assert ["tools" in request.json() for request in server.requests] == [True, True]
 
 
