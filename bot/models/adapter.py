@@ -197,6 +197,9 @@ class Adapter(ABC):
             self._lesson.quirks |= lasting
         return refused or None
 
+    async def _post(self, path: str, body: Mapping[str, object]) -> bytes:
+        return await self._client.post(f"{self._base_url}{path}", content=wire.encode_json(body), cast_to=bytes)
+
     @property
     def _lesson(self) -> Lesson:
         return self._lessons.of(self._base_url, self._model)

@@ -22,7 +22,6 @@ from bot.messages import (
     AssistantMessage,
     AssistantPart,
     CallId,
-    IdentityCache,
     Medium,
     Message,
     Opaque,
@@ -102,11 +101,10 @@ class Anthropic(Adapter):
     async def _answered(self, request: Request, quirks: Quirks) -> Completion:
         if "thinking" in quirks:
             request = replace(request, messages=tuple(map(without_opaque, request.messages)))
-        plan = caching.plan(request)
-        body = _body(request, model=self._model, effort=self._effort, shares=plan.shared)
-        body["messages"] = _conversation(request.messages, media.ALL - quirks, plan.marks)
-        url, data = f"{self._base_url}/v1/messages", wire.encode_json(body)
-        answer = _Answer.model_validate_json(await self._client.post(url, content=data, cast_to=bytes))
+        marks = caching.plan(request)
+        body = _body(request, model=self._model, effort=self._effort, shares=marks is not None)
+        body["messages"] = _conversation(request.messages, media.ALL - quirks, marks or {})
+        answer = _Answer.model_validate_json(await self._post("/v1/messages", body))
         stop = _STOPS.get(answer.stop_reason, Stop.END)
         parts = _parts(answer.content)
         if was_cut_in_call := stop is Stop.LENGTH and bool(parts) and isinstance(parts[-1], ToolCall):
@@ -165,13 +163,12 @@ def _offer(offer: ToolOffer) -> Block:
     return {"name": offer.name, "description": offer.description, "input_schema": wire.schema_of(offer)}
 
 
-def _conversation(messages: Sequence[Message], takes: media.Kinds, marks: Mapping[int, caching.Life]) -> list[Block]:
+def _conversation(messages: Sequence[Message], takes: media.Kinds, marks: caching.Marks) -> list[Block]:
     """The messages as the API accepts them, neighbours of one role joined; `marks`: the cache keeps all up to there."""
     came: dict[CallId, Block] = {}
     turns: list[tuple[str, list[Block]]] = []
-    each = zip(messages, _MADE(takes).each(messages), _CAME.each(messages), strict=True)
-    for place, (message, made, calls) in enumerate(each):
-        came |= calls
+    for place, (message, made) in enumerate(zip(messages, _MADE(takes).each(messages), strict=True)):
+        came |= _came(message)
         blocks = made
         if came and isinstance(message, ToolMessage):
             blocks = [_result(one, came.get(one.call_id, {}).get("id", one.call_id)) for one in message.answers]
@@ -193,9 +190,6 @@ def _came(message: Message) -> dict[CallId, Block]:
         for before, part in pairwise(parts)
         if isinstance(part, ToolCall) and isinstance(before, Opaque) and _is_call(before)
     }
-
-
-_CAME = IdentityCache(_came)
 
 
 def _is_call(part: Opaque) -> bool:

@@ -11,7 +11,6 @@ Source: platform.claude.com and developers.openai.com (prompt caching), 2026-11-
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, Literal
 
@@ -29,25 +28,19 @@ _MAX_PAUSES = 10
 """How many of the last pauses show the rhythm of a chat."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CachePlan:
-    """The parts of a request to cache."""
-
-    shared: bool
-    """Whether to keep the tools and the system prompt, which all conversations share, for an hour."""
-    marks: Mapping[int, Life] = field(default_factory=dict[int, Life])
-    """The messages, by index, that end a part which is asked again; in order, at most three."""
+Marks = Mapping[int, Life]
+"""The messages, by index, that end a part to keep because it is asked again; in order, at most three."""
 
 
-NOTHING: Final = CachePlan(shared=False)
+def plan(request: Request) -> Marks | None:
+    """Decides what to keep of a request beside tools and system prompt, which all conversations share for an hour.
 
-
-def plan(request: Request) -> CachePlan:
-    """Decides what to keep of a request."""
+    None: not even these.
+    """
     if request.is_one_off:
-        return NOTHING
+        return None
     if request.tools and not request.may_call_tools:
-        return CachePlan(shared=True)  # without calls the messages are read differently, and are in no cache
+        return {}  # without calls the messages are read differently, and are in no cache
     places = [place for place, message in enumerate(request.messages) if isinstance(message, UserMessage)]
     pauses = _pauses(request.messages)
     # The next question may well come after more than five minutes but within an hour: at first, and after one such
@@ -57,7 +50,7 @@ def plan(request: Request) -> CachePlan:
     last = len(request.messages) - 1
     if last not in marks:
         marks[last] = "5m" if has_thoughts(request.messages[places[-1] :] if places else ()) else life
-    return CachePlan(shared=True, marks=marks)
+    return marks
 
 
 def outlives_half_an_hour(messages: Sequence[Message]) -> bool:

@@ -137,9 +137,6 @@ class OpenAI(Adapter):
         answer = openai_chat.read(await self._post(openai_chat.PATH, body))
         return words.clean(answer, request, in_words=in_words)
 
-    async def _post(self, path: str, body: dict[str, object]) -> bytes:
-        return await self._client.post(f"{self._base_url}{path}", content=wire.encode_json(body), cast_to=bytes)
-
     def _refusal(self, error: Exception) -> wire.Refusal | None:
         if not isinstance(error, openai.APIStatusError):
             return None

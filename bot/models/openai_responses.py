@@ -53,22 +53,22 @@ class _Answer(wire.Wire):
 
 def body(request: Request, *, model: str, effort: str | None, reasons: bool, marks: bool, quirks: Quirks) -> Json:
     """The request to a server with these quirks; `reasons`: it can return reasoning; `marks`: its cache needs them."""
-    plan = caching.plan(request) if marks else caching.NOTHING
+    kept = caching.plan(request) if marks else None
     takes = media.ALL - quirks
     items = _MADE(takes).each(request.messages)
-    for place in plan.marks:
+    for place in kept or ():
         items[place] = _items(request.messages[place], takes, marked=True)
     # `instructions` accept no mark, so the system prompt is an item then: what all conversations share comes first.
     system = [_marked(_text(request.system))] if request.system.strip() else []
     system += [_text(request.persona)] if request.persona.strip() else []
-    before = [{"role": "developer", "content": system}] if system and plan.shared else []
+    before = [{"role": "developer", "content": system}] if system and kept is not None else []
     ready: Json = {
         "model": model,
         "input": [*before, *chain.from_iterable(items)],
         "max_output_tokens": max(MIN_OUTPUT_TOKENS, request.max_output_tokens),
         "store": False,
     }
-    if request.whole_system and not plan.shared:
+    if request.whole_system and kept is None:
         ready["instructions"] = request.whole_system
     if marks:
         late = caching.outlives_half_an_hour(request.messages)

@@ -316,8 +316,8 @@ def test_the_steps_of_an_earlier_aldis_are_read() -> None:
     assert load_step(b'{"step":"spoken","file":null,"fee":%b}' % fee) == Spoken(file=None, fee=row)
     tried = b'[{"provider":"openai","model":"m","error":"Overloaded","cost_usd":"0"}]'
     said = b'{"message":null,"stop":"tools","usage":{},"attempts":%b}' % tried
-    completion = Completion(message=None, stop=Stop.TOOLS, usage=Usage())
-    assert load_step(b'{"step":"completed","completion":%b}' % said) == Completed(completion=completion)
+    asked = Completed(completion=Completion(message=None, stop=Stop.TOOLS, usage=Usage()))
+    assert load_step(b'{"step":"completed","completion":%b}' % said) == asked
 
 
 @pytest.mark.parametrize("effects", ["none", "once"])

@@ -117,8 +117,7 @@ async def test_a_failed_provider_is_passed_over_while_it_cools_down() -> None:
         a.seconds = 1.5
         completion = await fallback.complete(REQUEST)
         assert completion.provider == "b"
-        [tried] = completion.attempts
-        assert (tried.provider, tried.name, tried.outcome, tried.cost_usd) == ("a", "a-1", error.__name__, 0)
+        assert [(one.provider, one.name, one.outcome) for one in completion.attempts] == [("a", "a-1", error.__name__)]
         assert machine.pauses == []
         machine.now += max(0, cool_seconds - 0.001)
         a.seconds = 0

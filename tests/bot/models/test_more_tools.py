@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.models.base import Request, ToolOffer
-from bot.models.caching import NOTHING, outlives_half_an_hour, plan
+from bot.models.caching import outlives_half_an_hour, plan
 from bot.models.more_tools import NAME, defer_tools, own_calls
 from tests.bot.chat.turn_helpers import calls
 
@@ -68,15 +68,7 @@ _MINUTE = 60_000
 
 
 def _request(*messages: Message) -> Request:
-    return Request(
-        system="You are Aldis.",
-        messages=messages,
-        tools=(ToolOffer(name="look", description="Looks.", parameters={}),),
-        may_call_tools=True,
-        max_output_tokens=100,
-        timeout_seconds=10,
-        conversation="c1",
-    )
+    return replace(ASKED, tools=(LOOK,), messages=messages)
 
 
 def _talk(*pauses: float) -> list[Message]:
@@ -105,24 +97,23 @@ def test_the_end_is_kept_as_long_as_people_pause() -> None:
         ((90, 30, 300), "1h"),
         ((30, *[0.1] * 10), "5m"),
     ):
-        assert {*plan(_request(*_talk(*pauses))).marks.values()} == {life}
+        assert {*(plan(_request(*_talk(*pauses))) or {}).values()} == {life}
 
 
 def test_a_question_the_one_before_and_the_rounds_of_tools_are_marked() -> None:
     """The next turn begins at the question before, without thoughts; what is not read again is not kept."""
     messages = [*_talk(10), *_round()]
-    assert plan(_request(*messages)).marks == {0: "1h", 2: "1h", 4: "1h"}
+    assert plan(_request(*messages)) == {0: "1h", 2: "1h", 4: "1h"}
     thought = Opaque(vendor="anthropic", data={"type": "thinking"})
-    assert plan(_request(*_talk(10), *_round(thought))).marks == {0: "1h", 2: "1h", 4: "5m"}
+    assert plan(_request(*_talk(10), *_round(thought))) == {0: "1h", 2: "1h", 4: "5m"}
     request = _request(*_talk(10), *_round())
-    assert plan(replace(request, is_one_off=True)) == NOTHING
-    last = plan(replace(request, may_call_tools=False))
-    assert (last.shared, last.marks) == (True, {})
+    assert plan(replace(request, is_one_off=True)) is None
+    assert plan(replace(request, may_call_tools=False)) == {}
 
 
 def test_half_an_hour_is_outlived_by_a_longer_pause() -> None:
     """OpenAI's caches live half an hour; old turns have no times, phones may be wrong, and nothing fails."""
     assert [outlives_half_an_hour(_talk(pause)) for pause in (5, 28, 45)] == [False, False, True]
     assert not outlives_half_an_hour(_talk())
-    assert {*plan(_request(UserMessage(text="a"), *_talk()[1:], UserMessage(text="b"))).marks.values()} == {"1h"}
-    assert {*plan(_request(*_talk(-100, 0.1))).marks.values()} == {"5m"}
+    assert plan(_request(UserMessage(text="a"), *_talk()[1:], UserMessage(text="b"))) == {0: "1h", 1: "1h"}
+    assert plan(_request(*_talk(-100, 0.1))) == {2: "5m", 4: "5m"}
