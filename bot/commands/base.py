@@ -8,7 +8,7 @@ Left to others: what the commands do (the modules beside this one), what counts 
 
 import unicodedata
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from types import MethodType
@@ -150,17 +150,18 @@ class command:  # noqa: N801  (it decorates methods)
 CommandEntry = command
 
 
+Unconfirmed = dict[tuple[ConversationId, PersonId], tuple[Call, TurnId, datetime]]
+"""Commands that wait for the yes of their giver: each with the turn that has asked, and the time until when."""
+
+
+@dataclass
 class CommandContext:
     """What commands work with: the store, the clock, and a way to answer."""
 
-    def __init__(self, store: Store, turns: Turns, clock: Clock) -> None:
-        self.store = store
-        self.turns = turns
-        self.clock = clock
-        self.unconfirmed: dict[tuple[ConversationId, PersonId], tuple[Call, TurnId, datetime]] = {}
-        """Commands that wait for the yes of the one who gave them, in memory only: each with the turn that has asked,
-        and the time until when.
-        """
+    store: Store
+    turns: Turns
+    clock: Clock
+    unconfirmed: Unconfirmed = field(default_factory=Unconfirmed)
 
     async def confirm(self, call: Call, question: str) -> None:
         """Asks once whether a command should be carried out: with a yes it is given again, with `yes` at its end.
@@ -236,17 +237,16 @@ class CommandGroup:
         return tuple(replace(entry, run=MethodType(entry.run, self)) for entry in own)
 
 
+@dataclass
 class Commands(CommandGroup):
-    """All commands: those of the given groups, and the help. `meaning` returns the command that an admin's yes or no to
-    a question about a stranger means; None if it is about none.
-    """
+    """All commands: those of the given groups, and the help."""
 
-    def __init__(
-        self, context: CommandContext, groups: Sequence[CommandGroup], meaning: Callable[[Verdict], Command | None]
-    ) -> None:
-        super().__init__(context)
-        self._meaning = meaning
-        self._entries = {entry.name: entry for group in (self, *groups) for entry in group.entries}
+    groups: Sequence[CommandGroup]
+    meaning: Callable[[Verdict], Command | None]
+    """Returns the command that an admin's yes or no to a question about a stranger means; None if it is about none."""
+
+    def __post_init__(self) -> None:
+        self._entries = {entry.name: entry for group in (self, *self.groups) for entry in group.entries}
 
     def awaits(self, conversation: ConversationId, person: PersonId) -> bool:
         """Whether a command of this person waits there for their yes."""
@@ -255,7 +255,7 @@ class Commands(CommandGroup):
 
     async def take_confirmation(self, urgent_item: InboxItem, verdict: Verdict) -> Command | None:
         """The command that a yes or no means, which it ends if it waited; None if it means something else."""
-        if meant := self._meaning(verdict):
+        if meant := self.meaning(verdict):
             return meant
         place = urgent_item.conversation, verdict.author
         if not self.awaits(*place):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from bot.chat import phrases as turn_phrases
@@ -163,7 +163,7 @@ class ReminderCommands(CommandGroup):
             what = common_phrases.REMINDER_SET if is_once else REMINDER_SET_AGAIN
         else:
             what = QUESTION_SET if is_once else QUESTION_SET_AGAIN
-        when = _when(planned, tells_how_soon=is_once)
+        when = planned.spoken_time(tells_how_soon=is_once)
         lines = [say(what, when=when, repeats=_repeats(planned), text=as_sentence(_words(planned)))]
         lines.append(say(CANCEL_BY_REACTION if self.has_reactions else CANCEL_BY_COMMAND, number=planned.row.number))
         lines += [say(REMINDER_LOSES_WORDS)] if planned.loses_words else []
@@ -196,17 +196,11 @@ def _line(planned: PlannedReminder) -> str:
     line = say(
         REMINDER_LINE if planned.repeat is None else REMINDER_LINE_AGAIN,
         number=planned.row.number,
-        when=_when(planned),
+        when=planned.spoken_time(),
         repeats=_repeats(planned),
         text=_words(planned),
     )
     return f"{line} {say(IS_QUESTION)}" if planned.words and planned.words.prompt else line
-
-
-def _when(planned: PlannedReminder, *, tells_how_soon: bool = False) -> str:
-    """The next time of a reminder by its person's clock: `tomorrow at 09:00`."""
-    at = planned.row.due_at.astimezone(ZoneInfo(planned.timezone)).replace(tzinfo=None)
-    return spoken_time(at, at - timedelta(seconds=planned.in_seconds), tells_how_soon=tells_how_soon)
 
 
 def _repeats(planned: PlannedReminder) -> str:

@@ -117,6 +117,11 @@ class PlannedReminder:
         """Whether its words disappear before it is due, with the message they came from."""
         return self.row.expires_at is not None and self.row.expires_at <= self.row.due_at
 
+    def spoken_time(self, *, tells_how_soon: bool = False) -> str:
+        """The next time by its person's clock: `tomorrow at 09:00`."""
+        at = self.row.due_at.astimezone(ZoneInfo(self.timezone)).replace(tzinfo=None)
+        return phrases.spoken_time(at, at - timedelta(seconds=self.in_seconds), tells_how_soon=tells_how_soon)
+
     @property
     def origin(self) -> str:
         """Where its words come from, for `Result.origins`."""
@@ -252,9 +257,7 @@ class Reminders:
         if not is_to_come and not reminder.is_over:
             due_at = min(due_at, reminder.due_at)  # a repeated one comes anyway
         repos.reminders.again(reminder.id, due_at)
-        zone = ZoneInfo(self.zone(repos, place.person))
-        at, here = (moment.astimezone(zone).replace(tzinfo=None) for moment in (due_at, now))
-        return phrases.spoken_time(at, here, tells_how_soon=True)
+        return self._shown(repos, place.person, replace(reminder, due_at=due_at)).spoken_time(tells_how_soon=True)
 
     def tell(self, repos: Repositories, reminder: Reminder, place: Place, text: str | Sentence) -> None:
         """Says it in the chat; in a group it quotes the message that asked for it, which notifies its author."""
