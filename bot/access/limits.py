@@ -65,32 +65,25 @@ class Quota:
     def has_room(self, envelope: Envelope, now: datetime, *, beside: int = 0) -> bool:
         """Whether it is within the limits of its minute, even if `beside` others count before it."""
         at = taken_at(envelope, now)
-        if envelope.kind is not Kind.MESSAGE:
-            return self._notes.has_room(envelope.author or "", at, beside=beside)
-        return self._persons.has_room(envelope.author or "", at, beside=beside) and self._conversations.has_room(
-            envelope.chat or "", at, beside=beside
-        )
+        return all(rate.has_room(key, at, beside=beside) for rate, key in self._rates(envelope))
 
     def count(self, envelope: Envelope, now: datetime) -> None:
         """Counts it after it was stored."""
-        at = taken_at(envelope, now)
-        if envelope.kind is not Kind.MESSAGE:
-            self._notes.count(envelope.author or "", at)
-            return
-        self._persons.count(envelope.author or "", at)
-        self._conversations.count(envelope.chat or "", at)
+        for rate, key in self._rates(envelope):
+            rate.count(key, taken_at(envelope, now))
+
+    def _rates(self, envelope: Envelope) -> tuple[tuple[CallRate, str], ...]:
+        author, chat = envelope.author or "", envelope.chat or ""
+        is_message = envelope.kind is Kind.MESSAGE
+        return ((self._persons, author), (self._conversations, chat)) if is_message else ((self._notes, author),)
 
     def max_waiting(self, envelope: Envelope) -> int:
         """Returns how many messages may wait in its conversation before it; urgent ones pass a full queue."""
         return self._max_waiting * (_NOTES_FOR_EACH if envelope.is_urgent else 1)
 
     def may_tell(self, envelope: Envelope, now: datetime) -> bool:
-        """Whether no refusal was sent to this conversation within the last minute."""
-        return envelope.kind is Kind.MESSAGE and self._tellings.has_room(envelope.chat or "", taken_at(envelope, now))
-
-    def on_refusal(self, envelope: Envelope, now: datetime) -> None:
-        """Records that the refusal of this message will be sent."""
-        self._tellings.count(envelope.chat or "", taken_at(envelope, now))
+        """Whether its refusal will be sent: no other one was, to this conversation, within the last minute."""
+        return envelope.kind is Kind.MESSAGE and self._tellings.admits(envelope.chat or "", taken_at(envelope, now))
 
 
 def taken_at(envelope: Envelope, now: datetime) -> datetime:

@@ -379,12 +379,11 @@ class Intake:
 
     async def _refuse(self, envelope: Envelope, now: datetime, refusal: Refusal) -> None:
         """Stores the first refused message of a minute if it wants an answer; drops the others."""
-        if not self.quota.may_tell(envelope, now) or not self._wants_answer(envelope):
+        if not self._wants_answer(envelope) or not self.quota.may_tell(envelope, now):
             self._pass_over(envelope, refusal)
             return
         self.counts.note_unanswered(refusal)
         await self._write([_Entry(envelope, now, refusal)])
-        self.quota.on_refusal(envelope, now)
 
     def _wants_answer(self, envelope: Envelope, answers_always: bool = False) -> bool:  # noqa: FBT001, FBT002
         """Whether its author expects an answer to it; not if it cannot be read, which the worker reports."""
