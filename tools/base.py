@@ -319,9 +319,9 @@ class ToolSource(Protocol):
         ...
 
     @property
-    def absent(self) -> Mapping[str, str]:
-        """What should provide tools but does not at the moment, by the operator's names, and why, for the operator."""
-        return {}
+    def absent(self) -> Sequence[str]:
+        """What should provide tools but does not at the moment, by the operator's names."""
+        return ()
 
     async def aclose(self) -> None:
         """Stops everything that runs for it. It must not be used afterwards."""

@@ -97,8 +97,6 @@ class McpServer:
         self.options = options
         self.tools: tuple[McpTool, ...] = ()
         """The tools it offered when it was last up; empty if it was never up."""
-        self.why_down = "it has not come up yet"
-        """Why it is down, for the operator."""
         self.settled = asyncio.Event()
         """Set while nothing is under way: it is up, or the last start has failed."""
         self._timeouts, self._taken = timeouts, taken
@@ -193,8 +191,8 @@ class McpServer:
             why = why_unreachable(error)
         finally:
             self._client = None
-        self.why_down = f"HTTP {self._status}" if self._status else why
-        _log.warning("the MCP server %s is down (%s); it is started again", self.options.name, self.why_down)
+        why = f"HTTP {self._status}" if self._status else why
+        _log.warning("the MCP server %s is down (%s); it is started again", self.options.name, why)
         if up_at is not None:
             # Its tools stay on offer: it is back in a moment, and a list that changes costs every prompt's cache.
             return now() - up_at
@@ -382,9 +380,9 @@ class McpServers:
         return [*by_name.values()][:MAX_TOOLS]
 
     @property
-    def absent(self) -> Mapping[str, str]:
-        """The servers that are down or not yet started, and why."""
-        return {server.options.name: server.why_down for server in self._servers if not server.is_up}
+    def absent(self) -> Sequence[str]:
+        """The servers that are down or not yet started."""
+        return [server.options.name for server in self._servers if not server.is_up]
 
     async def aclose(self) -> None:
         """Ends all servers."""

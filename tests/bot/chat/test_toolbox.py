@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,6 +31,7 @@ from tools import (
     TooLarge,
     ToolDeps,
     ToolError,
+    ToolSource,
     Unavailable,
     build,
 )
@@ -41,18 +42,15 @@ ALICE = PersonId("alice")
 
 
 @dataclass
-class Tide:
+class Tide(ToolSource):
     here: list[Tool]
 
     @property
-    def absent(self) -> Mapping[str, str]:
-        return {} if self.here else {"tide": "it is low"}
+    def absent(self) -> Sequence[str]:
+        return () if self.here else ("tide",)
 
     async def tools(self) -> Sequence[Tool]:
         return tuple(self.here)
-
-    async def aclose(self) -> None:
-        """Nothing is open."""
 
 
 def turn_of(person: PersonId = ALICE) -> Turn:
