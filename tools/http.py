@@ -13,7 +13,6 @@ Source: httpx 0.28.1, whose own timeouts are per read and whose decoders are not
 """
 
 import asyncio
-import functools
 import json
 import logging
 import math
@@ -82,7 +81,7 @@ class JsonAnswer(Answer):
     def parse(self, kind: type[_Parsed], service: str) -> _Parsed:
         """Validates the body as `kind`, a pydantic model or a tuple of such; raises `Unavailable` if it is none."""
         try:
-            return _adapter(kind).validate_python(self.body)
+            return TypeAdapter(kind).validate_python(self.body)
         except ValidationError as error:
             raise Unavailable(f"{service} answers something that cannot be read.") from error
 
@@ -101,11 +100,6 @@ class JsonAnswer(Answer):
                 return Disabled(f"{service} refuses the request (status {self.status}): the operator has to see why.")
             case _:
                 return Unavailable(f"{service} fails (status {self.status}).")
-
-
-@functools.cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
 
 
 def _refuse(constant: str) -> float:

@@ -24,9 +24,9 @@ from pydantic import AliasChoices, AliasPath, BaseModel, Field
 from tools.base import Arguments, Intent, Key, Options, Quotas, Result, ToolContext, ToolSpec, fit
 from tools.errors import BadArguments, Disabled, RateLimited, ToolError
 from tools.http import Http, JsonAnswer, bearer
-from tools.search.base import Query, SearchRow, hit
+from tools.search.base import Hit, Query
 from tools.search.services import SearchService, clean_query, row
-from tools.text import clean_line, shorten
+from tools.text import clean_line, plain, shorten
 
 SITE = "x.com"
 KEPT_HOURS = 167
@@ -222,20 +222,18 @@ def _row(post: _Post, user: _User | None) -> Mapping[str, Any]:
         return {}
     posted = _TIME.match(post.created_at)
     named = user if user is not None and _USERNAME.fullmatch(user.username) else None
-    page = hit(
-        SearchRow(
-            title=f"{user.name} on X" if user and user.name else "A post on X",
-            url=f"https://{SITE}/{named.username if named else 'i'}/status/{post.id}",
-            snippet=str(post.note.get("text") or post.text),
-            age=f"{posted[1]} {posted[2]} UTC" if posted else None,
-        ),
-        max_snippet_chars=_MAX_TEXT_CHARS,
+    page = Hit(
+        title=plain(f"{user.name} on X") if user and user.name else "A post on X",
+        url=f"https://{SITE}/{named.username if named else 'i'}/status/{post.id}",
+        site=SITE,
+        snippet=shorten(plain(str(post.note.get("text") or post.text)), _MAX_TEXT_CHARS),
+        age=f"{posted[1]} {posted[2]} UTC" if posted else None,
     )
     details: dict[str, Any] = {"author": f"@{named.username}", "verified": bool(named.verified)} if named else {}
     for name, count in post.public_metrics.items():
         if name in _COUNTS and type(count) is int:
             details[_COUNTS[name]] = count
-    return {**row(page), **details} if page else {}
+    return {**row(page), **details}
 
 
 def _refusal(answer: JsonAnswer) -> ToolError:

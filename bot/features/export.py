@@ -6,7 +6,7 @@ Left to others: where it is kept (`store`), who can see it (`bot.commands`, the 
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -54,16 +54,12 @@ class KeptTurn:
 class Export:
     """Everything kept about a person."""
 
-    turns: tuple[KeptTurn, ...] = ()
+    turns: tuple[KeptTurn, ...]
     """Oldest first."""
-    has_older: bool = False
+    has_older: bool
     """Whether older turns are kept as well."""
-    beside: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    beside: Mapping[str, Any]
     """What is kept besides in the person's chat, as JSON: settings, facts, reminders, predictions, and the like."""
-
-    def words(self) -> str:
-        """For people: the questions and answers, newest first."""
-        return "\n\n".join(map(_worded, reversed(self.turns)))
 
     def as_json(self, *, with_media: bool = True) -> str:
         """For programs: everything, tool calls and results included, oldest first; pictures and documents only with
@@ -73,12 +69,11 @@ class Export:
         return json.dumps({"turns": turns, **self.beside}, ensure_ascii=False, indent=2)
 
     def as_files(self, *, in_group: bool) -> tuple[File, ...]:
-        """Returns the words as a text, and in a direct chat all as JSON, if anything is kept: a group has not read what
-        tools said.
-
-        Pictures and documents are left out: their senders have them.
+        """Returns questions and answers as a text, newest first, and in a direct chat all as JSON, if anything is kept:
+        a group has not read what tools said. Pictures and documents are left out: their senders have them.
         """
-        text = File(name="export.txt", content_type="text/plain; charset=utf-8", data=self.words().encode())
+        words = "\n\n".join(map(_worded, reversed(self.turns)))
+        text = File(name="export.txt", content_type="text/plain; charset=utf-8", data=words.encode())
         texts = (text,) if self.turns else ()
         if in_group or not (self.turns or any(self.beside.values())):
             return texts

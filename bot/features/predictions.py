@@ -81,20 +81,15 @@ class Prediction:
     """The outcome; without one it is open, or overdue if its day is over."""
 
     @property
-    def is_open(self) -> bool:
-        """Whether it has no outcome yet."""
-        return self.row.outcome is None
-
-    @property
-    def is_scored(self) -> bool:
-        """Whether it counts: neither open nor void."""
-        return self.status in {"came_true", "did_not"}
-
-    @property
     def origin(self) -> str:
         """Where its words come from, for `Result.origins`."""
         return "" if self.forecast.labels is None else labels.dump_labels(self.forecast.labels).decode()
 
+
+_OPEN = frozenset({"open", "overdue"})
+"""The states of predictions without an outcome."""
+_SCORED = frozenset({"came_true", "did_not"})
+"""The states of predictions that count."""
 
 _forecasts: TypeAdapter[Forecast] = TypeAdapter(Forecast)
 _verdicts: TypeAdapter[Verdict] = TypeAdapter(Verdict)
@@ -159,7 +154,7 @@ class _PredictionTool:
         rows = await self.store.read(lambda repos: repos.predictions.all(here, context.person, now=now))
         every = [_loaded(row, row.words, context) for row in rows if row.words is not None]
         found = [one for one in every if domain is None or one.forecast.domain == domain.lower()]
-        return tuple(sorted(found, key=lambda one: (not one.is_open, one.forecast.due, one.row.number)))
+        return tuple(sorted(found, key=lambda one: (one.status not in _OPEN, one.forecast.due, one.row.number)))
 
 
 class Predict(_PredictionTool):
@@ -299,7 +294,7 @@ class ListPredictions(_PredictionTool):
     async def run(self, arguments: ListArguments, context: ToolContext) -> Result:
         """Returns the matching predictions, and how many there are of each status."""
         every = await self._all(context, arguments.domain)
-        wanted = [one for one in every if arguments.status in {"all", "open" if one.is_open else "resolved"}]
+        wanted = [one for one in every if arguments.status in {"all", "open" if one.status in _OPEN else "resolved"}]
         shown = wanted[:_MAX_LISTED]
         data = {"predictions": list(map(_data, shown)), "matching": len(wanted), **_counts(every)}
         return Result(data=data, origins=tuple(one.origin for one in shown))
@@ -330,7 +325,7 @@ class CalibrationStats(_PredictionTool):
     async def run(self, arguments: StatsArguments, context: ToolContext) -> Result:
         """Returns the scores."""
         every = await self._all(context, arguments.domain)
-        scores = _scores([one for one in every if one.is_scored])
+        scores = _scores([one for one in every if one.status in _SCORED])
         return Result(data={**_counts(every), **scores}, origins=tuple(one.origin for one in every))
 
 
@@ -357,8 +352,8 @@ def _data(prediction: Prediction) -> Mapping[str, Any]:
 def _counts(predictions: Sequence[Prediction]) -> Mapping[str, int]:
     return {
         "overdue": sum(one.status == "overdue" for one in predictions),
-        "open": sum(one.is_open for one in predictions),
-        "resolved": sum(one.is_scored for one in predictions),
+        "open": sum(one.status in _OPEN for one in predictions),
+        "resolved": sum(one.status in _SCORED for one in predictions),
         "void": sum(one.status == "void" for one in predictions),
     }
 

@@ -237,11 +237,10 @@ def publisher(host: str) -> str:
 
 def kind(host: str, *, official_sites: Sequence[str] = ()) -> Kind:
     """Returns the kind of a host by its name; `official_sites` are authorities besides those in the table."""
-    labels = host.lower().rstrip(".").split(".")
-    if lies_in(host, official_sites) or tuple(labels[-2:]) in _STATES:
+    host = host.lower().rstrip(".")
+    if lies_in(host, official_sites) or tuple(host.split(".")[-2:]) in _STATES:
         return "official"
-    itself_and_above = {".".join(labels[at:]) for at in range(len(labels))}
     for named, hosts in _HOSTS.items():
-        if itself_and_above.intersection(hosts.split()):
+        if lies_in(host, hosts.split()):
             return named
     return "site"

@@ -1,6 +1,6 @@
 """The settings of the search services: which are queried, in which order, how often, and at which address."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, StringConstraints
@@ -62,12 +62,12 @@ class SearchOptions(Options):
 
     def missing_settings(self) -> str | None:
         """See `Options`: only if the operator's order contains no service that has its key or address."""
-        lacking = dict(self._lacking())
+        lacking = self.idle_services()
         return None if len(lacking) < len(self._order) else " or ".join(lacking.values())
 
     def idle_services(self) -> Mapping[str, str]:
         """See `Options`: the skipped services of the order."""
-        return dict(self._lacking())
+        return dict(_NEEDS[provider] for provider in self._order if self._lacks(provider))
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`: the available services of the order; each only if those before it fail."""
@@ -86,9 +86,6 @@ class SearchOptions(Options):
     @property
     def _order(self) -> tuple[Provider, ...]:
         return self.providers or get_args(Provider)
-
-    def _lacking(self) -> Iterator[tuple[str, str]]:
-        return (_NEEDS[provider] for provider in self._order if self._lacks(provider))
 
     def _lacks(self, provider: Provider) -> bool:
         is_keyless = provider == "tavily" and self.tavily_keyless
