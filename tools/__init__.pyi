@@ -30,6 +30,7 @@ from .catalog import CatalogEntry as CatalogEntry
 from .clock import zone_named as zone_named
 from .connections import trusted_certificates as trusted_certificates
 from .connections import why_unreachable as why_unreachable
+from .databases.options import DbQueryOptions as DbQueryOptions
 from .errors import BadArguments as BadArguments
 from .errors import Denied as Denied
 from .errors import Disabled as Disabled

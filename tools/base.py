@@ -2,12 +2,11 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
@@ -61,6 +60,8 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True, hide_input_in_errors=True)
 
+    known_to: ClassVar[tuple[str, ...] | None] = None
+    """Who outside this machine sees the arguments, such as `("Open-Meteo: the place",)`; None: unknown."""
     enabled: bool = True
     """Whether models are offered the tool."""
 
@@ -72,21 +73,16 @@ class Options(BaseModel):
         """Returns further services that a working tool could use, such as `{"Brave Search": "API_KEY"}`."""
         return {}
 
-    def absent_files(self) -> Iterator[Path]:
-        """Yields the files that are named and not there."""
-        yield from ()
-
     def seen_by(self) -> tuple[str, ...] | None:
-        """Returns who outside this machine sees the arguments, such as `("Open-Meteo: the place",)`; None: unknown."""
-        return None
+        """Returns `known_to`, or what it is as things are set."""
+        return self.known_to
 
 
 def switch(*seen_by: str) -> type[Options]:
     """Returns the settings of a tool that can only be switched on or off, and whose arguments these services see."""
 
     class Switch(Options):
-        def seen_by(self) -> tuple[str, ...]:
-            return seen_by
+        known_to = seen_by
 
     return Switch
 

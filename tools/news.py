@@ -22,6 +22,8 @@ def _as_feed(given: str) -> str:
 class NewsOptions(Options):
     """The settings `TOOLS__NEWS__<FIELD>`, of both tools and of the feed poller."""
 
+    known_to = ()
+    """The feeds' servers see that they are polled, but never what is searched for."""
     feeds: Annotated[
         tuple[Annotated[str, AfterValidator(_as_feed)], ...],
         CommaList,
@@ -40,7 +42,3 @@ class NewsOptions(Options):
     def idle_services(self) -> dict[str, str]:
         """See `Options`: your own feeds, as long as the settings name none."""
         return {} if self.feeds else {"the feeds that you name": "FEEDS"}
-
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`: no one; the feeds' servers see that they are polled, but never what is searched for."""
-        return ()

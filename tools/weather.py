@@ -101,6 +101,8 @@ Value = float | str | None
 class WeatherOptions(Options):
     """The settings `TOOLS__WEATHER__<FIELD>`."""
 
+    known_to = ("Open-Meteo: the place",)
+
     base_url: BaseUrl = "https://api.open-meteo.com"
     """The address for forecasts; with a key https://customer-api.open-meteo.com."""
     geocoding_base_url: BaseUrl = "https://geocoding-api.open-meteo.com"
@@ -109,10 +111,6 @@ class WeatherOptions(Options):
     """The key for Open-Meteo's customer hosts, which commercial use requires; private use needs none."""
     units: Units = "metric"
     """The units of answers, unless the question names some."""
-
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`."""
-        return ("Open-Meteo: the place",)
 
 
 class WeatherArguments(Arguments):

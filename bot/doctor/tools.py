@@ -18,7 +18,7 @@ from bot.doctor.findings import Deps, Finding, hint, ok, problem, warning
 from bot.doctor.models import CheckedServer
 from bot.i18n.locale import join_list
 from bot.settings import Settings
-from tools import CATALOG, JsonAnswer, SearchOptions, Tool, ToolDeps, build_tools
+from tools import CATALOG, DbQueryOptions, JsonAnswer, SearchOptions, Tool, ToolDeps, build_tools
 
 _GROUP = "TOOLS__WEB_SEARCH__"
 _FIELD = re.compile(r"\b[A-Z][A-Z0-9_]*\b")
@@ -82,8 +82,8 @@ def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
         how = group.advice or ("" if group.tools else "/tools in Signal names the servers that are down")
         yield level("tools", f"{group.name} is {group.state}", how)
         options = settings.tools.options_by_name.get(group.name)
-        for file in options.absent_files() if options and group.state == "on" else ():
-            how = f"correct its address in TOOLS__{group.name.upper()}__DATABASES, or put it there"
+        for file in options.absent_files() if isinstance(options, DbQueryOptions) and group.state == "on" else ():
+            how = "correct its address in TOOLS__DB_QUERY__DATABASES, or put it there"
             yield problem("tools", f"{group.name}: there is no file {file}", how)
 
 

@@ -115,7 +115,7 @@ class DbQueryOptions(Options):
         return None if self.accesses else "DATABASES"
 
     def absent_files(self) -> Iterator[Path]:
-        """See `Options.absent_files`: databases of SQLite."""
+        """Returns the files of SQLite that are named and not there."""
         files = (access.sqlite_file for access in self.accesses.values() if not access.is_postgresql)
         return (file for file in files if not file.is_file())
 

@@ -104,6 +104,8 @@ Sites = Annotated[tuple[Site, ...], CommaList, Field(max_length=30)]
 class VerifyNewsOptions(Options):
     """The settings `TOOLS__VERIFY_NEWS__<FIELD>`. Searches use the services of `TOOLS__WEB_SEARCH__`."""
 
+    known_to = ("those who see web_search: searches about the claim",)
+
     max_rounds: int = Field(default=3, ge=1, le=3)
     """The largest number of search rounds for one claim."""
     max_searches: int = Field(default=7, ge=1, le=9)
@@ -114,10 +116,6 @@ class VerifyNewsOptions(Options):
     """Further authorities whose statements count as official, besides those of known states: a comma-separated list."""
     timeout_seconds: float = Field(default=24, gt=0, le=300)
     """The time limit for all searches of one claim; after that it answers with what it has."""
-
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`."""
-        return ("those who see web_search: searches about the claim",)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
