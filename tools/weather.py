@@ -211,18 +211,14 @@ class Weather:
         ahead = 0 if arguments.day is None else (arguments.day - context.now.date()).days
         if not -1 <= ahead < _MAX_DAYS + 1:
             raise BadArguments("The day must be today or at most 15 days ahead; there is no past weather.")
-        days = arguments.day_count
-        if arguments.hours is not None or arguments.day is not None:
-            # Two more: it may still be yesterday at the place, and a night reaches into the next day.
-            days = min(ahead + days + 2, _MAX_DAYS)
         asked = shorten(clean_text(arguments.place), _MAX_NAME_CHARS)
         async with in_time(_SERVICE, self._timeout_seconds), self._queue:
             if here := coordinates(asked):
                 label = {"latitude": here[0], "longitude": here[1]}
-                return await self._answer(label, (), days, arguments, context)
+                return await self._answer(label, (), arguments, context)
             chosen, others = _choose(await self._places(asked, context.language), asked)
             if chosen is not None:
-                return await self._answer(chosen.label, others, days, arguments, context)
+                return await self._answer(chosen.label, others, arguments, context)
         message = f"Several places are named {asked!r}: which one is meant?"
         return Result(data={"ambiguous": True, "message": message, "candidates": [place.label for place in others]})
 
@@ -248,16 +244,15 @@ class Weather:
         self,
         label: Mapping[str, str | float],
         others: Sequence[WeatherPlace],
-        days: int,
         arguments: WeatherArguments,
         context: ToolContext,
     ) -> Result:
-        """Returns the weather at the coordinates in the label; `days` are requested."""
+        """Returns the weather at the coordinates in the label."""
         here = {"latitude": str(label["latitude"]), "longitude": str(label["longitude"]), "timezone": "auto"}
         params = here | {
             "current": ",".join([*_CURRENT, _DIRECTION, _CODE]),
             "daily": ",".join([*_DAILY, _DOMINANT_DIRECTION, "sunrise", "sunset", _CODE]),
-            "forecast_days": str(days),
+            "forecast_days": str(_MAX_DAYS),
         }
         params |= {"hourly": ",".join([*_HOURLY, _DIRECTION, _CODE])} if arguments.hours or arguments.chart else {}
         params |= _IMPERIAL if (arguments.units or self._options.units) == "imperial" else {}
