@@ -123,13 +123,13 @@ def settings_of(repos: Repositories, conversation: ConversationId, now: datetime
 
 def change(
     repos: Repositories, conversation: ConversationId, now: datetime, changed: Callable[[ChatSettings], ChatSettings]
-) -> ChatSettings:
-    """Changes the conversation's settings and returns the new ones."""
+) -> bool:
+    """Changes the conversation's settings; returns whether they were different, as of what is told only once."""
     before = settings_of(repos, conversation, now)
     after = changed(before)
     if after != before:
         repos.chats.keep(conversation, dump_settings(after), expires_at=after.expires_at)
-    return after
+    return after != before
 
 
 def expire(repos: Repositories, now: datetime) -> None:

@@ -229,12 +229,10 @@ class Turns:
             return
 
         def transact(repos: Repositories) -> None:
-            now = self._clock.now()
-            settings = chat_settings.settings_of(repos, turn.conversation, now)
-            if settings.is_greeted or not repos.turns.is_first(turn.conversation, turn.id):
-                return
-            chat_settings.change(repos, turn.conversation, now, lambda before: replace(before, is_greeted=True))
-            self.tell(repos, turn.conversation, turn.incoming[-1], words)
+            here, now = turn.conversation, self._clock.now()
+            is_first = repos.turns.is_first(here, turn.id)
+            if is_first and chat_settings.change(repos, here, now, lambda before: replace(before, is_greeted=True)):
+                self.tell(repos, here, turn.incoming[-1], words)
 
         await self._store.transaction(transact)
 
@@ -243,12 +241,9 @@ class Turns:
         why = phrases.ASKERS_ADMINS if askers == "admins" else phrases.ASKERS_LIST
 
         def tell(repos: Repositories) -> None:
-            now = self._clock.now()
-            if not chat_settings.settings_of(repos, claim.conversation, now).told_askers:
-                chat_settings.change(
-                    repos, claim.conversation, now, lambda settings: replace(settings, told_askers=True)
-                )
-                self.tell(repos, claim.conversation, message, why, origin=origin_of(item))
+            here, now = claim.conversation, self._clock.now()
+            if chat_settings.change(repos, here, now, lambda before: replace(before, told_askers=True)):
+                self.tell(repos, here, message, why, origin=origin_of(item))
 
         await self._store.transaction(tell)
 

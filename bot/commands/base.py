@@ -187,9 +187,9 @@ class CommandContext:
 
         return work
 
-    def change(self, repos: Repositories, call: Call, changed: Callable[[ChatSettings], ChatSettings]) -> ChatSettings:
-        """Changes the conversation's settings within a transaction; returns the new ones."""
-        return chat_settings.change(repos, call.conversation, self.clock.now(), changed)
+    def change(self, repos: Repositories, call: Call, changed: Callable[[ChatSettings], ChatSettings]) -> None:
+        """Changes the conversation's settings within a transaction."""
+        chat_settings.change(repos, call.conversation, self.clock.now(), changed)
 
     def settings(self, repos: Repositories, call: Call) -> ChatSettings:
         """Returns the conversation's settings, within a transaction."""

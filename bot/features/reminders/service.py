@@ -195,9 +195,8 @@ class Reminders:
         if "timezone" in self.locale.model_fields_set or repos.reminders.zone(ChatId.direct(person)) is not None:
             return shown
         # They are asked for it once in each chat.
-        is_asked = chat_settings.settings_of(repos, conversation, now).told_zone
-        chat_settings.change(repos, conversation, now, lambda settings: replace(settings, told_zone=True))
-        return replace(shown, zone_is_known=is_asked)
+        is_first = chat_settings.change(repos, conversation, now, lambda settings: replace(settings, told_zone=True))
+        return replace(shown, zone_is_known=not is_first)
 
     def first_plan(self, repos: Repositories, wish: Wish, person: PersonId) -> tuple[Plan, datetime]:
         """Returns the times of the person's wish, and the first of them; raises as `plan`."""
