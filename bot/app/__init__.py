@@ -371,7 +371,7 @@ def _worker(
     )
     greets = shared.is_signal and settings.access.greeting
     urgent_items = UrgentItems(
-        *(shared.transport, shared.store, shared.counts),
+        *shared.outside,
         turns=shared.turns,
         revisions=shared.revisions,
         approvals=shared.approvals,

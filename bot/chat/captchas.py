@@ -2,11 +2,8 @@
 
 import re
 
-from bot.clock import Clock
 from bot.errors import CallRefused
-from bot.metrics import Counts
-from bot.signal.protocol import Receipts, Transport
-from store import Store
+from bot.signal.protocol import Outside, Receipts
 
 PAGE = "https://signalcaptchas.org/challenge/generate.html"
 """Where people solve one. Source: signal-cli 0.14.6, `SendMessageResultUtils` (2026-11-22)."""
@@ -26,14 +23,8 @@ def solution_in(pasted: str) -> str | None:
     return found[1].rstrip(".") if found else None
 
 
-class Captchas:
+class Captchas(Outside):
     """The captchas of one account."""
-
-    def __init__(self, transport: Transport, store: Store, clock: Clock, counts: Counts) -> None:
-        self._transport = transport
-        self._store = store
-        self._clock = clock
-        self._counts = counts
 
     async def solve(self, pasted: str) -> None:
         """Submits a pasted solution and sends whatever was waiting.
@@ -41,8 +32,8 @@ class Captchas:
         Raises `CallRefused` with the reason, `Disconnected`, or `StoreError` if what waits goes out when scheduled.
         """
         solution = solution_in(pasted)
-        if solution is None or not isinstance(self._transport, Receipts):
+        if solution is None or not isinstance(self.transport, Receipts):
             raise CallRefused(NO_LINK)
-        await self._transport.submit_challenge(solution)
-        self._counts.add("captchas_solved")
-        await self._store.transaction(lambda repos: repos.outbox.wake(now=self._clock.now()))
+        await self.transport.submit_challenge(solution)
+        self.counts.add("captchas_solved")
+        await self.store.transaction(lambda repos: repos.outbox.wake(now=self.clock.now()))

@@ -47,9 +47,8 @@ from bot.events import (
 )
 from bot.i18n import phrases as common_phrases
 from bot.logs import describe_error
-from bot.metrics import Counts
-from bot.signal.protocol import Groups, Transport
-from store import ConversationId, InboxId, InboxItem, Repositories, Store, StoreError, StoreFull, StoreInUse, TurnId
+from bot.signal.protocol import Groups, Outside
+from store import ConversationId, InboxId, InboxItem, Repositories, StoreError, StoreFull, StoreInUse, TurnId
 
 _log = logging.getLogger(__name__)
 
@@ -69,12 +68,9 @@ class OpenedItem:
 
 
 @dataclass
-class UrgentItems:
+class UrgentItems(Outside):
     """Carries out what is urgent, alongside the turns."""
 
-    transport: Transport
-    store: Store
-    counts: Counts
     _: KW_ONLY
     turns: Turns
     revisions: Revisions

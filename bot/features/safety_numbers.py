@@ -19,7 +19,7 @@ from functools import partial
 
 from bot.chat.intents import plain_name
 from bot.chat.notices import Admins
-from bot.clock import Clock, is_set_within
+from bot.clock import is_set_within
 from bot.commands import phrases as command_phrases
 from bot.commands.base import Answer, Call, CommandGroup, WrongForm, command
 from bot.errors import CallRefused, Disconnected
@@ -27,9 +27,8 @@ from bot.events import ChatId, PersonId
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import moment
 from bot.logs import describe_error
-from bot.metrics import Counts
-from bot.signal.protocol import Contact, Identity, SignalTransport, Transport
-from store import Repositories, Store
+from bot.signal.protocol import Contact, Identity, Outside, SignalTransport
+from store import Repositories
 
 ABOUT_TRUST = Sentence("ABOUT_TRUST", "shows whose safety number has changed, or trusts the new one.")
 NO_SUSPECTS = Sentence("NO_SUSPECTS", "All safety numbers are trusted.")
@@ -97,13 +96,9 @@ class _Known:
 
 
 @dataclass
-class SafetyNumbers:
+class SafetyNumbers(Outside):
     """The safety numbers of one account's people. `accepts`: new ones are trusted without a question."""
 
-    transport: Transport
-    store: Store
-    clock: Clock
-    counts: Counts
     _: KW_ONLY
     may_write: Callable[[Repositories, Contact], bool]
     admins: Admins

@@ -17,16 +17,15 @@ from bot.access.access import AccessList, accepts, is_direct, may_write, members
 from bot.access.chat_settings import ChatSettings
 from bot.access.pairing import GOOD_FOR, Pairing
 from bot.access.routing import Correction, Question, route, unanswered_message
-from bot.clock import Clock, is_set_within
+from bot.clock import is_set_within
 from bot.errors import CallRefused, ConfigError, TransportError
 from bot.events import ChatId, Deleted, Envelope, Incoming, Kind, PersonId, Reply, Styled
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import current_language, use_language
 from bot.logs import describe_error
-from bot.metrics import Counts
-from bot.signal.protocol import Groups, Transport
-from store import Repositories, Store
+from bot.signal.protocol import Groups, Outside
+from store import Repositories
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +56,7 @@ class Aside:
 
 
 @dataclass
-class Doorkeeper:
+class Doorkeeper(Outside):
     """Knows who may write, and asks the bridge regularly who is in the groups.
 
     `name` is what people call Aldis. Unless it `invites`, strangers get no answer at all.
@@ -67,10 +66,6 @@ class Doorkeeper:
     pause_seconds = 5.0
     """Between two looks at the groups, however many receipts want one."""
 
-    transport: Transport
-    store: Store
-    clock: Clock
-    counts: Counts
     access: AccessList
     """With the members of groups as far as the bridge has given them."""
     name: str

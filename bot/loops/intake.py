@@ -26,7 +26,7 @@ from bot.access import chat_settings
 from bot.access.access import is_direct
 from bot.access.limits import Quota, Refusal
 from bot.access.routing import route, unanswered_message
-from bot.clock import Clock, is_set_within
+from bot.clock import is_set_within
 from bot.errors import ConfigError, Disconnected
 from bot.events import (
     ChatId,
@@ -45,10 +45,9 @@ from bot.events import (
 )
 from bot.logs import RepeatedWarning, describe_error
 from bot.loops.doorkeeper import Doorkeeper
-from bot.metrics import Counts
 from bot.signal.files import files_in
-from bot.signal.protocol import Receipts, Transport
-from store import Arrival, Confirmation, ConversationId, Repositories, Store, StoreError
+from bot.signal.protocol import Outside, Receipts
+from store import Arrival, Confirmation, ConversationId, Repositories, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -73,16 +72,12 @@ class _Entry:
 
 
 @dataclass
-class Intake:
+class Intake(Outside):
     """The loop of arrivals."""
 
     burst_seconds = 0.05
     """How long what has arrived waits for more of the same burst: all of it is on the disk before work begins."""
 
-    transport: Transport
-    store: Store
-    clock: Clock
-    counts: Counts
     _: KW_ONLY
     door: Doorkeeper
     quota: Quota

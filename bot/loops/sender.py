@@ -24,7 +24,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from bot.chat.outgoing import add_message
-from bot.clock import Clock, is_set_within
+from bot.clock import is_set_within
 from bot.errors import NetworkFailed, NotSent, NotUploaded, SendUnknown, TransportError, Undeliverable, Untrusted
 from bot.events import (
     ChatId,
@@ -43,9 +43,8 @@ from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import Language, use_language
 from bot.logs import RepeatedWarning, describe_error
-from bot.metrics import Counts
-from bot.signal.protocol import Receipts, Transport
-from store import ConversationId, LedgerEntry, OutboxItem, Repositories, SentMessage, Store, StoreError
+from bot.signal.protocol import Outside, Receipts
+from store import ConversationId, LedgerEntry, OutboxItem, Repositories, SentMessage, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -83,13 +82,9 @@ Outcome = Callable[[Repositories], None]
 
 
 @dataclass
-class Sender:
+class Sender(Outside):
     """The loop of departures."""
 
-    transport: Transport
-    store: Store
-    clock: Clock
-    counts: Counts
     _: KW_ONLY
     grace_seconds: float
     """How long an unknown send waits for its proof; without one it is sent again, a few times."""

@@ -32,17 +32,15 @@ from bot.chat.journal import Journal, Outcome, Pause, Turn
 from bot.chat.status import Reactions, StatusMessages
 from bot.chat.turn_tasks import TurnStopped, TurnTasks
 from bot.chat.turns import Turns
-from bot.clock import Clock
 from bot.commands.urgent import OpenedItem, UrgentItems
 from bot.events import ChatId, Edited, Incoming, Kind
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.logs import RepeatedWarning, describe_error
-from bot.metrics import Counts
 from bot.settings import Settings
-from bot.signal.protocol import Progress, Transport
+from bot.signal.protocol import Outside, Progress
 from bot.trust.links import inert
-from store import Claim, InboxId, InboxItem, Repositories, Store, StoreError, StoreFull
+from store import Claim, InboxId, InboxItem, Repositories, StoreError, StoreFull
 from tools import shorten
 
 _log = logging.getLogger(__name__)
@@ -76,13 +74,9 @@ class AskedMessage:
 
 
 @dataclass
-class Worker:
+class Worker(Outside):
     """The loop of turns."""
 
-    transport: Transport
-    store: Store
-    clock: Clock
-    counts: Counts
     _: KW_ONLY
     turns: Turns
     agent: Agent

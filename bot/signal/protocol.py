@@ -9,7 +9,10 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+from bot.clock import Clock
 from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId
+from bot.metrics import Counts
+from store import Store
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -198,6 +201,16 @@ class Transport(Protocol):
     async def aclose(self) -> None:
         """Closes the connections; the transport is not used afterwards."""
         ...
+
+
+@dataclass
+class Outside:
+    """What most parts of a run stand on: the way to people, what is kept, the time, and the figures."""
+
+    transport: Transport
+    store: Store
+    clock: Clock
+    counts: Counts
 
 
 @runtime_checkable

@@ -28,7 +28,7 @@ from bot.access.access import AccessList, is_welcome
 from bot.access.routing import Wished
 from bot.chat.prompt import PLANNED, PLANNED_LATE
 from bot.chat.turns import Turns
-from bot.clock import Clock, is_set_within
+from bot.clock import is_set_within
 from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, ScheduledPrompt, SentId, dump_reminder, dump_value
 from bot.features.reminders import schedules
 from bot.features.reminders.schedules import Plan, UnfitWish
@@ -37,12 +37,11 @@ from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import use_language
 from bot.labels import UNKNOWN
 from bot.logs import describe_error
-from bot.metrics import Counts
 from bot.settings.groups import LocaleSettings
-from bot.signal.protocol import Transport
+from bot.signal.protocol import Outside
 from bot.trust.links import inert
 from bot.trust.rules import may_carry_out
-from store import Arrival, ConversationId, Reminder, Repositories, Store, TurnId
+from store import Arrival, ConversationId, Reminder, Repositories, TurnId
 from tools import Repeat, Wish
 
 REMINDER_LATE = Sentence("REMINDER_LATE", "⏰ {text}\n\n({late} late: I was offline.)")
@@ -129,13 +128,9 @@ class PlannedReminder:
 
 
 @dataclass
-class Reminders:
+class Reminders(Outside):
     """The reminders of all people, and their loop. Methods that take `repos` run within a transaction."""
 
-    transport: Transport
-    store: Store
-    clock: Clock
-    counts: Counts
     _: KW_ONLY
     turns: Turns
     locale: LocaleSettings
