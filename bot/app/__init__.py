@@ -219,7 +219,7 @@ class Services:
         # What people see while they wait.
         marks = EMOJI if is_signal and signal.ack == "reaction" else None
         self.status_messages = StatusMessages(store, clock, mode=signal.live if is_signal else "off")
-        self.reactions = Reactions(transport, store, clock, emoji=marks)
+        self.reactions = Reactions(*outside, emoji=marks)
 
         # Who is who, who comes in, and what the admins hear.
         self.restart = world.restart if world else None
@@ -288,8 +288,8 @@ def service(
         feed_poller=FeedPoller(store, clock, counts, feeds, shared.sandbox, news) if feeds and news.enabled else None,
         watchdog=shared.watchdog,
         checkups=checkups,
-        control=Control(store, clock, transport, shared.captchas, health.state, shared.restart),
-        running=RunningParts(store, clock, transport, health, identities, shared.captchas, shared.audience, toolbox),
+        control=Control(*shared.outside, shared.captchas, health.state, shared.restart),
+        running=RunningParts(*shared.outside, health, identities, shared.captchas, shared.audience, toolbox),
     )
 
 

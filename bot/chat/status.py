@@ -31,7 +31,7 @@ from bot.errors import SendUnknown
 from bot.events import ChatId, Incoming, PersonId, Reply, SentId, Styled, dump_value
 from bot.formatting.split import quoting
 from bot.logs import describe_error
-from bot.signal.protocol import Progress, ToolEnded, ToolStarted, Transport
+from bot.signal.protocol import Outside, Progress, ToolEnded, ToolStarted
 from store import Repositories, Store, StoreError
 
 _log = logging.getLogger(__name__)
@@ -151,23 +151,14 @@ _MIN_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.05, 5.0
 _Place = tuple[ChatId, PersonId, SentId]
 
 
-class Reactions:
+@dataclass
+class Reactions(Outside):
     """The marks of all conversations; without an `emoji` there are none."""
 
-    def __init__(
-        self,
-        transport: Transport,
-        store: Store,
-        clock: Clock,
-        *,
-        emoji: str | None,
-        after_seconds: float = MARK_AFTER_SECONDS,
-    ) -> None:
-        self._transport = transport
-        self._store = store
-        self._clock = clock
-        self.emoji = emoji
-        self._after_seconds = after_seconds
+    emoji: str | None
+    after_seconds: float = MARK_AFTER_SECONDS
+
+    def __post_init__(self) -> None:
         self._standing: dict[_Place, tuple[asyncio.Event, asyncio.Task[None]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -202,7 +193,7 @@ class Reactions:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _marked(self, place: _Place, over: asyncio.Event, emoji: str, may_stand: bool) -> None:  # noqa: FBT001
-        if not await is_set_within(over, self._after_seconds):
+        if not await is_set_within(over, self.after_seconds):
             may_stand |= await self._react(place, emoji, removed=False, unless=over)
             await is_set_within(over, _MAX_SECONDS)
         if may_stand:
@@ -214,11 +205,11 @@ class Reactions:
         """Sends the reaction once its chat is quiet, unless it is obsolete by then; returns whether it was sent."""
 
         def begin(repos: Repositories) -> int | None:
-            return repos.outbox.begin_reaction(place[0], in_group=place[0].is_group, now=self._clock.now())
+            return repos.outbox.begin_reaction(place[0], in_group=place[0].is_group, now=self.clock.now())
 
         try:
             pause_seconds = _MIN_PAUSE_SECONDS
-            while (number := await self._store.transaction(begin)) is None:
+            while (number := await self.store.transaction(begin)) is None:
                 await asyncio.sleep(pause_seconds)
                 pause_seconds = min(2 * pause_seconds, _MAX_PAUSE_SECONDS)
                 if unless is not None and unless.is_set():
@@ -233,14 +224,14 @@ class Reactions:
         may_come = _LATE
         try:
             async with asyncio.timeout(_REACT_SECONDS):
-                name = await self._transport.react(*place, emoji, removed=removed)
+                name = await self.transport.react(*place, emoji, removed=removed)
             may_come = timedelta(0)
         except (TimeoutError, SendUnknown) as error:
             _log.info("unknown whether a reaction was set: %s", error or "no answer in time")
         finally:  # even if cancelled: the bridge may have accepted it
 
             def end(repos: Repositories) -> None:
-                now = self._clock.now()
+                now = self.clock.now()
                 repos.outbox.end_reaction(number, name, now=now, until=now + may_come)
 
-            await self._store.transaction(end)
+            await self.store.transaction(end)

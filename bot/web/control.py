@@ -29,14 +29,13 @@ import aiohttp
 from aiohttp import web
 
 from bot.chat.captchas import Captchas
-from bot.clock import Clock
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.events import ChatId, PersonId
 from bot.features.export import gather_export
 from bot.settings.values import person_of
-from bot.signal.protocol import Identities, Transport
+from bot.signal.protocol import Identities, Outside
 from bot.web.listening import serving
-from store import Repositories, Store, StoreError
+from store import Repositories, StoreError
 
 Verb = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """Does what it is asked with what was sent along, both as in the table above."""
@@ -45,13 +44,10 @@ ANSWER_SECONDS = 600.0
 """How many seconds a verb waits for the running Aldis: as long as the backup of a very large store can take."""
 
 
-@dataclass(frozen=True)
-class Control:
+@dataclass
+class Control(Outside):
     """The verbs of the socket."""
 
-    store: Store
-    clock: Clock
-    transport: Transport
     captchas: Captchas
     state: Callable[[], Awaitable[Mapping[str, Any]]]
     restart: Callable[[], Awaitable[None]] | None

@@ -14,15 +14,13 @@ from typing import Literal
 from bot.access.pairing import Pairing
 from bot.chat.captchas import Captchas
 from bot.chat.toolbox import Toolbox
-from bot.clock import Clock
 from bot.commands.admin import Audience
 from bot.doctor.findings import Deps, Finding
 from bot.features.safety_numbers import SafetyNumbers
 from bot.settings import Settings
 from bot.settings.load import SettingsFile
-from bot.signal.protocol import Transport
+from bot.signal.protocol import Outside
 from bot.web.health import HealthPage
-from store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +33,10 @@ class Wait:
     """What ends it: nothing but time, an account that is linked, or the operator's choice between accounts."""
 
 
-@dataclass(frozen=True)
-class RunningParts:
+@dataclass
+class RunningParts(Outside):
     """The parts of a running Aldis that pages look at."""
 
-    store: Store
-    clock: Clock
-    transport: Transport
     health: HealthPage
     identities: SafetyNumbers
     captchas: Captchas

@@ -213,7 +213,7 @@ async def app_harness(
     given = settings_with(usual, **(settings or {}))
     shared = Services(given, transport, store, "signal", clock=clock, sandbox=sandbox())
     shared.status_messages = StatusMessages(store, clock, mode=live, after_seconds=0, pause_seconds=0.001)
-    shared.reactions = Reactions(transport, store, clock, emoji=EMOJI, after_seconds=mark_seconds)
+    shared.reactions = Reactions(*shared.outside, emoji=EMOJI, after_seconds=mark_seconds)
     own = (*(make(shared.reminders) for make in ported), *((Remember(store, clock),) if remembers else ()))
     aldis = service(shared, fake_model, (*tools, *own), sources, commands=commands(shared.command_context))
     running = [asyncio.create_task(loop.run()) for loop in (aldis.worker, aldis.sender)]

@@ -29,7 +29,7 @@ def listening(store: Store, clock: SetClock, path: Path) -> AbstractAsyncContext
 
     transport = FakeTransport()
     captchas = Captchas(transport, store, clock, Counts())
-    control = Control(store, clock, transport, captchas, state, None)
+    control = Control(transport, store, clock, Counts(), captchas, state, None)
     return answering(control.app, socket_path(path))
 
 
