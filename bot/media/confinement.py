@@ -164,18 +164,13 @@ def _knows_filters() -> bool:
     return architecture() is not None and _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, None) == errno.EFAULT
 
 
-class _Program(ctypes.Structure):
-    """`struct sock_fprog`."""
-
-    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
-
-
 def _filter_calls() -> None:
     of = architecture()
     assert of is not None  # noqa: S101  (`_knows_filters` has seen it)
     instructions = program(of)
-    given = _Program(len(instructions) // 8, instructions)
-    if error := _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(given)):
+    there = ctypes.create_string_buffer(instructions)
+    given = struct.pack("HP", len(instructions) // 8, ctypes.addressof(there))  # a `struct sock_fprog`
+    if error := _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, given):
         raise OSError(error, os.strerror(error))
 
 
