@@ -5,6 +5,7 @@ A cell's answer is a stranger's data, as the file was: it is checked, and invisi
 
 import asyncio
 import re
+from dataclasses import dataclass
 from urllib.parse import urljoin
 
 from pydantic import BaseModel, Field
@@ -41,11 +42,11 @@ class _PageFacts(BaseModel):
     has_script: bool = False
 
 
+@dataclass(frozen=True, slots=True)
 class Library:
     """Opens PDFs and pages in cells."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
+    sandbox: Sandbox
 
     async def read(
         self,
@@ -60,12 +61,12 @@ class Library:
     ) -> PageText:
         """Returns the content of a page, or the beginning of a PDF's text; see `tools.Papers`."""
         if kind != "pdf":
-            facts, data = await self._sandbox.open(
+            facts, data = await self.sandbox.open(
                 "pages", body, charset, kind, timeout_seconds=_PAGE_SECONDS, person=person
             )
             return await asyncio.to_thread(page_text, facts, data, url=url)
         most = min(2 * max_chars, _MAX_CHARACTERS)  # more than asked for, because invisible characters are removed
-        facts, data = await self._sandbox.open(
+        facts, data = await self.sandbox.open(
             "pdf", body, str(max_pages), str(most), timeout_seconds=_PAPER_SECONDS, person=person
         )
         known, text = check_facts(_PaperFacts, facts), data.decode(errors="replace")

@@ -9,17 +9,17 @@ known by content, and raw AAC is refused under any name. ISO/IEC 14496-3, 1.A.2 
 (`esds`); RFC 3533 and RFC 7845 (Ogg, Opus).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
 from struct import pack
-from typing import Any, cast
 
 from pydantic import SecretStr
 
 from bot.media.cell import FileRefused
 from bot.settings.groups import AudioSettings
+from bot.signal.json import as_object
 from store import LedgerEntry
 from tools import Http, TimedOut, ToolError, bearer
 
@@ -69,14 +69,14 @@ class Speech:
             answer = sent.as_json(_SERVICE)
         except ToolError as error:
             return None, _unanswered(fee, error)
-        body = _object(answer.body)
+        body = as_object(answer.body)
         if not answer.ok or not isinstance(text := body.get("text"), str):
             # A refused request is not charged; one with an unreadable answer may have been.
             return None, replace(
                 fee, outcome=f"status_{answer.status}", cost_usd=fee.cost_usd if answer.ok else Decimal(0)
             )
         # Whisper reports seconds, other models count tokens.
-        billed = _object(body.get("usage")).get("seconds")
+        billed = as_object(body.get("usage")).get("seconds")
         cost = self._minutes_cost(billed) if isinstance(billed, int | float) and billed > 0 else fee.cost_usd
         return text.strip(), replace(fee, outcome="ok", cost_usd=cost)
 
@@ -121,10 +121,6 @@ def _fee(model: str, cost_usd: Decimal | None) -> LedgerEntry:
 
 def _unanswered(fee: LedgerEntry, error: ToolError) -> LedgerEntry:
     return replace(fee, outcome=error.code, cost_usd=fee.cost_usd if isinstance(error, TimedOut) else None)
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def as_m4a(adts: bytes) -> tuple[bytes, float]:
