@@ -22,7 +22,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, TooSlow, Unavailable, Unreadable
 from bot.models.base import Completion, Provider, Request
@@ -70,51 +70,47 @@ class _Run:
     attempts: list[LedgerEntry] = field(default_factory=list[LedgerEntry])
 
 
+@dataclass(eq=False)
 class Fallback:
-    """Asks the first provider that is fit to answer, and the others if it fails.
+    """Asks the first provider that is fit to answer, and the others if it fails."""
 
-    `providers` are in order, by `provider/model`; `others` are further ones that a request may name (`Request.model`).
-    `on_error` is called with each failed try, `on_answer` with each completion; `fraction` is 0 to 1, for the jitter.
-    """
+    providers: Mapping[str, Provider]
+    """In order, by `provider/model`."""
+    others: Mapping[str, Provider] = field(default_factory=dict[str, Provider])
+    """Further ones that a request may name (`Request.model`)."""
+    _: KW_ONLY
+    on_error: Callable[[ProviderError], object] = lambda _: None
+    """Called with each failed try."""
+    on_answer: Callable[[Completion], object] = lambda _: None
+    """Called with each completion."""
+    monotonic: Callable[[], float] = time.monotonic
+    pause: Callable[[float], Awaitable[object]] = asyncio.sleep
+    fraction: Callable[[], float] = random.random
+    """Returns 0 to 1, for the jitter."""
 
     name = "fallback"
     """A completion carries the name of the provider that made it."""
 
-    def __init__(
-        self,
-        providers: Mapping[str, Provider],
-        others: Mapping[str, Provider] | None = None,
-        *,
-        on_error: Callable[[ProviderError], object] = lambda _: None,
-        on_answer: Callable[[Completion], object] = lambda _: None,
-        monotonic: Callable[[], float] = time.monotonic,
-        pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
-        fraction: Callable[[], float] = random.random,
-    ) -> None:
-        everyone = {**(others or {}), **providers}
+    def __post_init__(self) -> None:
+        everyone = {**self.others, **self.providers}
         self._seats = {name: _Seat(provider, name.partition("/")[2]) for name, provider in everyone.items()}
-        self._order = tuple(self._seats[name] for name in providers)
-        self._on_error = on_error
-        self._on_answer = on_answer
-        self._monotonic = monotonic
-        self._pause = pause
-        self._fraction = fraction
+        self._order = tuple(self._seats[name] for name in self.providers)
 
     async def complete(self, request: Request) -> Completion:
         """The first completion; raises the last error (the first if all are `Rejected`) or `ContextTooLong` at once."""
         total_seconds = request.timeout_seconds if request.total_seconds is None else request.total_seconds
         first = self._seats.get(request.model or "", self._order[0])
         hopeful = [first, *(seat for seat in self._order if seat is not first)]
-        run = _Run(request=request, ends_at=self._monotonic() + total_seconds, hopeful=hopeful)
+        run = _Run(request=request, ends_at=self.monotonic() + total_seconds, hopeful=hopeful)
         while True:
             answer = await self._round(run)
             if isinstance(answer, Completion):
                 return replace(answer, attempts=(*run.attempts, *answer.attempts)) if run.attempts else answer
-            if not run.hopeful or self._monotonic() + answer >= run.ends_at:
+            if not run.hopeful or self.monotonic() + answer >= run.ends_at:
                 error = run.errors[0 if all(isinstance(error, Rejected) for error in run.errors) else -1]
                 error.attempts = tuple(run.attempts)
                 raise error
-            await self._pause(answer)
+            await self.pause(answer)
             run.rounds += 1
 
     async def aclose(self) -> None:
@@ -125,11 +121,11 @@ class Fallback:
 
     async def _round(self, run: _Run) -> Completion | float:
         """Asks each that is ready, or all if none is; returns the seconds before the next round if every one failed."""
-        now = self._monotonic()
+        now = self.monotonic()
         ready = [seat for seat in run.hopeful if seat.cool_until <= now] or [*run.hopeful]
         pauses: list[float] = []
         for followers, seat in zip(reversed(range(len(ready))), ready, strict=True):
-            left_seconds = run.ends_at - self._monotonic()
+            left_seconds = run.ends_at - self.monotonic()
             if run.errors and left_seconds <= 0:
                 break
             # One that hangs must leave time for those after it, otherwise they could never make up for a time-out.
@@ -147,7 +143,7 @@ class Fallback:
                     pauses.append(pause_seconds)
             else:
                 seat.cool_until, seat.refusals = -math.inf, 0
-                self._on_answer(completion)
+                self.on_answer(completion)
                 return completion
         return min(pauses, default=0.0)  # 0: the next round asks only those that were skipped in this one
 
@@ -167,8 +163,8 @@ class Fallback:
         elif isinstance(error, Overloaded | Unavailable) and not isinstance(error, Unreadable):
             wanted = COOL_DOWN_SECONDS if wanted_seconds is None else max(0.0, wanted_seconds)
             cool_seconds = min(wanted, MAX_COOL_DOWN_SECONDS)
-        seat.cool_until = max(seat.cool_until, self._monotonic() + cool_seconds)
-        self._on_error(error)
+        seat.cool_until = max(seat.cool_until, self.monotonic() + cool_seconds)
+        self.on_error(error)
         level = logging.ERROR if kind in {"BadKey", "NoSuchModel"} else logging.WARNING
         _log.log(level, "%s (model %s) did not answer: %s (%s)", error.provider, model or "unknown", kind, error)
         if isinstance(error, ContextTooLong):
@@ -178,10 +174,10 @@ class Fallback:
     def _pause_seconds(self, error: ProviderError, run: _Run) -> float | None:
         """The pause before the same request may succeed at the same provider; None if it is not worth repeating."""
         rounds = next((rounds for kind, rounds in _ROUNDS.items() if isinstance(error, kind)), 0)
-        longest = run.ends_at - self._monotonic() if isinstance(error, Overloaded) else MAX_PAUSE_SECONDS
+        longest = run.ends_at - self.monotonic() if isinstance(error, Overloaded) else MAX_PAUSE_SECONDS
         wanted_seconds = error.retry_after_seconds
         if run.rounds >= rounds or (wanted_seconds or 0.0) > longest:
             return None
         if wanted_seconds is not None:
             return max(0.0, wanted_seconds)
-        return BACK_OFF_SECONDS[min(run.rounds, len(BACK_OFF_SECONDS) - 1)] * (0.5 + self._fraction())
+        return BACK_OFF_SECONDS[min(run.rounds, len(BACK_OFF_SECONDS) - 1)] * (0.5 + self.fraction())
