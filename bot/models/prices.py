@@ -115,9 +115,8 @@ def unknown_price(model: str) -> str:
     return f"the price of model {model} is unknown, so no budget can count it; set {wanted}"
 
 
-def unknown_cost(model: str, usage: Usage, *, is_estimated: bool = False) -> str:
+def unknown_cost(model: str, usage: Usage) -> str:
     """Returns what the operator reads about a completion whose cost is unknown, or an estimate."""
     if usage.input_tokens or usage.output_tokens:
         return unknown_price(model)
-    counted = "counted by an estimate" if is_estimated else "not counted"
-    return f"the server does not tell how many tokens model {model} used: its cost is {counted}"
+    return f"the server does not tell how many tokens model {model} used: its cost is an estimate, or not counted"

@@ -149,10 +149,10 @@ class Budget:
 
     def complain(self, completion: Completion) -> None:
         """Logs once that the cost of a model's answers is unknown, or an estimate."""
-        model, is_estimated = completion.model, completion.is_estimated
-        if (completion.cost_usd is None or is_estimated) and model not in self.complained_of:
+        model = completion.model
+        if (completion.cost_usd is None or completion.is_estimated) and model not in self.complained_of:
             self.complained_of.add(model)
-            _log.warning("%s", unknown_cost(model, completion.usage, is_estimated=is_estimated))
+            _log.warning("%s", unknown_cost(model, completion.usage))
 
     def _add(self, repos: Repositories, payer: Payer, entries: tuple[LedgerEntry, ...]) -> int:
         return repos.ledger.add(payer.conversation, payer.turn, payer.person, entries, now=self.clock.now())
