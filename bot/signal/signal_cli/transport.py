@@ -21,15 +21,7 @@ from bot.signal.directory import account_in, stickers_in, with_id
 from bot.signal.files import Folder, data_uri, decode_file
 from bot.signal.json import Json, as_object, items_in, object_in, parse_frame, person_in, text_in, whole_in
 from bot.signal.protocol import DEVICE_NAME, Release, StreamState
-from bot.signal.send_errors import (
-    SUCCESS,
-    doing,
-    failure,
-    failure_told,
-    rate_limited,
-    token_in,
-    untrusted_error,
-)
+from bot.signal.send_errors import SUCCESS, doing, failure, failure_told, rate_limited, token_in, untrusted_error
 from bot.signal.signal_bridge import Listed, SignalBridge
 from bot.signal.signal_cli.rpc import CONNECT_SECONDS, Rpc, RpcError
 from bot.signal.signal_cli.subscription import Deadlines, Subscription

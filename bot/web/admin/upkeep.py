@@ -11,7 +11,6 @@ from bot.version import build, describe_build
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 
 _MAX_BACKUPS = 20
-_GONE = "That copy is no longer there."
 _HINT = "Empty: none. What has been forgotten since is still in older copies."
 _DAYS = Field("STORE__BACKUP_DAYS", "Every night, kept for so many days", "number", _HINT)
 
@@ -52,42 +51,31 @@ async def _restore(ask: Ask) -> str:
     """Restarts Aldis with one of the copies in the place of its store."""
     copy = next((path for path in _backups(ask) if path.name == ask.entry("file")), None)
     if copy is None:
-        raise NotDone(_GONE)
+        raise NotDone("That copy is no longer there.")
     ask.write_down("backup.restored", copy.name)
     await ask.world.restore(copy)
     return f"Restored: Aldis goes on from {copy.name}. What was there before is kept beside the store."
 
 
-async def _hand_backup_over(ask: Ask) -> web.Response:
-    """Sends one of the two files of a copy."""
+async def _hand_over(ask: Ask) -> web.Response:
+    """Sends one of the two files of a copy, or that with the master key, without which no copy can be read."""
     files = [file for path in _backups(ask) for file in (path, path.with_name(f"{path.name}-keys"))]
+    files.append(ask.settings.store.key_path)
     file = next((file for file in files if file.name == ask.entry("file") and file.is_file()), None)
     if file is None:
-        raise NotDone(_GONE)
-    return await _download(ask, "backup", file)
-
-
-async def _hand_key_over(ask: Ask) -> web.Response:
-    """Sends the file with the master key: a backup cannot be read without it, and no backup contains it."""
-    path = ask.settings.store.key_path
-    if not path.is_file():
-        raise NotDone("The key is not in a file here: it comes from the settings, or nothing has been kept yet.")
-    return await _download(ask, "key", path)
-
-
-async def _download(ask: Ask, what: str, path: Path) -> web.Response:
-    ask.write_down(f"{what}.downloaded", path.name)
-    body = await asyncio.to_thread(path.read_bytes)
-    headers = {"Content-Disposition": f'attachment; filename="{path.name}"'}
+        raise NotDone("That file is no longer there.")
+    ask.write_down("file.downloaded", file.name)
+    body = await asyncio.to_thread(file.read_bytes)
+    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
     return web.Response(body=body, content_type="application/octet-stream", headers=headers)
 
 
-_ACTIONS = {"examine": _examine, "key": _hand_key_over}
+_ACTIONS = {"examine": _examine, "file": _hand_over}
 DONE = AdminPage(path="/setup/done", template="done", values=_values, actions=_ACTIONS)
 PAGE = AdminPage(
     path="/upkeep",
     template="upkeep",
     values=_values,
-    actions={**_ACTIONS, "backup": _back_up, "file": _hand_backup_over, "restore": _restore},
+    actions={**_ACTIONS, "backup": _back_up, "restore": _restore},
     forms=(Form(name="nightly", title="Every night", fields=(_DAYS,)),),
 )

@@ -32,7 +32,7 @@ POSTS = [
     ("/", "captcha"),
     ("/", "trust"),
     ("/setup/account", "link"),
-    ("/upkeep", "key"),
+    ("/upkeep", "file"),
     ("/upkeep", "restore"),
     ("/leave", ""),
 ]
