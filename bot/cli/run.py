@@ -27,7 +27,6 @@ from bot.service import until
 from bot.settings import Settings
 from bot.settings.load import SettingsFile
 from bot.shutdown import Shutdown
-from bot.web.admin.guard import PagesAddress
 from bot.web.admin.world import Wait, World
 from bot.web.control import ask_running
 from bot.web.health import serve
@@ -100,8 +99,7 @@ async def _serve_pages(given: Settings, restart: Callable[[], Awaitable[None]]) 
         return
     from bot.web.admin.site import Site
 
-    place = PagesAddress(host=given.web.admin_host, port=given.web.admin_port, url=given.web.admin_url)
-    site = Site(world, place)
+    site = Site(world, given.web)
     async with site.serving():
         if not given.access.admins:
             print(_FIRST.format(url=site.new_link(), command=command_line("admin")), file=sys.stderr, flush=True)

@@ -30,6 +30,7 @@ from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
 from bot.doctor.machine import is_every_address
+from bot.settings.groups import WebSettings
 
 MAX_BODY_BYTES = 256 * 1024
 """Nothing that is typed or pasted is longer."""
@@ -181,41 +182,32 @@ FORM = web.RequestKey("form", dict[str, str])
 """The fields of a form with the right token."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PagesAddress:
-    """Where the pages are: what they listen on, and the addresses that browsers can use."""
-
-    host: str
-    port: int
-    url: str | None = None
-    """Their address elsewhere; None means only on this machine."""
-
-    @property
-    def origins(self) -> frozenset[str]:
-        """The origins of our own pages."""
-        hosts = {"127.0.0.1", "localhost", "[::1]", *(() if is_every_address(self.host) else (_in_url(self.host),))}
-        here = {f"http://{host}:{self.port}".removesuffix(":80") for host in hosts}  # which browsers leave out
-        parts = urlsplit(self.address)
-        return frozenset(here | {f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower()})
-
-    @property
-    def address(self) -> str:
-        """The address that people open, without a trailing slash."""
-        return self.url or f"http://{'127.0.0.1' if is_every_address(self.host) else _in_url(self.host)}:{self.port}"
+def address_of(pages: WebSettings) -> str:
+    """Returns the address that people open, without a trailing slash."""
+    return pages.admin_url or f"http://{_host_of(pages)}:{pages.admin_port}"
 
 
-def _in_url(host: str) -> str:
-    return f"[{host}]" if ":" in host else host.lower()
+def origins_of(pages: WebSettings) -> frozenset[str]:
+    """Returns the origins of our own pages."""
+    hosts = {"127.0.0.1", "localhost", "[::1]", _host_of(pages)}
+    here = {f"http://{host}:{pages.admin_port}".removesuffix(":80") for host in hosts}  # which browsers leave out
+    parts = urlsplit(address_of(pages))
+    return frozenset(here | {f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower()})
+
+
+def _host_of(pages: WebSettings) -> str:
+    host = "127.0.0.1" if is_every_address(pages.admin_host) else pages.admin_host.lower()
+    return f"[{host}]" if ":" in host else host
 
 
 class RequestGuard:
     """Stands before every page."""
 
-    def __init__(self, place: PagesAddress, sessions: Sessions) -> None:
+    def __init__(self, pages: WebSettings, sessions: Sessions) -> None:
         self._sessions = sessions
-        self._origins = place.origins
-        self._hosts = {origin.partition("://")[2] for origin in place.origins}
-        self._is_secure = place.address.startswith("https:")
+        self._origins = origins_of(pages)
+        self._hosts = {origin.partition("://")[2] for origin in self._origins}
+        self._is_secure = address_of(pages).startswith("https:")
         # The prefix makes browsers accept it only over https, for this host alone and for all of it.
         self.cookie_name = "__Host-aldis" if self._is_secure else "aldis-session"
 

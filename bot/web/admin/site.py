@@ -28,9 +28,10 @@ from bot.i18n.locale import dollars, moment
 from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.settings import SETTINGS_FILE_NAME
+from bot.settings.groups import WebSettings
 from bot.web.admin import account, model, overview, people, tools, upkeep
 from bot.web.admin.forms import AdminPage, Ask, NotDone
-from bot.web.admin.guard import LIVE, MAX_BODY_BYTES, SESSION, PagesAddress, Remark, RequestGuard, Sessions
+from bot.web.admin.guard import LIVE, MAX_BODY_BYTES, SESSION, Remark, RequestGuard, Sessions, address_of
 from bot.web.admin.world import World
 from bot.web.control import answering, socket_path
 from bot.web.listening import on_address, serving
@@ -45,7 +46,7 @@ _FOLDER = Path(__file__).parent
 class Site:
     """All pages, over one `World`."""
 
-    def __init__(self, world: World, place: PagesAddress, *, sessions: Sessions | None = None) -> None:
+    def __init__(self, world: World, place: WebSettings, *, sessions: Sessions | None = None) -> None:
         self.world = world
         self._place = place
         self._sessions = sessions or Sessions(lambda: secret_of(world.settings, is_contained=is_contained()))
@@ -67,7 +68,7 @@ class Site:
 
     def new_link(self) -> str:
         """Returns the address that opens the pages, once and within ten minutes."""
-        return f"{self._place.address}/enter/{self._sessions.new_link()}"
+        return f"{address_of(self._place)}/enter/{self._sessions.new_link()}"
 
     @property
     def app(self) -> web.Application:
@@ -88,13 +89,13 @@ class Site:
         """Serves the pages while the block runs; raises ConfigError if address or socket cannot be listened on."""
         store_path, place = self.world.settings.store.path, self._place
         store_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        address = on_address(place.host, place.port, "WEB__ADMIN_PORT")
+        address = on_address(place.admin_host, place.admin_port, "WEB__ADMIN_PORT")
         control = web.Application()
         control.router.add_post("/admin-link", self._link)
         try:
             async with serving(self.app, address), answering(control, socket_path(store_path, "admin")):
-                opens = command_line("admin")
-                _log.info("set-up and administration at %s; `%s` prints a link that opens them", place.address, opens)
+                at, opens = address_of(place), command_line("admin")
+                _log.info("set-up and administration at %s; `%s` prints a link that opens them", at, opens)
                 yield
         finally:
             await self._account.stop()

@@ -12,8 +12,9 @@ import pytest
 
 from bot.app import doctor_deps
 from bot.settings import Settings, load_settings
+from bot.settings.groups import WebSettings
 from bot.settings.load import SettingsFile
-from bot.web.admin.guard import PagesAddress, Sessions
+from bot.web.admin.guard import Sessions, address_of
 from bot.web.admin.site import Site
 from bot.web.admin.world import World
 from tests.bot.web.test_health import LOOPBACK
@@ -28,14 +29,14 @@ class Visitor:
     """Asks the pages; keeps the cookie that it is given, and the token of its forms."""
 
     site: Site
-    place: PagesAddress
+    pages: WebSettings
     http: aiohttp.ClientSession
     token: str = ""
     cookies: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def origin(self) -> str:
-        return f"http://{LOOPBACK}:{self.place.port}"
+        return f"http://{LOOPBACK}:{self.pages.admin_port}"
 
     async def get(self, path: str, headers: Mapping[str, str] | None = None) -> "Answer":
         return await self._ask("GET", path, headers or {}, None)
@@ -52,7 +53,7 @@ class Visitor:
         return await self.get(answer.headers["Location"]) if answer.status == 303 else answer
 
     async def enter(self) -> "Answer":
-        path = self.site.new_link().removeprefix(self.place.address)
+        path = self.site.new_link().removeprefix(address_of(self.pages))
         answer = await self.post(path)
         for shown in ("/", "/code"):
             if found := re.search(r'name="token" value="([^"]+)"', (await self.get(shown)).text):
@@ -94,17 +95,17 @@ async def visited(
     settings: Settings | None = None,
 ) -> AsyncGenerator[Visitor]:
     given = settings or settings_of(folder)
-    place = PagesAddress(host=LOOPBACK, port=free_port(), url=url)
+    pages = WebSettings(admin_host=LOOPBACK, admin_port=free_port(), admin_url=url)
     file = SettingsFile(given.store.path.with_name("settings.env"), environ={}, env_file=None)
 
     async def restart() -> None:
         loop, newest = asyncio.get_running_loop(), file.preview({})
         loop.call_later(0.01, site.world.begin, newest)  # a run takes its time to end
 
-    site = Site(World(settings=given, deps=doctor_deps, file=file, restart=restart), place, sessions=sessions)
+    site = Site(World(settings=given, deps=doctor_deps, file=file, restart=restart), pages, sessions=sessions)
     jar = aiohttp.DummyCookieJar()
     async with site.serving(), aiohttp.ClientSession(cookie_jar=jar) as http:
-        yield Visitor(site, place, http)
+        yield Visitor(site, pages, http)
 
 
 @pytest.fixture

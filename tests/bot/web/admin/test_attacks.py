@@ -12,14 +12,16 @@ from aiohttp import web
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
+from bot.settings.groups import WebSettings
 from bot.web.admin.guard import (
     LINK_SECONDS,
     LIVE,
     MAX_BODY_BYTES,
     SESSION_SECONDS,
     BrowserSession,
-    PagesAddress,
     Sessions,
+    address_of,
+    origins_of,
 )
 from bot.web.admin.world import Wait
 from bot.web.listening import on_address, serving
@@ -68,7 +70,7 @@ async def test_names_and_sites_of_strangers(tmp_path: Path) -> None:
                 assert (answer.status, "aldis admin" in answer.text) == (401, True)
                 assert is_hardened(answer.headers)
         await visitor.enter()
-        for host in ("evil.example", f"evil.example:{visitor.place.port}", "127.0.0.1:1", "127.0.0.1."):
+        for host in ("evil.example", f"evil.example:{visitor.pages.admin_port}", "127.0.0.1:1", "127.0.0.1."):
             for path in ("/", "/enter/x", "/static/style.css"):
                 answer = await visitor.get(path, {"Host": host})
                 assert answer.status == 421
@@ -133,7 +135,7 @@ async def test_forged_forms(visitor: Visitor, caplog: pytest.LogCaptureFixture) 
 async def test_a_link_that_is_used_again(tmp_path: Path) -> None:
     """Looking at it does not use it up; pushing its button does, for every other browser."""
     async with visited(tmp_path) as visitor:
-        path = visitor.site.new_link().removeprefix(visitor.place.address)
+        path = visitor.site.new_link().removeprefix(address_of(visitor.pages))
         for _ in range(3):
             assert (await visitor.get(path)).status == 200
         first = await visitor.post(path)
@@ -256,9 +258,10 @@ def test_a_code_is_taken_once() -> None:
 
 def test_which_origins_are_ours() -> None:
     """As browsers name them, which leave out the port of the web; the address elsewhere without its password."""
-    for place, ours, other in (
-        (PagesAddress(host="0.0.0.0", port=80), "http://127.0.0.1", "http://0.0.0.0"),
-        (PagesAddress(host="fd00::7", port=8789), "http://[fd00::7]:8789", "http://[fd00::8]:8789"),
-        (PagesAddress(host="::1", port=8, url="https://a:b@Aldis.example"), "https://aldis.example", "https://aldis"),
+    for host, port, url, ours, other in (
+        ("0.0.0.0", 80, None, "http://127.0.0.1", "http://0.0.0.0"),
+        ("fd00::7", 8789, None, "http://[fd00::7]:8789", "http://[fd00::8]:8789"),
+        ("::1", 8, "https://a:b@Aldis.example", "https://aldis.example", "https://aldis"),
     ):
-        assert (ours in place.origins, other in place.origins) == (True, False)
+        origins = origins_of(WebSettings(admin_host=host, admin_port=port, admin_url=url))
+        assert (ours in origins, other in origins) == (True, False)
