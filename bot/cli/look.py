@@ -19,7 +19,7 @@ from bot import app, logs
 from bot.app import transports
 from bot.clock import Clock
 from bot.doctor import checkup
-from bot.doctor.findings import exit_status, format_findings, problem
+from bot.doctor.findings import format_findings, problem
 from bot.doctor.models import fetch_json
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.invocation import command_line, spell_commands
@@ -42,7 +42,7 @@ def examine(given: Settings, options: argparse.Namespace) -> int:
         how = "correct it: Aldis does not start with it"
         found = (*found, *(problem("settings", line, how) for line in str(error).splitlines()))
     print(format_findings(found, is_verbose=options.verbose))
-    return exit_status(found)
+    return int(any(finding.level == "problem" for finding in found))
 
 
 def health(given: Settings, _: argparse.Namespace) -> int:

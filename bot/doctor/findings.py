@@ -69,8 +69,3 @@ def format_findings(findings: Iterable[Finding], *, is_verbose: bool = True) -> 
 def wanting(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Returns what the operator should mend."""
     return tuple(finding for finding in findings if finding.level in {"warning", "problem"})
-
-
-def exit_status(findings: Iterable[Finding]) -> int:
-    """Returns 1 when there is a problem, else 0; warnings are for reading."""
-    return int(any(finding.level == "problem" for finding in findings))

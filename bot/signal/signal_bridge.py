@@ -103,23 +103,26 @@ class SignalBridge(FrameReader, ABC):
 
     async def groups(self) -> tuple[Group, ...]:
         """Returns the groups that the account is in; see `Groups.groups`."""
-        return tuple(_group(entry) for entry in await self._groups() if _is_member(entry))
+        return tuple(_group(entry) for entry in await self._groups("member"))
 
     async def invitations(self) -> tuple[Group, ...]:
         """Returns the groups that the account is invited to; see `Groups.invitations`."""
-        return tuple(_group(entry) for entry in await self._groups() if self._is_invited(entry))
+        return tuple(_group(entry) for entry in await self._groups("invited"))
 
     async def former_groups(self) -> frozenset[str]:
         """Returns the groups that the account is in no more; see `Groups.former_groups`."""
-        groups = await self._groups()
-        return frozenset(_group_id(entry) for entry in groups if not (_is_member(entry) or self._is_invited(entry)))
+        return frozenset(map(_group_id, await self._groups("former")))
 
-    async def _groups(self) -> list[Json]:
-        return [entry for entry in entries_in(await self._list("groups")) if _group_id(entry)]
+    async def _groups(self, standing: Literal["member", "invited", "former"]) -> list[Json]:
+        """The groups in which the account has this standing."""
+        listed = entries_in(await self._list("groups"))
+        return [entry for entry in listed if _group_id(entry) and self._standing(entry) == standing]
 
-    def _is_invited(self, entry: Json) -> bool:
+    def _standing(self, entry: Json) -> str:
+        if entry.get("isMember") is not False and entry.get("member") is not False:
+            return "member"
         invited = (*items_in(entry, "pendingMembers"), *items_in(entry, "pending_invites"))
-        return not _is_member(entry) and any(is_own(as_object(one), self.own) for one in invited)
+        return "invited" if any(is_own(as_object(one), self.own) for one in invited) else "former"
 
     async def contacts(self) -> tuple[Contact, ...]:
         """Returns the people that the account knows; see `Identities.contacts`."""
@@ -190,10 +193,6 @@ class SignalBridge(FrameReader, ABC):
 
 def _group_id(entry: Json) -> str:
     return text_in(entry, "internal_id") or text_in(entry, "id")
-
-
-def _is_member(entry: Json) -> bool:
-    return entry.get("isMember") is not False and entry.get("member") is not False
 
 
 def _group(entry: Json) -> Group:

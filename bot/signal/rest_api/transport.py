@@ -81,18 +81,15 @@ _Method = Literal["GET", "POST", "PUT", "DELETE"]
 
 
 class _Refusal(RefusedCall):
-    """The bridge answered with an error: its HTTP status and its body; `words` is mostly signal-cli's own sentence."""
+    """The bridge answered with an error: its HTTP status and captcha; `words` is mostly signal-cli's own sentence."""
 
     def __init__(self, status: int, body: bytes) -> None:
         text = body.decode("utf-8", "replace")
         self.status = status
-        self.body = parse_frame(text)
+        said = parse_frame(text)
+        self.challenge = token_in(items_in(said, "challenge_tokens"))
         self.may_pass = status >= HTTPStatus.INTERNAL_SERVER_ERROR
-        super().__init__(f"signal-cli-rest-api answered with HTTP {status}", text_in(self.body, "error") or text)
-
-    @property
-    def challenge(self) -> str | None:
-        return token_in(items_in(self.body, "challenge_tokens"))
+        super().__init__(f"signal-cli-rest-api answered with HTTP {status}", text_in(said, "error") or text)
 
 
 class _Client:
@@ -418,13 +415,13 @@ def styled_text(content: Styled) -> str:
     return marked + text[done:]
 
 
-class RestApiLinking:
+class RestApiLinking(_Client):
     """`Linking` by the bridge at `url`; the phone has `scan_seconds`, the accounts are listed each `poll_seconds`."""
 
     def __init__(
         self, url: str, *, scan_seconds: float = 60, poll_seconds: float = 1, accounts_seconds: float = 5
     ) -> None:
-        self._client = _Client(url, seconds=_LINKING_SECONDS)
+        super().__init__(url, seconds=_LINKING_SECONDS)
         self.scan_seconds = scan_seconds
         self._poll_seconds = poll_seconds
         # The bridge hangs for ever if signal-cli answers at once (`getRaw` in `src/client/jsonrpc2.go` waits only after
@@ -435,21 +432,21 @@ class RestApiLinking:
 
     async def accounts(self) -> tuple[Account, ...]:
         """Returns the accounts that are already linked; see `Linking.accounts`."""
-        return accounts_in(await self._client.ask("/v1/accounts", seconds=self.owns_seconds))
+        return accounts_in(await self.ask("/v1/accounts", seconds=self.owns_seconds))
 
     async def identify(self, account: Account) -> Account:
         """Asks for the id of an account; see `Linking.identify`."""
         if account.id is not None and account.number is not None:
             return account
         path = f"/v1/contacts/{account.name}?all_recipients=true"
-        return with_id(account, await self._client.ask(path))
+        return with_id(account, await self.ask(path))
 
     async def start_link(self) -> str:
         """Returns the address for the QR code; see `Linking.start_link`."""
         if self._before is None:
             self._before = await self.accounts()
         path = f"/v1/qrcodelink/raw?device_name={DEVICE_NAME}"
-        uri = text_in(as_object(await self._client.ask(path)), "device_link_uri")
+        uri = text_in(as_object(await self.ask(path)), "device_link_uri")
         if not uri:
             raise Disconnected("signal-cli-rest-api gave no address to link by; try again")
         return uri

@@ -262,27 +262,23 @@ def _challenge_in(results: list[Json]) -> str | None:
     return token_in([one.get("token") for one in results])
 
 
-class SignalCliLinking:
+class SignalCliLinking(Rpc):
     """`Linking` by the daemon at `url`; `scan_seconds` is how long the phone can take."""
 
     def __init__(self, url: str, *, scan_seconds: float = 180) -> None:
-        self._rpc = Rpc(url, seconds=_LINKING_SECONDS)
+        super().__init__(url, seconds=_LINKING_SECONDS)
         self._scan_seconds = scan_seconds
-
-    async def accounts(self) -> tuple[Account, ...]:
-        """Returns the accounts that are already linked; see `Linking.accounts`."""
-        return await self._rpc.accounts()
 
     async def identify(self, account: Account) -> Account:
         """Asks for the id of an account; see `Linking.identify`."""
         if account.id is not None:
             return account
         params = {"account": account.name, "recipient": [account.name], "allRecipients": True}
-        return with_id(account, await self._rpc.ask("listContacts", params))
+        return with_id(account, await self.ask("listContacts", params))
 
     async def start_link(self) -> str:
         """Returns the address for the QR code; see `Linking.start_link`."""
-        uri = text_in(as_object(await self._rpc.ask("startLink", {})), "deviceLinkUri")
+        uri = text_in(as_object(await self.ask("startLink", {})), "deviceLinkUri")
         if not uri:
             raise Disconnected("signal-cli gave no address to link by; try again")
         return uri
@@ -291,7 +287,7 @@ class SignalCliLinking:
         """Waits for the phone and returns its account; see `Linking.finish_link`."""
         params = {"deviceLinkUri": uri, "deviceName": DEVICE_NAME}
         try:
-            return account_in(await self._rpc.call("finishLink", params, seconds=self._scan_seconds)).name
+            return account_in(await self.call("finishLink", params, seconds=self._scan_seconds)).name
         except RpcError as error:
             if error.code != _USER_ERROR_CODE:
                 raise Disconnected(f"the phone was not linked ({error}); try again") from error
