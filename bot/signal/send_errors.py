@@ -114,14 +114,9 @@ def failure(
     if _RATE_LIMITED in kinds:
         return rate_limited(retry_after_seconds=retry_after_seconds, challenge=challenge)
     if UNTRUSTED in kinds:
-        return untrusted_error()
+        return Untrusted("the safety number of the recipient has changed, and is not trusted")
     reason = _HOPELESS[min(kinds)] if kinds else "refused"
     return Undeliverable(f"no recipient can get it: {', '.join(sorted(kinds))}", reason=reason)
-
-
-def untrusted_error() -> Untrusted:
-    """Returns the error for anything sent to a person whose safety number has changed."""
-    return Untrusted("the safety number of the recipient has changed, and is not trusted")
 
 
 def failure_told(words: str, *, is_group: bool) -> TransportError | None:
@@ -143,4 +138,4 @@ def failure_told(words: str, *, is_group: bool) -> TransportError | None:
         return SendUnknown(f"{said}; some members may have got it") if is_group else NotSent(said)
     if name == _UNREADABLE:
         return Undeliverable(f"signal-cli cannot read the request ({name})")
-    return untrusted_error() if not name and "untrusted" in words.lower() else None
+    return failure({UNTRUSTED}) if not name and "untrusted" in words.lower() else None

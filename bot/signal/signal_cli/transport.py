@@ -21,7 +21,7 @@ from bot.signal.directory import account_in, stickers_in, with_id
 from bot.signal.files import Folder, data_uri, decode_file
 from bot.signal.json import Json, as_object, items_in, object_in, parse_frame, person_in, text_in, whole_in
 from bot.signal.protocol import DEVICE_NAME, Release, StreamState
-from bot.signal.send_errors import SUCCESS, doing, failure, failure_told, rate_limited, token_in, untrusted_error
+from bot.signal.send_errors import SUCCESS, UNTRUSTED, doing, failure, failure_told, rate_limited, token_in
 from bot.signal.signal_bridge import Listed, SignalBridge
 from bot.signal.signal_cli.rpc import CONNECT_SECONDS, Rpc, RpcError
 from bot.signal.signal_cli.subscription import Deadlines, Subscription
@@ -239,7 +239,7 @@ def outcome(error: RpcError, *, is_group: bool) -> TransportError:
     if error.code == _RATE_LIMIT_CODE:
         return rate_limited()
     if error.code == _UNTRUSTED_CODE:
-        return untrusted_error()
+        return failure({UNTRUSTED})
     if (known := failure_told(error.words, is_group=is_group)) is not None:
         return known
     if error.code in _REFUSED_CODES:

@@ -29,10 +29,8 @@ _GEMINI, _OPENROUTER = "https://generativelanguage.googleapis.com/v1beta/openai"
 
 async def _check(vendor: ProviderName, settings: Settings, deps: Deps) -> Sequence[Finding]:
     """Whether the server takes the key, and has a model that answers."""
-    (found, known), model = (
-        await look_at(checked_server(vendor, settings), {}, deps),
-        settings.llm.model_of(vendor).partition("/")[2],
-    )
+    found, known = await look_at(checked_server(vendor, settings), {}, deps)
+    model = settings.llm.model_of(vendor).partition("/")[2]
     if found[0].level == "problem":
         return found
     if known is None:  # it answers, and lists nothing
@@ -87,23 +85,16 @@ async def _values(ask: Ask) -> dict[str, object]:
     if vendor != "offline":
         async with (deps := ask.deps).tool_deps.http:
             found, known = await look_at(checked_server(vendor, ask.settings), {}, deps)
-    model = llm.model_of(vendor).partition("/")[2]
-    chosen = model or next(iter(known or ()), "")
+    chosen = llm.model_of(vendor).partition("/")[2] or next(iter(known or ()), "")
     offered = {} if known is None else {chosen: NOTHING, **known}
-    # Window and price are None if unknown.
-    offers = [
-        {
-            "name": name,
-            "window_tokens": said.window_tokens,
-            "price": published_prices().of(name) or said.price,
-            "is_chosen": name == chosen,
-        }
+    offers = {
+        name: said.model_copy(update={"price": published_prices().of(name) or said.price})
         for name, said in islice(offered.items(), _MAX_LISTED)
         if name
-    ]
+    }
     return {
         "vendor": vendor,
-        "model": model,
+        "chosen": chosen,
         "server": llm.openai.base_url if vendor == "openai" else None,
         "offers": offers,
         "findings": found,
