@@ -5,11 +5,12 @@ Also states and countries, which people write behind a city: "Portland, ME", "Lo
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+
+from tools.text import fold_name
 
 ZONES_BY_CITY: Mapping[str, str] = {
     city: zone
@@ -116,12 +117,6 @@ def _regions() -> Mapping[str, tuple[Region, ...]]:
 def regions_named(name: str) -> tuple[Region, ...]:
     """Returns the states and countries that people mean by a name or by letters: California and Canada by CA."""
     return _regions().get(fold_name(name).removeprefix("the "), ())
-
-
-def fold_name(name: str) -> str:
-    """Returns the name of a city or zone without case, accents, underscores and double spaces."""
-    bare = "".join(mark for mark in unicodedata.normalize("NFKD", name) if not unicodedata.combining(mark))
-    return " ".join(bare.casefold().replace("_", " ").split())
 
 
 def coordinates(text: str) -> tuple[float, float] | None:

@@ -15,9 +15,9 @@ from zoneinfo import ZoneInfo, available_timezones
 from pydantic import Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.cities import ZONES_BY_CITY, fold_name, regions_named
+from tools.cities import ZONES_BY_CITY, regions_named
 from tools.errors import NotFound
-from tools.text import clean_text
+from tools.text import clean_text, fold_name
 
 _OFFSET = re.compile(r"(?:utc|gmt)? ?([+-])(\d{1,2})(?::?([0-5]\d))?")
 _MAX_OFFSET = timedelta(hours=14)

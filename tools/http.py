@@ -107,10 +107,6 @@ def _refuse(constant: str) -> float:
     raise ValueError(constant)
 
 
-def _moment_seconds() -> float:
-    return random.uniform(_MIN_PAUSE_SECONDS, 2 * _MIN_PAUSE_SECONDS)  # noqa: S311 - spreads load, guards nothing
-
-
 def bearer(key: SecretStr | None) -> dict[str, str]:
     """Returns the header for a key; no header without a key."""
     return {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
@@ -168,15 +164,16 @@ class Http:
         ends_at = (now := asyncio.get_running_loop().time)() + timeout_seconds
         async with in_time(service, timeout_seconds):
             for number in range(1, _TRIES + 1):
+                moment = random.uniform(_MIN_PAUSE_SECONDS, 2 * _MIN_PAUSE_SECONDS)  # noqa: S311 - it guards nothing
                 try:
                     answer = (await self._send(method, url, service, **content)).as_json(service)
                 except Unreachable:
                     if number > 1:
                         raise
-                    await asyncio.sleep(_moment_seconds())
+                    await asyncio.sleep(moment)
                     continue
                 wanted, is_busy = answer.retry_after_seconds, retries and answer.status in _BUSY
-                pause_seconds = _moment_seconds() if wanted is None else wanted
+                pause_seconds = moment if wanted is None else wanted
                 if number == _TRIES or not is_busy or pause_seconds > min(_MAX_PAUSE_SECONDS, ends_at - now()):
                     return answer
                 await asyncio.sleep(pause_seconds)

@@ -8,6 +8,7 @@ import html
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any, cast
@@ -68,6 +69,12 @@ def clean_text(text: str) -> str:
 def clean_line(text: str) -> str:
     """Like `clean_text`, with white space collapsed to one line."""
     return " ".join(clean_text(text).split())
+
+
+def fold_name(text: str) -> str:
+    """Returns a name or text without case, accents, underscores and double spaces, to compare it."""
+    bare = "".join(mark for mark in unicodedata.normalize("NFKD", text) if not unicodedata.combining(mark))
+    return " ".join(bare.casefold().replace("_", " ").split())
 
 
 def plain(html_snippet: str) -> str:

@@ -21,11 +21,11 @@ from pydantic import BaseModel, Field
 
 from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultFile, ToolContext, ToolSpec
 from tools.chart import PNG, weather_chart
-from tools.cities import coordinates, fold_name, regions_named
+from tools.cities import coordinates, regions_named
 from tools.connections import in_time
 from tools.errors import BadArguments, NotFound, ToolError
 from tools.http import Http, JsonAnswer
-from tools.text import clean_text, shorten
+from tools.text import clean_text, fold_name, shorten
 
 ATTRIBUTION = "Weather data by Open-Meteo.com (https://open-meteo.com/)"
 

@@ -20,7 +20,7 @@ from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, NotFound, Unavailable
 from tools.http import Http
 from tools.search.base import error_code
-from tools.text import clean_text, shorten
+from tools.text import clean_text, fold_name, shorten
 
 LICENCE = "Text from Wikipedia, CC BY-SA 4.0: name and link the article."
 
@@ -142,7 +142,7 @@ def _answer(page: _Page, language: str, wanted: str | None, others: Sequence[str
     names = [shorten(heading[2], _MAX_TITLE_CHARS) for heading in headings]
     if wanted:
         # The section of that name, or the first with it in its heading, with its subsections.
-        folded, name = [_fold(heading) for heading in names], _fold(wanted)
+        folded, name = [fold_name(heading) for heading in names], fold_name(clean_text(wanted))
         near = [at for at, heading in enumerate(folded) if name in heading]
         if not near:
             error, quoted = f"The article has no section {clean_text(wanted)!r}", "; ".join(names)
@@ -166,7 +166,3 @@ def _answer(page: _Page, language: str, wanted: str | None, others: Sequence[str
         "licence": LICENCE,
     }
     return Result(data={name: item for name, item in data.items() if item})
-
-
-def _fold(heading: str) -> str:
-    return " ".join(clean_text(heading).casefold().split())

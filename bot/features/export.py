@@ -65,7 +65,13 @@ class Export:
         """For programs: everything, tool calls and results included, oldest first; pictures and documents only with
         media.
         """
-        turns = [_whole(turn, with_media=with_media) for turn in self.turns]
+        turns: list[Mapping[str, Any]] = []
+        for turn in self.turns:
+            said = [
+                replace(one, media=()) if isinstance(one, UserMessage) and not with_media else one for one in turn.said
+            ]
+            about = {"conversation": turn.conversation, "expires_at": turn.expires_at and turn.expires_at.isoformat()}
+            turns.append({**about, "messages": json.loads(messages.dump_messages(said).partition(b":")[2])})
         return json.dumps({"turns": turns, **self.beside}, ensure_ascii=False, indent=2)
 
     def as_files(self, *, in_group: bool) -> tuple[File, ...]:
@@ -154,15 +160,6 @@ def _beside(
             for one in repos.predictions.all(home, person, now=now)
             if one.words is not None
         ],
-    }
-
-
-def _whole(turn: KeptTurn, *, with_media: bool) -> Mapping[str, Any]:
-    said = [replace(one, media=()) if isinstance(one, UserMessage) and not with_media else one for one in turn.said]
-    return {
-        "conversation": turn.conversation,
-        "expires_at": None if turn.expires_at is None else turn.expires_at.isoformat(),
-        "messages": json.loads(messages.dump_messages(said).partition(b":")[2]),
     }
 
 

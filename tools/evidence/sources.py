@@ -12,7 +12,6 @@ shown but not counted. Words do not tell what a page says about a claim; a model
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from pydantic import Field
 
 from tools.base import CommaList, Options, ToolContext
 from tools.search.base import Hit, lies_in
+from tools.text import fold_name
 from tools.web.addresses import Site
 
 Stance = Literal["agrees", "contradicts", "mentions"]
@@ -48,7 +48,6 @@ _STANCES: tuple[Stance, ...] = ("contradicts", "agrees", "mentions")
 _KINDS: tuple[Kind, ...] = ("official", "fact_check", "site", "reference", "platform")
 _WITNESSES: frozenset[Kind] = frozenset({"official", "fact_check", "site"})
 
-_ACCENTS = re.compile("[\u0300-\u036f]+")
 _THOUSANDS = re.compile(r"(?<=[0-9])[.,\u00a0\u202f ](?=[0-9]{3}(?![0-9]))")
 _TERM = re.compile(r"[0-9]|.{4}")
 
@@ -209,7 +208,7 @@ def is_about(wordings: Sequence[str], title: str, snippet: str) -> bool:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"\w+", _ACCENTS.sub("", unicodedata.normalize("NFKD", text).casefold())))
+    return tuple(re.findall(r"\w+", fold_name(text)))
 
 
 def reports(hits: Sequence[Hit]) -> tuple[int, ...]:
