@@ -12,9 +12,7 @@ are none of Aldis's business. People are identified by uuid; a listed phone numb
 when it first wrote.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import islice
 
 from bot.access.chat_settings import Askers
 from bot.events import ChatId, Envelope, Kind, PersonId, SentId
@@ -22,9 +20,6 @@ from bot.signal.protocol import Group
 from store import Repositories
 
 EVERYBODY = "*"
-
-_MAX_MEMBERS = 20_000
-"""The members of twenty groups of the maximum size, a thousand. Source: Signal Support, "Group chats" (2026-11)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,12 +109,6 @@ def accepts(invitation: Group, allowed: AccessList) -> bool:
     if invitation.id in allowed.groups:
         return True
     return EVERYBODY in allowed.groups and not invitation.members.isdisjoint(allowed.persons | allowed.admins)
-
-
-def members_of(groups: Iterable[Group], allowed: AccessList) -> frozenset[PersonId]:
-    """The members of all groups listed by id, up to a limit."""
-    people = (person for group in groups if group.id in allowed.groups for person in group.members)
-    return frozenset(islice(people, _MAX_MEMBERS))
 
 
 def _is_listed(envelope: Envelope, allowed: AccessList) -> bool:

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from bot.access import chat_settings
-from bot.access.access import AccessList, accepts, is_direct, may_write, members_of
+from bot.access.access import AccessList, accepts, is_direct, may_write
 from bot.access.chat_settings import ChatSettings
 from bot.access.pairing import GOOD_FOR, Pairing
 from bot.access.routing import Correction, Question, route, unanswered_message
@@ -122,7 +122,8 @@ class Doorkeeper(Outside):
         asked_at = self.clock.now()
         groups = await bridge.groups()
         if allowed.needs_members:
-            self.access = replace(allowed, members=members_of(groups, allowed))
+            listed = (group.members for group in groups if group.id in allowed.groups)
+            self.access = replace(allowed, members=frozenset[PersonId]().union(*listed))
         left = [ChatId.group(group) for group in await bridge.former_groups()]
 
         def keep(repos: Repositories) -> None:
