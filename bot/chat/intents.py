@@ -24,7 +24,7 @@ from bot.i18n.phrases import duration
 from bot.logs import describe_error
 from bot.messages import ToolCall
 from bot.trust.links import inert
-from tools import ToolSpec, Weekday, Wish, clean_line
+from tools import ToolSpec, Wish, clean_line
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +36,6 @@ _SENTENCES: Mapping[str, Sentence] = {
     for name, sentence in vars(phrases).items()
     if name.startswith("DEED_") and not name.startswith("DEED_TOOL")
 }
-_DAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
 _QUOTATION_MARKS = dict.fromkeys(map(ord, "“”„‟«»❝❞〝〞＂"), '"')
 # A backslash may begin a formula and cannot be escaped; this character looks like one.
 _BACKSLASH = {ord("\\"): "\u29f5"}
@@ -142,14 +141,12 @@ def _when(wish: Wish) -> str:
 def _again(wish: Wish) -> str:
     repeat = wish.repeat
     assert repeat is not None  # noqa: S101  (its caller has looked)
-    days = [_DAYS.index(day) for day in repeat.weekdays]
-    every = phrases.repeats(repeat.every, repeat.interval, days, repeat.nth)
+    every = phrases.repeats(repeat)
     if wish.delay_seconds is not None:
         return say(phrases.WHEN_AGAIN_IN, repeats=every, duration=duration(wish.delay_seconds))
     at = datetime.fromisoformat(wish.local or "")
     day, time = long_day(at), f"{at:%H:%M}"
-    if repeat.every == "week" and repeat.interval == 1 and days:
-        return say(
-            phrases.WHEN_ON_DAYS, days=join_list([weekday(number) for number in sorted(days)]), time=time, day=day
-        )
+    if repeat.every == "week" and repeat.interval == 1 and repeat.weekdays:
+        days = [weekday(number) for number in sorted(map(phrases.DAYS.index, repeat.weekdays))]
+        return say(phrases.WHEN_ON_DAYS, days=join_list(days), time=time, day=day)
     return say(phrases.WHEN_HOURLY if repeat.every == "hour" else phrases.WHEN_AGAIN, repeats=every, time=time, day=day)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import get_args
 
 from bot.errors import (
     BadKey,
@@ -24,8 +25,10 @@ from bot.i18n.locale import day, weekday
 from bot.i18n.phrases import FAILED, money
 from bot.invocation import command_line
 from bot.labels import Source, SourceKind
+from tools import Repeat, Weekday
 
 _MAX_CAUSES = 3
+DAYS: tuple[Weekday, ...] = get_args(Weekday)
 
 OVERLOADED = Sentence("OVERLOADED", "The language model is too busy right now. Please ask again in a minute.")
 UNAVAILABLE = Sentence("UNAVAILABLE", "I can't reach the language model right now. Please ask again in a few minutes.")
@@ -338,12 +341,12 @@ def _newest(sources: Sequence[Source]) -> Sequence[Source]:
     return list(reversed(sources))[:_MAX_CAUSES]
 
 
-def repeats(every: str, interval: int, weekdays: Sequence[int], nth: int | None = None) -> str:
-    """Returns how often something repeats, on these days (Monday is 0); `nth` is 1 to 4, or -1 for a month's last."""
-    words = say(_REPEATS[every], count=interval)
-    if nth is not None:
-        return say(_NTH[nth], repeats=words, weekday=weekday(*weekdays))
-    return f"{words} ({', '.join(weekday(each, is_short=True) for each in weekdays)})" if weekdays else words
+def repeats(repeat: Repeat) -> str:
+    """Returns how often something repeats, and on which days."""
+    words, days = say(_REPEATS[repeat.every], count=repeat.interval), list(map(DAYS.index, repeat.weekdays))
+    if repeat.nth is not None:
+        return say(_NTH[repeat.nth], repeats=words, weekday=weekday(*days))
+    return f"{words} ({', '.join(weekday(each, is_short=True) for each in days)})" if days else words
 
 
 def notice(kind: str, subject: str) -> str:

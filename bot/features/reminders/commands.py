@@ -19,7 +19,6 @@ from bot.i18n.locale import join_list, long_day
 from bot.i18n.phrases import spoken_time
 from bot.labels import Labels
 from store import Repositories
-from tools import Weekday
 
 ABOUT_REMIND = Sentence(
     "ABOUT_REMIND",
@@ -81,7 +80,6 @@ _CANCEL = re.compile(
     re.IGNORECASE,
 )
 _LIST = re.compile(r"(?:list|show|liste|zeige?n?|lister|montrer?|lista|mostrar?)?", re.IGNORECASE)
-_DAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
 
 
 @dataclass
@@ -159,12 +157,13 @@ class ReminderCommands(CommandGroup):
     def _reply(self, planned: PlannedReminder, now: datetime) -> str:
         """The reply to a new reminder, with the time as it was understood; `now` is by the person's clock."""
         is_once = planned.repeat is None
+        repeats = "" if planned.repeat is None else turn_phrases.repeats(planned.repeat)
         if planned.words is None or planned.words.prompt is None:
             what = common_phrases.REMINDER_SET if is_once else REMINDER_SET_AGAIN
         else:
             what = QUESTION_SET if is_once else QUESTION_SET_AGAIN
         when = planned.spoken_time(tells_how_soon=is_once)
-        lines = [say(what, when=when, repeats=_repeats(planned), text=as_sentence(_words(planned)))]
+        lines = [say(what, when=when, repeats=repeats, text=as_sentence(_words(planned)))]
         lines.append(say(CANCEL_BY_REACTION if self.has_reactions else CANCEL_BY_COMMAND, number=planned.row.number))
         lines += [say(REMINDER_LOSES_WORDS)] if planned.loses_words else []
         lines += [] if planned.zone_is_known else [say(ASKS_ZONE, time=f"{now:%H:%M}")]
@@ -197,18 +196,10 @@ def _line(planned: PlannedReminder) -> str:
         REMINDER_LINE if planned.repeat is None else REMINDER_LINE_AGAIN,
         number=planned.row.number,
         when=planned.spoken_time(),
-        repeats=_repeats(planned),
+        repeats="" if planned.repeat is None else turn_phrases.repeats(planned.repeat),
         text=_words(planned),
     )
     return f"{line} {say(IS_QUESTION)}" if planned.words and planned.words.prompt else line
-
-
-def _repeats(planned: PlannedReminder) -> str:
-    repeat = planned.repeat
-    if repeat is None:
-        return ""
-    days = [_DAYS.index(day) for day in repeat.weekdays]
-    return turn_phrases.repeats(repeat.every, repeat.interval, days, repeat.nth)
 
 
 def _words(planned: PlannedReminder) -> str:
