@@ -59,10 +59,11 @@ async def exposition(store: Store, clock: SetClock) -> str:
         return {"day": 0.5, "month": 0.25}
 
     page = HealthPage(
+        transport,
         store,
-        watchdog,
         clock,
         counts,
+        watchdog,
         level=lambda: Level(landlock=4, seccomp=True),
         findings=lambda: (problem("", "a key", notice=Notice(kind="key")),),
         free_bytes=lambda: 10**9,

@@ -314,10 +314,8 @@ def _watching(shared: Services, ask: Callable[[], Awaitable[Sequence[Finding]]] 
     notices = Notices(shared.store, shared.clock, shared.admins)
     checkups = Checkups(notices, look=look, ask_servers=asked, contacts=shared.audience.contacts)
     health = HealthPage(
-        shared.store,
+        *shared.outside,
         watchdog,
-        shared.clock,
-        shared.counts,
         level=lambda: shared.sandbox.known_level,
         findings=lambda: checkups.findings,
         free_bytes=lambda: free_bytes_of(settings),

@@ -5,8 +5,7 @@ A bridge's own library is imported with the transport that needs it. Left to oth
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Callable
 
 from bot.errors import ConfigError, Disconnected
 from bot.events import Account
@@ -18,8 +17,6 @@ from bot.signal.protocol import Bridge, Linking, SignalTransport
 from bot.web.admin.world import Wait
 
 _log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 _PAUSE_SECONDS = 0.8
 """The pause between two attempts to reach the bridge: some drop messages until Aldis has found them."""
@@ -73,8 +70,13 @@ async def signal_transport(
 
 async def linking_ready(settings: Settings, on_wait: OnWait) -> tuple[Linking, tuple[Account, ...]]:
     """Links an account once the bridge answers, together with those it has; raises ConfigError if that is no bridge."""
-    link = linking_over(settings, await _patiently(lambda: bridge_at(settings.signal.url), on_wait))
-    return link, await _patiently(link.accounts, on_wait)
+    while True:
+        try:
+            link = linking_over(settings, await bridge_at(settings.signal.url))
+            return link, await link.accounts()
+        except Disconnected as error:
+            on_wait(Wait(f"waiting for Signal: {error}"))
+        await asyncio.sleep(_PAUSE_SECONDS)
 
 
 def transport(settings: Settings, bridge: Bridge, account: Account) -> SignalTransport:
@@ -100,13 +102,3 @@ def linking_over(settings: Settings, bridge: Bridge) -> Linking:
     from bot.signal.rest_api.transport import RestApiLinking
 
     return RestApiLinking(settings.signal.url)
-
-
-async def _patiently(ask: Callable[[], Awaitable[T]], on_wait: OnWait) -> T:
-    """The bridge's answer, asked for until it comes."""
-    while True:
-        try:
-            return await ask()
-        except Disconnected as error:
-            on_wait(Wait(f"waiting for Signal: {error}"))
-        await asyncio.sleep(_PAUSE_SECONDS)

@@ -9,7 +9,6 @@ bbernhard/signal-cli-rest-api, read 2026-11-22.
 """
 
 import asyncio
-import logging
 import re
 from collections.abc import Mapping
 from datetime import date
@@ -60,7 +59,6 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
                 why = f"{error.__cause__}; the address of an HTTP server begins with http://"
             raise Disconnected(f"nothing answers at SIGNAL__URL yet ({why}): is the bridge running?") from error
         return "signal_cli"
-    logging.getLogger("httpx").setLevel(logging.WARNING)  # at INFO it logs every address, which can hold a password
     verify = trusted_certificates()
     try:
         async with (

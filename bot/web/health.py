@@ -19,15 +19,15 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from bot.chat.notices import Kind
-from bot.clock import Clock
 from bot.doctor.findings import Finding, wanting
 from bot.doctor.machine import words_of_level
 from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
 from bot.metrics import CONTENT_TYPE, Counts, sample_name
+from bot.signal.protocol import Outside
 from bot.version import build
 from bot.web.listening import on_address, serving
-from store import Repositories, Store, StoreError, Waiting
+from store import Repositories, StoreError, Waiting
 from tools import clean_line
 
 _log = logging.getLogger(__name__)
@@ -40,14 +40,11 @@ _PRIVATE_NAMES = (".internal", ".local", ".localhost", ".home.arpa", ".lan")
 on `.internal`; `.lan`, which many routers use, is no top-level domain (2026-11)."""
 
 
-@dataclass(frozen=True)
-class HealthPage:
+@dataclass
+class HealthPage(Outside):
     """What the page reports about a running Aldis."""
 
-    store: Store
     watchdog: Watchdog
-    clock: Clock
-    counts: Counts
     level: Callable[[], Level | None] = lambda: None
     """Returns the layers of the cells in which strangers' files are opened; None if unknown so far."""
     findings: Callable[[], Sequence[Finding]] = tuple
@@ -107,7 +104,7 @@ class HealthPage:
             "ready": 1,
             "disk_free_bytes": self.free_bytes(),
             "cells_hold": level and level.seccomp,
-            "stream_open": watchdog.transport.stream.is_open,
+            "stream_open": self.transport.stream.is_open,
             "heard_seconds_ago": watchdog.heard_seconds_ago,
             "linked": watchdog.is_linked,
             "findings": len(wanting(self.findings())),

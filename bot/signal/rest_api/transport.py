@@ -94,8 +94,6 @@ class _Refusal(RefusedCall):
 
 class _Client:
     def __init__(self, url: str, *, seconds: float, connect_seconds: float = CONNECT_SECONDS) -> None:
-        for library in ("httpx", "httpcore"):  # they log every address, and there are numbers in them
-            logging.getLogger(library).setLevel(logging.WARNING)
         self.url = url.rstrip("/")
         self._seconds = seconds
         self._timeout = httpx.Timeout(None, connect=connect_seconds)

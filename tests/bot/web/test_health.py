@@ -24,8 +24,8 @@ TOO_LONG = "a message has been waiting for too long"
 
 
 def page_of(store: Store, clock: SetClock, counts: Counts, transport: FakeTransport | None = None) -> HealthPage:
-    watchdog = Watchdog(transport or FakeTransport(stream=StreamState(is_open=False)), seconds=lambda: 100.0)
-    return HealthPage(store, watchdog, clock, counts)
+    transport = transport or FakeTransport(stream=StreamState(is_open=False))
+    return HealthPage(transport, store, clock, counts, Watchdog(transport, seconds=lambda: 100.0))
 
 
 @asynccontextmanager
