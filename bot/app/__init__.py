@@ -272,7 +272,7 @@ def service(
     room = ContextRoom(models.lesson_of(settings, shared.lessons))
     system = prompt.system(settings.signal.name, settings.llm.system_prompt, settings.locale.place)
     asked = Models(provider=provider, system=system, settings=settings, budget=shared.budget, room=room)
-    summaries = Summaries(store, clock, counts, provider, room, shared.budget, settings)
+    summaries = Summaries(store, clock, counts, asked)
     groups = (*_command_groups(shared, tools, more, news), *commands)
     checkups, health = _watching(shared, ask)
     language, grace = shared.turns.language, settings.signal.unknown_grace_seconds

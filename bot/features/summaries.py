@@ -23,16 +23,15 @@ from bot.access import chat_settings
 from bot.chat import prompt
 from bot.chat.citations import in_hosts
 from bot.chat.journal import Turn
-from bot.chat.room import ContextRoom, complete, question_row
+from bot.chat.room import Models, complete, question_row
 from bot.clock import Clock
 from bot.errors import ProviderError
 from bot.logs import describe_error
 from bot.messages import AssistantMessage, Message, UserMessage
 from bot.metrics import Counts
-from bot.models.base import Completion, Provider, Request, Stop
-from bot.money.budgets import Budget, UsedUp
+from bot.models.base import Completion, Request, Stop
+from bot.money.budgets import UsedUp
 from bot.money.ledger import Bill, Reservation, completion_entries
-from bot.settings import Settings
 from store import ConversationId, Repositories, Store, StoredMessage, Summary, TurnId
 
 _log = logging.getLogger(__name__)
@@ -81,20 +80,17 @@ class _Older:
 class Summaries:
     """The loop of summaries, one conversation after the other, in the background.
 
-    What is read again in full is the window of the settings, unless `room` says that a model can take less. A restart
-    forgets what waits here: the conversation's next turn shows again that it is due.
+    What is read again in full is the window of the settings, unless the room of `models` says that one can take less.
+    A restart forgets what waits here: the conversation's next turn shows again that it is due.
     """
 
     store: Store
     clock: Clock
     counts: Counts
-    provider: Provider
-    room: ContextRoom
-    budget: Budget
-    settings: Settings
+    models: Models
 
     def __post_init__(self) -> None:
-        self._window = self.settings.history
+        self._window = self.models.settings.history
         self._rests: dict[ConversationId, int] = {}
         """For how many more turns the model is not asked again, after it wrote something unusable."""
         self._waiting: dict[ConversationId, Turn] = {}
@@ -149,22 +145,22 @@ class Summaries:
         if older is None:
             return False
         request = self._request(turn, older)
-        row = question_row(request, self.budget)
-        reserved = await self.store.transaction(lambda repos: self.budget.reserve(repos, turn.payer, row))
+        row = question_row(request, self.models.budget)
+        reserved = await self.store.transaction(lambda repos: self.models.budget.reserve(repos, turn.payer, row))
         if isinstance(reserved, UsedUp):
             return False
         try:
-            completion = await complete(self.provider, request, self.budget)
+            completion = await complete(self.models.provider, request, self.models.budget)
         except ProviderError as error:
             failed = Bill(reservation=reserved, entries=error.attempts)
-            await self.store.transaction(lambda repos: self.budget.settle(repos, turn.payer, (failed,)))
+            await self.store.transaction(lambda repos: self.models.budget.settle(repos, turn.payer, (failed,)))
             _log.warning("conversation %d was not summarized: %s", turn.conversation, type(error).__name__)
             return False
         return await self._keep(turn, older, completion, reserved)
 
     def _max_tokens(self, model: str | None) -> int:
         """Returns how many tokens of earlier turns are read again in full."""
-        fitting = self.room.last_history_tokens(model)
+        fitting = self.models.room.last_history_tokens(model)
         max_tokens = self._window.max_tokens
         return max_tokens if fitting is None else min(max_tokens, max(fitting, _MIN_WINDOW_TOKENS))
 
@@ -193,7 +189,7 @@ class Summaries:
 
     def _request(self, turn: Turn, older: _Older) -> Request:
         model, output_tokens, max_bytes = turn.settings.model, _OUTPUT_TOKENS, _TRANSCRIPT_BYTES
-        if (window := self.room.window_tokens(model)) is not None:
+        if (window := self.models.room.window_tokens(model)) is not None:
             output_tokens = min(output_tokens, window // 4)
             # Some servers silently cut off what does not fit the window.
             left = (window - _SYSTEM_TOKENS - output_tokens) * prompt.BYTES_PER_TOKEN
@@ -204,8 +200,8 @@ class Summaries:
             tools=(),
             may_call_tools=False,
             max_output_tokens=output_tokens,
-            timeout_seconds=self.settings.llm.timeout_seconds,
-            total_seconds=self.settings.worker.turn_timeout_seconds,
+            timeout_seconds=self.models.settings.llm.timeout_seconds,
+            total_seconds=self.models.settings.worker.turn_timeout_seconds,
             model=model,
             conversation=f"c{turn.conversation}-summary",
             is_one_off=True,
@@ -228,7 +224,7 @@ class Summaries:
 
         def keep(repos: Repositories) -> bool:
             bill = Bill(reservation=reserved, entries=completion_entries(completion))
-            self.budget.settle(repos, turn.payer, (bill,))
+            self.models.budget.settle(repos, turn.payer, (bill,))
             stands = is_whole and self._still_stands(repos, turn.conversation, older)
             if stands:
                 repos.summaries.keep(turn.conversation, summary)
