@@ -140,7 +140,7 @@ class Attachment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Quote:
-    """The older message that a message replies to."""
+    """The older message that a message replies to; of one that we quote, its words in short."""
 
     sent_at: SentId
     author: PersonId | None
@@ -299,15 +299,6 @@ class Styled:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class QuoteTarget:
-    """The message a reply quotes: who wrote it, when, and its words in short."""
-
-    author: PersonId
-    sent_at: SentId
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class MentionRange:
     """A native mention: phones show the person's name in place of this range, in UTF-16 code units."""
 
@@ -335,7 +326,7 @@ class Reply:
 
     chat: ChatId
     content: Styled
-    quote: QuoteTarget | None = None
+    quote: Quote | None = None
     mentions: tuple[MentionRange, ...] = ()
     files: tuple[File, ...] = ()
     """The attachments. A message with files is never edited, and never edits another."""

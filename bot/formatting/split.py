@@ -12,7 +12,7 @@ Pure.
 
 import re
 
-from bot.events import Incoming, QuoteTarget, Styled
+from bot.events import Incoming, Quote, Styled
 from bot.formatting.layout import style_beginning
 from bot.formatting.spans import StyledText, borders, fitting, sendable_text
 
@@ -85,11 +85,11 @@ def split(content: Styled, *, max_parts: int, cut_mark: str) -> tuple[Styled, ..
     return _cut(StyledText.of(content), LIMIT_BYTES, max_parts, cut_mark)
 
 
-def quoting(message: Incoming, *, is_apart: bool = False) -> QuoteTarget | None:
+def quoting(message: Incoming, *, is_apart: bool = False) -> Quote | None:
     """The quote by which an answer in a group shows what it answers; None in a direct chat, unless it stands apart."""
     if not (message.chat.is_group or is_apart):
         return None
-    return QuoteTarget(author=message.author, sent_at=message.sent_at, text=message.text[:_QUOTE_CHARACTERS])
+    return Quote(author=message.author, sent_at=message.sent_at, text=message.text[:_QUOTE_CHARACTERS])
 
 
 def _cut(page: StyledText, limit_bytes: int, max_parts: int, cut_mark: str) -> tuple[Styled, ...]:

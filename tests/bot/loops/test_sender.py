@@ -13,7 +13,7 @@ from bot.events import (
     ChatId,
     File,
     PersonId,
-    QuoteTarget,
+    Quote,
     Removal,
     Reply,
     SentId,
@@ -271,7 +271,7 @@ async def test_a_long_text_that_is_refused_goes_out_in_parts(store: Store, clock
     transport = FakeTransport(takes_long_texts=False)
     text = ("word " * 1000).rstrip()
     bold = Styled(text=text, styles=(StyleRange(start=0, length=4999, style=Style.BOLD),))
-    await say(store, "", quote=QuoteTarget(author=PersonId("alice"), sent_at=SentId(7), text="?"), content=bold)
+    await say(store, "", quote=Quote(author=PersonId("alice"), sent_at=SentId(7), text="?"), content=bold)
     async with running(sender_of(transport, store, clock).run()):
         await come_to(store, "sent", "sent", "sent")
     assert " ".join(texts(transport)) == text
@@ -282,7 +282,7 @@ async def test_a_long_text_that_is_refused_goes_out_in_parts(store: Store, clock
 def adorned() -> dict[str, Any]:
     return {
         "content": Styled(text="one", styles=(StyleRange(start=0, length=3, style=Style.BOLD),)),
-        "quote": QuoteTarget(author=PersonId("bob"), sent_at=SentId(5), text="?"),
+        "quote": Quote(author=PersonId("bob"), sent_at=SentId(5), text="?"),
     }
 
 

@@ -33,7 +33,7 @@ from bot.events import (
     Kind,
     MentionRange,
     PersonId,
-    QuoteTarget,
+    Quote,
     Receipt,
     Removal,
     SentId,
@@ -153,7 +153,7 @@ async def test_a_reply_goes_out_whole(bridge: Bridge) -> None:
         MentionRange(start=14, length=6, person=PersonId(CAROL.uuid)),
     )
     keeps_styles = bridge.build is SignalCli  # the other takes them as markers, and the text has such characters
-    quote = QuoteTarget(author=PersonId(BOB.uuid), sent_at=SentId(1_700_000_001_234), text="when?")
+    quote = Quote(author=PersonId(BOB.uuid), sent_at=SentId(1_700_000_001_234), text="when?")
     whole = reply(chat=IN_GROUP, quote=quote, mentions=mentions)
     sent_id = await transport.send(replace(whole, content=Styled(text=text, styles=styles)))
     long = "Grüße 😀 *~|` " * 1200  # a file of its own, which the bridge makes of it
@@ -198,7 +198,7 @@ def words(bridge: Bridge, chat: str) -> list[str]:
 async def test_an_edit_takes_the_place_of_the_newest_revision(bridge: Bridge) -> None:
     """Every edit names the revision before it; text, styles and quote are the edit's, and the place stays."""
     transport = bridge.transport()
-    quote = QuoteTarget(author=PersonId(ALICE.uuid), sent_at=SentId(1_700_000_001_234), text="when?")
+    quote = Quote(author=PersonId(ALICE.uuid), sent_at=SentId(1_700_000_001_234), text="when?")
     first = await transport.send(reply("In April.", quote=quote))
     await transport.send(reply("Anything else?"))
     second = await transport.send(reply("In May.", quote=quote, edits=first))
@@ -362,7 +362,7 @@ async def test_the_words_of_signal_cli_show_what_surely_did_not_go_out(bridge: B
         assert (upload.value.is_final, bridge.server.sent) == (False, [])
         assert await transport.send(reply())
         bridge.server.sent.clear()
-    quote = QuoteTarget(author=PersonId(ALICE.uuid), sent_at=SentId(5), text="when?")
+    quote = Quote(author=PersonId(ALICE.uuid), sent_at=SentId(5), text="when?")
     with pytest.raises(Undeliverable) as refusal:
         await transport.send(reply(quote=quote))
     assert refusal.value.reason == "refused"
