@@ -216,11 +216,8 @@ class SettingsFile:
         found = get_close_matches(wanted.replace("_", ""), flat, n=1, cutoff=_LIKENESS)
         is_ours = SEPARATOR in name and name.partition(SEPARATOR)[0] in _GROUPS
         is_near = bool(found) and "_" in name and not _COMMON.fullmatch(name)
-        if given.where != _ENVIRONMENT:
-            is_another_s = _OTHERS.fullmatch(name) is not None
-        else:
-            is_another_s = not (is_ours or is_near or name.startswith("DEEP_ANALYSIS_"))
-        if is_another_s:
+        is_meant = is_ours or is_near or name.startswith("DEEP_ANALYSIS_")
+        if not is_meant if given.where == _ENVIRONMENT else _OTHERS.fullmatch(name):
             return ""
         hint = f"; did you mean {flat[found[0]]}?" if found else ", or no longer" if is_ours else ""
         return f"there is no such setting{hint}"
