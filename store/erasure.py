@@ -70,8 +70,8 @@ class Forgetting(Repository):
         for statement in _WORDS_OF_TURNS.split(";"):
             self.execute(statement, (these,))
         self.execute(
-            "UPDATE outbox SET reply = NULL, state = CASE state WHEN 'sending' THEN 'sending' ELSE 'dead' END, "
-            "settled_at = CASE state WHEN 'sending' THEN NULL WHEN 'unknown' THEN max(due_at, ?1) ELSE ?1 END "
+            "UPDATE outbox SET reply = NULL, state = iif(state = 'sending', state, 'dead'), "
+            "settled_at = iif(state = 'sending', NULL, max(due_at, ?1)) "
             "WHERE turn_id IN (SELECT value FROM json_each(?2)) AND state IN ('waiting', 'sending', 'unknown')",
             (now, these),
         )
@@ -185,11 +185,16 @@ class Forgetting(Repository):
                 "UPDATE inbox SET state = 'waiting', envelope = ? WHERE id = ?",
                 (self.keyring.seal(new, place, envelope), item),
             )
-        self._move_outbox(old, new, now)
+        self.turns(*self.column("SELECT id FROM turns WHERE conversation_id = ?", (old,)), now=now)
+        # What was or may have been sent keeps its names, and the row of its turn.
+        tried = "outbox.conversation_id = ?2 AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id)"
+        sent = f"SELECT turn_id FROM outbox WHERE {tried}"  # noqa: S608  (literals only)
+        self.execute(f"UPDATE turns SET conversation_id = ?1 WHERE id IN ({sent})", (new, old))  # noqa: S608
+        self.execute(f"UPDATE outbox SET conversation_id = ?1 WHERE {tried}", (new, old))  # noqa: S608
         self.execute("UPDATE ledger SET conversation_id = ?, turn_id = NULL WHERE conversation_id = ?", (new, old))
         self.execute("DELETE FROM conversations WHERE id = ?", (old,))
         self.keyring.refresh(old)
-        self.notify("inbox", "urgent", "outbox")
+        self.notify("inbox", "urgent")
 
     def preview(self, person: str | None, *, whole: ConversationId | None, within: ConversationId | None) -> Erasure:
         """Returns what would be deleted: `whole`, and what the person said `within` a conversation (None: anywhere)."""
@@ -245,22 +250,3 @@ class Forgetting(Repository):
             (conversation, before),
         )
         return {item: (envelope_place(*name), envelope) for item, envelope, *name in rows if envelope is not None}
-
-    def _move_outbox(self, old: ConversationId, new: ConversationId, now: datetime) -> None:
-        """Moves the names of everything that was or may have been sent, with the rows of their turns."""
-        for table in ("journal", "askers", "unanswered"):
-            turns = "SELECT id FROM turns WHERE conversation_id = ?"
-            self.execute(f"DELETE FROM {table} WHERE turn_id IN ({turns})", (old,))  # noqa: S608  (our own names)
-        self.execute(
-            "UPDATE turns SET conversation_id = ?1, state = 'ignored', ended_at = coalesce(ended_at, ?3), "
-            "expires_at = NULL WHERE id IN (SELECT turn_id FROM outbox WHERE conversation_id = ?2 "
-            "AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id))",
-            (new, old, now),
-        )
-        self.execute(
-            "UPDATE outbox SET conversation_id = ?1, reply = NULL, "
-            "settled_at = iif(state IN ('waiting', 'unknown'), max(due_at, ?3), settled_at), "
-            "state = iif(state IN ('waiting', 'unknown'), 'dead', state) "
-            "WHERE conversation_id = ?2 AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id)",
-            (new, old, now),
-        )

@@ -27,7 +27,7 @@ from itertools import takewhile
 
 from store.history import Turns
 from store.records import Arrival, Claim, ConversationId, InboxId, InboxItem, KnownMessage, TurnId, Waiting
-from store.repository import AT_ONCE, ENVELOPE, Context, Repository, envelope_place, moment, moment_if
+from store.repository import AT_ONCE, ENVELOPE, Repository, envelope_place, moment, moment_if
 
 _FROM_WAITING = (
     "FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
@@ -41,10 +41,6 @@ _ITEM = (
 
 class Inbox(Repository):
     """The repository of incoming messages."""
-
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self._turns = Turns(context)
 
     def put(self, arrival: Arrival) -> InboxId | None:
         """Keeps an envelope, sealed; returns None for a redelivery."""
@@ -113,7 +109,7 @@ class Inbox(Repository):
     def _claim(self, items: tuple[InboxItem, ...], now: datetime, until: datetime) -> Claim:
         conversation, begun = items[0].conversation, items[0].turn
         first_end = min((item.expires_at for item in items if item.expires_at is not None), default=None)
-        turn = TurnId(begun or self._turns.begin(conversation, now=now, expires_at=first_end))
+        turn = TurnId(begun or Turns(self.context).begin(conversation, now=now, expires_at=first_end))
         state = "SELECT started_at, replaces, deaths FROM turns WHERE id = ?"
         [(started_at, replaces, deaths)] = self.rows(state, (turn,))
         self.execute(
@@ -261,7 +257,7 @@ class Inbox(Repository):
             (turn,),
         )
         if count:
-            new = self._turns.begin(conversation, now=now, expires_at=moment_if(expires_at), replaces=replaces)
+            new = Turns(self.context).begin(conversation, now=now, expires_at=moment_if(expires_at), replaces=replaces)
             self.execute(
                 "UPDATE inbox SET state = 'waiting', claimed_until = NULL, attempts = 0, turn_id = ? "  # noqa: S608
                 f"WHERE {again}",

@@ -85,9 +85,8 @@ class Repository:
             self.execute(f"{statement} {marks} {rest}", [value for row in rows for value in row])
 
     def execute_many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
-        """Runs one statement for each row of values; does nothing without rows."""
-        if rows:
-            self._connection.executemany(statement, rows)
+        """Runs one statement for each row of values."""
+        self._connection.executemany(statement, rows)
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Returns all rows of a query as tuples."""
