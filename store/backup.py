@@ -102,8 +102,6 @@ def restore(copy: Path, path: Path, *, now: datetime, key: bytes | None = None) 
         remove_draft(draft)  # of a restore that was cut off
         if not (copy.is_file() and beside(copy, "-keys").is_file()):
             raise StoreError(f"{copy} is no backup: name the file that ends in .db, beside which another ends in -keys")
-        if former.exists():
-            raise StoreError(f"{former} was put aside in this second: nothing is restored")
         for suffix in (*_FILES, *_COMPANIONS):
             _copy(beside(copy, suffix), beside(draft, suffix))
         _check(copy, draft, master_key_path(path), key)

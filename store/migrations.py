@@ -43,19 +43,13 @@ def version_of(connection: sqlite3.Connection) -> int:
 def migrate(connection: sqlite3.Connection) -> None:
     """Makes the tables of a new store, in one transaction; does nothing to another, but raises `SchemaTooNew`."""
     if version_of(connection) == 0:
-        connection.execute("BEGIN IMMEDIATE")
         with connection:
             _make_tables(connection)
 
 
-def _make_tables(connection: sqlite3.Connection) -> None:
-    statement = ""
-    for line in SCRIPT.splitlines():
-        statement += line + "\n"
-        if sqlite3.complete_statement(statement):
-            connection.execute(statement)
-            statement = ""
-    connection.execute(f"PRAGMA main.user_version = {NEWEST}")
+def _make_tables(connection: sqlite3.Connection, *before: str) -> None:
+    """Begins a transaction, runs statements `before`, and makes all tables; what began is left open."""
+    connection.executescript(";".join(("BEGIN IMMEDIATE", *before, SCRIPT, f"PRAGMA main.user_version = {NEWEST}")))
 
 
 def foreign_tables(connection: sqlite3.Connection) -> list[str]:
@@ -76,7 +70,6 @@ def carry_over(connection: sqlite3.Connection, keyring: Keyring) -> None:
     # Otherwise renaming a table renames it in what refers to it, and dropping it deletes what refers to its rows.
     connection.executescript("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON")
     try:
-        connection.execute("BEGIN")
         with connection:
             _rebuild(connection, keyring)
     finally:
@@ -85,19 +78,20 @@ def carry_over(connection: sqlite3.Connection, keyring: Keyring) -> None:
 
 def _rebuild(connection: sqlite3.Connection, keyring: Keyring) -> None:
     is_sealed = version_of(connection) >= _SEALED
-    sealed = [] if is_sealed else list(_sealed_rows(connection, keyring))
     ids = connection.execute("SELECT name, seq FROM main.sqlite_sequence").fetchall()
     former = [table for table in _tables() if _columns(connection, table)]
     on_tables = "SELECT type, name FROM main.sqlite_master WHERE type IN ('index', 'trigger') AND sql IS NOT NULL"
-    for kind, name in connection.execute(on_tables).fetchall():
-        connection.execute(f"DROP {kind} main.{name}")
-    connection.execute("DROP TABLE IF EXISTS main.article_words")  # the copied articles fill the new one
+    _make_tables(
+        connection,
+        *(f"DROP {kind} main.{name}" for kind, name in connection.execute(on_tables).fetchall()),
+        "DROP TABLE IF EXISTS main.article_words",  # the copied articles fill the new one
+        *(f"ALTER TABLE main.{table} RENAME TO former_{table}" for table in former),
+    )
     for table in former:
-        connection.execute(f"ALTER TABLE main.{table} RENAME TO former_{table}")
-    _make_tables(connection)
-    for table in former:
-        # Quotas had other columns; they begin anew.
-        if is_sealed or table not in {*_DECIDING, "quotas"}:
+        if not is_sealed and table in _DECIDING:
+            for row in _sealed_rows(connection, keyring, table):
+                connection.execute(f"INSERT INTO main.{table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
+        elif is_sealed or table != "quotas":  # quotas had other columns; they begin anew
             columns = ", ".join(_columns(connection, table) & _columns(connection, f"former_{table}"))
             connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM main.former_{table}")  # noqa: S608
     if _columns(connection, "own_time"):
@@ -105,8 +99,6 @@ def _rebuild(connection: sqlite3.Connection, keyring: Keyring) -> None:
         connection.execute(f"INSERT INTO main.last_time {last_time}")
     for table in (*(f"former_{table}" for table in former), *_GONE):
         connection.execute(f"DROP TABLE IF EXISTS main.{table}")
-    for table, row in sealed:
-        connection.execute(f"INSERT INTO main.{table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
     for table, last in ids:  # no number is used twice
         connection.execute("DELETE FROM main.sqlite_sequence WHERE name = ?", (table,))
         connection.execute("INSERT INTO main.sqlite_sequence (name, seq) VALUES (?, ?)", (table, last))
@@ -116,11 +108,9 @@ def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
     return {name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?, 'main')", (table,))}
 
 
-def _sealed_rows(connection: sqlite3.Connection, keyring: Keyring) -> Iterator[tuple[str, tuple[object, ...]]]:
-    """Yields the rows that decide access, as they are from now on."""
-    for table, columns in _DECIDING.items():
-        if _columns(connection, table):
-            count = 3 if table == "grants" else 1
-            for row in connection.execute(f"SELECT {', '.join(columns)} FROM main.{table}"):  # noqa: S608  (our own names)
-                rest = [value.hex() if isinstance(value, bytes) else value for value in row[count:]]
-                yield table, (*row[:count], keyring.seal_row(table, row[:count], rest))
+def _sealed_rows(connection: sqlite3.Connection, keyring: Keyring, table: str) -> Iterator[tuple[object, ...]]:
+    """Yields the rows of a table that decides access, as they are from now on."""
+    columns, count = _DECIDING[table], 3 if table == "grants" else 1
+    for row in connection.execute(f"SELECT {', '.join(columns)} FROM main.former_{table}"):  # noqa: S608  (our own names)
+        rest = [value.hex() if isinstance(value, bytes) else value for value in row[count:]]
+        yield (*row[:count], keyring.seal_row(table, row[:count], rest))

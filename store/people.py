@@ -232,10 +232,8 @@ class Members(Repository):
             "ON CONFLICT DO UPDATE SET listed_at = excluded.listed_at",
             (conversation, listed_at),
         )
-        there = self.column("SELECT person FROM members WHERE conversation_id = ? AND left_at IS NULL", (conversation,))
-        self.execute_many(
-            "UPDATE members SET left_at = ? WHERE conversation_id = ? AND person = ?",
-            [(listed_at, conversation, person) for person in set(there).difference(person for _, person in members)],
+        self.execute(
+            "UPDATE members SET left_at = ? WHERE conversation_id = ? AND left_at IS NULL", (listed_at, conversation)
         )
         self.insert_all(
             "INSERT INTO members (conversation_id, person) VALUES", members, "ON CONFLICT DO UPDATE SET left_at = NULL"
