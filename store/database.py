@@ -152,7 +152,9 @@ def connect(path: Path) -> sqlite3.Connection:
 @dataclass(eq=False, kw_only=True)
 class _Unit:
     work: Callable[[sqlite3.Connection], Any]
+    kept: Callable[[Any], None]
     done: asyncio.Future[Any]
+    """What waits for it; cancelled if no one does any more, which does not stop the unit."""
     result: Any = None
     error: BaseException | None = None
 
@@ -208,14 +210,13 @@ class Database:
     ) -> T:
         """Runs `work`, all or nothing, until it is on the disk; then `kept` is called, even after a cancellation."""
         self._refuse_if_closed()
-        unit = _Unit(work=partial(copy_context().run, work), done=asyncio.Future())
-        unit.done.add_done_callback(lambda done: done.exception() or kept(done.result()))
+        unit = _Unit(work=partial(copy_context().run, work), kept=kept, done=asyncio.Future())
         self._waiting.append(unit)
         if self._is_idle.is_set():
             self._is_idle.clear()
             # Not right now: units that are added in this iteration of the loop share the commit.
             asyncio.get_running_loop().call_soon(self._flush)
-        return await asyncio.shield(unit.done)
+        return await unit.done
 
     async def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs `work`, which only reads or makes its own transactions, to its end, without waiting for a commit."""
@@ -263,11 +264,17 @@ class Database:
         done.add_done_callback(lambda done: self._after_flush(done, units))
 
     def _after_flush(self, done: asyncio.Future[None], units: Sequence[_Unit]) -> None:
+        failure = done.exception()
         for unit in units:
-            if error := unit.error or done.exception():
-                unit.done.set_exception(error)
-            else:
+            error = unit.error or failure
+            if error is None:
+                unit.kept(unit.result)
+            if unit.done.cancelled():
+                continue
+            if error is None:
                 unit.done.set_result(unit.result)
+            else:
+                unit.done.set_exception(error)
         if self._waiting:
             done.get_loop().call_soon(self._flush)
         else:

@@ -168,7 +168,8 @@ class Sender(Outside):
 
         def record(repos: Repositories) -> None:
             outcome(repos)
-            repos.outbox.notify("outbox")  # for what it unblocks
+            if repos.outbox.next_due_at() is not None:
+                repos.outbox.notify("outbox")  # for what it unblocks
 
         while True:  # an unrecorded send would count as unknown
             try:
