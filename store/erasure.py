@@ -202,14 +202,15 @@ class Forgetting(Repository):
         mine = "person = ?2 AND conversation_id = coalesce(?3, conversation_id)"
         own = f"SELECT turn_id FROM askers JOIN turns ON id = turn_id WHERE {mine}"  # noqa: S608  (literals only)
         kept = f"(conversation_id = ?1 OR ({mine}))"
-        [(turns, reminders, facts, predictions)] = self.rows(
-            f"SELECT (SELECT count(DISTINCT turn_id) FROM history WHERE conversation_id = ?1 OR turn_id IN ({own})), "  # noqa: S608
-            f"(SELECT count(*) FROM reminders WHERE settled_at IS NULL AND {kept}), "
-            f"(SELECT count(*) FROM facts WHERE fact IS NOT NULL AND (conversation_id = ?1 OR turn_id IN ({own}))), "
-            f"(SELECT count(*) FROM predictions WHERE words IS NOT NULL AND {kept})",
+        [erasure] = self.records(
+            Erasure,
+            f"SELECT (SELECT count(DISTINCT turn_id) FROM history WHERE conversation_id = ?1 OR turn_id IN ({own})) "  # noqa: S608
+            f"AS turns, (SELECT count(*) FROM reminders WHERE settled_at IS NULL AND {kept}) AS reminders, (SELECT "
+            f"count(*) FROM facts WHERE fact IS NOT NULL AND (conversation_id = ?1 OR turn_id IN ({own}))) AS facts, "
+            f"(SELECT count(*) FROM predictions WHERE words IS NOT NULL AND {kept}) AS predictions",
             (whole, handle, within),
         )
-        return Erasure(turns=turns, reminders=reminders, facts=facts, predictions=predictions)
+        return erasure
 
     def person(self, person: str, *, before: InboxId, now: datetime, within: ConversationId | None = None) -> None:
         """Deletes a person's data in every conversation, or `within` one. `person` is the author, as of an `Arrival`.

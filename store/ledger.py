@@ -84,8 +84,7 @@ class Ledger(Repository):
                 "?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
                 (
                     *(conversation, turn, handle, now, entry.kind, entry.provider, entry.name, entry.outcome),
-                    *(entry.input_tokens, entry.output_tokens),
-                    None if entry.cost_usd is None else str(entry.cost_usd),
+                    *(entry.input_tokens, entry.output_tokens, entry.cost_usd),
                 ),
             )
         return row
