@@ -12,11 +12,7 @@ from typing import Literal
 from store.errors import StepMissing
 from store.records import (
     ConversationId,
-    InboxId,
     KeptTime,
-    OutboxId,
-    SaidSince,
-    SentMessage,
     StoredMessage,
     TurnEnd,
     TurnId,
@@ -243,65 +239,8 @@ def _place(turn: TurnId, position: int) -> str:
     return f"history.message|{turn}|{position}"
 
 
-class SentMessages(Repository):
-    """What Aldis has said in a conversation."""
-
-    def turn_of(self, conversation: ConversationId, sent_at: int) -> TurnId | None:
-        """Returns the turn of a message that we sent to this conversation; None if it is unknown."""
-        return self.value(
-            "SELECT turn_id FROM outbox WHERE sent_at = ? AND conversation_id = ?", (sent_at, conversation)
-        )
-
-    def is_passed(self, conversation: ConversationId, turn: TurnId, sent_at: int) -> bool:
-        """Whether messages wait behind this one, or other turns have said something since."""
-        return self.exists(
-            "SELECT 1 FROM inbox INDEXED BY inbox_open WHERE conversation_id = ?1 AND state IN ('waiting', 'claimed') "
-            "AND state = 'waiting' AND NOT urgent UNION ALL "
-            "SELECT 1 FROM outbox WHERE conversation_id = ?1 AND turn_id <> ?2 AND sent_at > ?3",
-            (conversation, turn, sent_at),
-        )
-
-    def place_of(self, conversation: ConversationId, sent_at: int) -> tuple[TurnId, int] | None:
-        """Returns the turn of a message that we sent there, and the position of its newest edit; None if unknown."""
-        rows = self.rows(
-            "SELECT turn_id, (SELECT max(position) FROM outbox AS edits WHERE edits.turn_id = outbox.turn_id "
-            "AND coalesce(outbox.original_at, outbox.sent_at) IN (edits.sent_at, edits.original_at)) "
-            "FROM outbox WHERE sent_at = ? AND conversation_id = ?",
-            (sent_at, conversation),
-        )
-        return rows[0] if rows else None
-
-    def said_since(self, conversation: ConversationId, turn: TurnId, position: int, item: InboxId) -> SaidSince | None:
-        """Returns what we said from a turn's item at `position` to an incoming message; None: none had gone out."""
-        received_at = self.value("SELECT received_at FROM inbox WHERE id = ?", (item,))
-        rows = self.rows(
-            "SELECT id, attempted_at, state IN ('sent', 'unknown') FROM outbox "
-            "WHERE turn_id = ? AND position >= ? AND NOT removes AND state <> 'dead'",
-            (turn, position),
-        )
-        out = [(at, row) for row, at, is_out in rows if is_out and at < received_at]
-        if not out:
-            return None
-        asked_at, row = max(out)
-        others = self.column(
-            "SELECT DISTINCT turn_id FROM outbox WHERE conversation_id = ? AND turn_id <> ? AND NOT removes "
-            "AND attempted_at BETWEEN ? AND ? AND id > ?",
-            (conversation, turn, asked_at, received_at, row),
-        )
-        return SaidSince(turns=others, is_repeated=len(out) < len(rows))
-
-    def of_turn(self, turn: TurnId) -> tuple[tuple[OutboxId, SentMessage | None], ...]:
-        """Returns the messages of a turn in order, without statuses and removals, each as it is in the chat."""
-        rows = self.rows(
-            "SELECT id, sent_at, coalesce(original_at, sent_at), revision FROM outbox "
-            "WHERE turn_id = ? AND position >= 0 AND NOT removes ORDER BY position",
-            (turn,),
-        )
-        return tuple((item, SentMessage.of(*message)) for item, *message in rows)
-
-
 class Conversations(Repository):
-    """Conversations. Their words are in the history, their keys in the key file."""
+    """Conversations, each with its settings as one sealed value. Their keys are in the key file."""
 
     def at(self, address: str) -> ConversationId | None:
         """Returns the conversation at this address; None if there never was one."""
@@ -323,25 +262,21 @@ class Conversations(Repository):
         generation = self.value("SELECT key_generation FROM conversations WHERE handle = ?", (handle,))
         self.keyring.make(key_name(handle, generation or 0))
 
-
-class Chats(Repository):
-    """Chats: the settings of each conversation, as one sealed value."""
-
     def settings(self, conversation: ConversationId) -> bytes | None:
         """Returns the settings of the conversation; None: none were ever set."""
         sealed = self.value("SELECT settings FROM chats WHERE conversation_id = ?", (conversation,))
         return None if sealed is None else self.keyring.open(conversation, f"chats.settings|{conversation}", sealed)
 
-    def keep(self, conversation: ConversationId, settings: bytes, *, expires_at: datetime | None) -> None:
+    def keep_settings(self, conversation: ConversationId, settings: bytes, *, expires_at: datetime | None) -> None:
         """Replaces the settings, sealed. `expires_at`: when words in them disappear."""
         sealed = self.keyring.seal(conversation, f"chats.settings|{conversation}", settings)
         self.put_row("chats", conversation_id=conversation, settings=sealed, expires_at=expires_at)
 
-    def expired_chats(self, now: datetime) -> tuple[ConversationId, ...]:
+    def with_expired_settings(self, now: datetime) -> tuple[ConversationId, ...]:
         """Returns the conversations whose settings contain words that must be gone by now."""
         return self.column("SELECT conversation_id FROM chats WHERE expires_at <= ?", (now,))
 
-    def all(self) -> tuple[ConversationId, ...]:
+    def with_settings(self) -> tuple[ConversationId, ...]:
         """Returns the conversations that have settings."""
         return self.column("SELECT conversation_id FROM chats")
 

@@ -10,7 +10,7 @@
 
 A send whose answer never came is `unknown`, and is repeated only if no receipt proves it within a grace period
 (`store.attempts`). Each conversation sends one item at a time, in the order in which they were put; those of a held one
-(`store.people`) wait without becoming due. An item that was taken back has no words any more and is not sent (again).
+wait without becoming due. An item that was taken back has no words any more and is not sent (again).
 
 Queries for open items repeat the condition of the partial index, as in `store.inbox`.
 """
@@ -20,8 +20,8 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from store.attempts import LATE, Attempts
-from store.records import ConversationId, OutboxId, SentMessage, TurnId, Waiting
-from store.repository import AT_ONCE, moment_if
+from store.records import ConversationId, InboxId, OutboxId, SaidSince, SentMessage, TurnId, Waiting
+from store.repository import AT_ONCE, moment, moment_if
 
 _MAX_UNHEARD = timedelta(minutes=10)
 """How long after its start a send in doubt is repeated at the latest, even if no receipt could come."""
@@ -331,6 +331,77 @@ class Outbox(Attempts):
         return self.queue(
             "outbox", "state IN ('waiting', 'sending', 'unknown')", f"min(due_at) FILTER (WHERE {not_held})"
         )
+
+    # What was said
+
+    def turn_of(self, conversation: ConversationId, sent_at: int) -> TurnId | None:
+        """Returns the turn of a message that we sent to this conversation; None if it is unknown."""
+        return self.value(
+            "SELECT turn_id FROM outbox WHERE sent_at = ? AND conversation_id = ?", (sent_at, conversation)
+        )
+
+    def is_passed(self, conversation: ConversationId, turn: TurnId, sent_at: int) -> bool:
+        """Whether messages wait behind this one, or other turns have said something since."""
+        return self.exists(
+            "SELECT 1 FROM inbox INDEXED BY inbox_open WHERE conversation_id = ?1 AND state IN ('waiting', 'claimed') "
+            "AND state = 'waiting' AND NOT urgent UNION ALL "
+            "SELECT 1 FROM outbox WHERE conversation_id = ?1 AND turn_id <> ?2 AND sent_at > ?3",
+            (conversation, turn, sent_at),
+        )
+
+    def place_of(self, conversation: ConversationId, sent_at: int) -> tuple[TurnId, int] | None:
+        """Returns the turn of a message that we sent there, and the position of its newest edit; None if unknown."""
+        rows = self.rows(
+            "SELECT turn_id, (SELECT max(position) FROM outbox AS edits WHERE edits.turn_id = outbox.turn_id "
+            "AND coalesce(outbox.original_at, outbox.sent_at) IN (edits.sent_at, edits.original_at)) "
+            "FROM outbox WHERE sent_at = ? AND conversation_id = ?",
+            (sent_at, conversation),
+        )
+        return rows[0] if rows else None
+
+    def said_since(self, conversation: ConversationId, turn: TurnId, position: int, item: InboxId) -> SaidSince | None:
+        """Returns what we said from a turn's item at `position` to an incoming message; None: none had gone out."""
+        received_at = self.value("SELECT received_at FROM inbox WHERE id = ?", (item,))
+        rows = self.rows(
+            "SELECT id, attempted_at, state IN ('sent', 'unknown') FROM outbox "
+            "WHERE turn_id = ? AND position >= ? AND NOT removes AND state <> 'dead'",
+            (turn, position),
+        )
+        out = [(at, row) for row, at, is_out in rows if is_out and at < received_at]
+        if not out:
+            return None
+        asked_at, row = max(out)
+        others = self.column(
+            "SELECT DISTINCT turn_id FROM outbox WHERE conversation_id = ? AND turn_id <> ? AND NOT removes "
+            "AND attempted_at BETWEEN ? AND ? AND id > ?",
+            (conversation, turn, asked_at, received_at, row),
+        )
+        return SaidSince(turns=others, is_repeated=len(out) < len(rows))
+
+    def of_turn(self, turn: TurnId) -> tuple[tuple[OutboxId, SentMessage | None], ...]:
+        """Returns the messages of a turn in order, without statuses and removals, each as it is in the chat."""
+        rows = self.rows(
+            "SELECT id, sent_at, coalesce(original_at, sent_at), revision FROM outbox "
+            "WHERE turn_id = ? AND position >= 0 AND NOT removes ORDER BY position",
+            (turn,),
+        )
+        return tuple((item, SentMessage.of(*message)) for item, *message in rows)
+
+    # Held conversations, whose items wait until a new safety number is trusted
+
+    def hold(self, conversation: ConversationId, *, now: datetime) -> None:
+        """Holds the conversation."""
+        self.put_row("holds", conversation_id=conversation, held_at=now)
+        self.notify("identities")
+
+    def holds(self) -> dict[ConversationId, datetime]:
+        """Returns the held conversations, and since when each is held."""
+        return {conversation: moment(at) for conversation, at in self.rows("SELECT * FROM holds")}
+
+    def release(self, conversation: ConversationId) -> None:
+        """Releases a held conversation, so that its items are sent."""
+        self.execute("DELETE FROM holds WHERE conversation_id = ?", (conversation,))
+        self.notify("outbox")
 
     # Statuses
 

@@ -1,5 +1,5 @@
 """People: who was let in, whose a listed number is, whose safety number has changed. Beside them the accounts of Aldis,
-and what was allowed for good, held, or noticed.
+and what was allowed for good, or noticed.
 
 People are kept as handles, so the file alone names no one. Rows are sealed, each bound to its handle: one that Aldis
 has not written counts as missing, and forbids what a missing row would allow.
@@ -26,7 +26,12 @@ class Approval:
 
 
 class People(Repository):
-    """People by their handles. `account` is the account of Aldis."""
+    """People by their handles. `account` is the account of Aldis.
+
+    An account is known by its id whatever happens to its phone number. In handles it goes by its name here
+    (`Repository.account_name`): the id, or the number if the file knew the account by that first. Messages, access and
+    compared keys thus stay with the account.
+    """
 
     def allow(self, person: str, *, account: str, by: str, now: datetime) -> None:
         """Lets a person in on behalf of the admin `by`. Repeating it keeps the first time."""
@@ -90,34 +95,6 @@ class People(Repository):
         gone = [(handle,) for handle, row in self._rows("identities") if row and row[1] < millis(before) and not row[2]]
         self.execute_many("DELETE FROM identities WHERE handle = ?", gone)
 
-    def _row(self, table: _Table, handle: bytes) -> list[Any] | None:
-        """Returns the values of a row, none if Aldis has not written it; None: there is no row."""
-        sealed = self.value(f"SELECT sealed FROM {table} WHERE handle = ?", (handle,))  # noqa: S608  (our own names)
-        return None if sealed is None else self.keyring.open_row(table, (handle,), sealed)
-
-    def _rows(self, table: _Table) -> list[tuple[bytes, list[Any]]]:
-        rows = self.rows(f"SELECT handle, sealed FROM {table}")  # noqa: S608  (our own names)
-        return [(handle, self.keyring.open_row(table, (handle,), sealed)) for handle, sealed in rows]
-
-    def _put(self, table: _Table, handle: bytes, *values: object) -> None:
-        self.put_row(table, handle=handle, sealed=self.keyring.seal_row(table, (handle,), values))
-
-    def _guest(self, account: str, person: str) -> bytes:
-        """Returns a handle for a person and an account: access to one account is no access to another."""
-        return self.keyring.handle(f"{self.realm}|{self.account_name(account)}|{person}")
-
-
-def _label(handle: bytes) -> str:
-    return handle.hex()[:8]
-
-
-class Accounts(Repository):
-    """The Signal accounts of Aldis, each known by its id whatever happens to its phone number.
-
-    In the handles of other repositories an account goes by its name here (`Repository.account_name`): the id, or the
-    number if the file knew the account by that first. Messages, access and compared keys thus stay with the account.
-    """
-
     def meet(self, account: str, *, number: str | None) -> None:
         """Records an account of Aldis; `account` is its id, or its number while the id is unknown."""
         if account == number:
@@ -137,6 +114,26 @@ class Accounts(Repository):
             "ON CONFLICT (realm, id) DO UPDATE SET number = excluded.number",
             (self.realm, id_, called, self.keyring.seal(None, account_place(id_), name.encode())),
         )
+
+    def _row(self, table: _Table, handle: bytes) -> list[Any] | None:
+        """Returns the values of a row, none if Aldis has not written it; None: there is no row."""
+        sealed = self.value(f"SELECT sealed FROM {table} WHERE handle = ?", (handle,))  # noqa: S608  (our own names)
+        return None if sealed is None else self.keyring.open_row(table, (handle,), sealed)
+
+    def _rows(self, table: _Table) -> list[tuple[bytes, list[Any]]]:
+        rows = self.rows(f"SELECT handle, sealed FROM {table}")  # noqa: S608  (our own names)
+        return [(handle, self.keyring.open_row(table, (handle,), sealed)) for handle, sealed in rows]
+
+    def _put(self, table: _Table, handle: bytes, *values: object) -> None:
+        self.put_row(table, handle=handle, sealed=self.keyring.seal_row(table, (handle,), values))
+
+    def _guest(self, account: str, person: str) -> bytes:
+        """Returns a handle for a person and an account: access to one account is no access to another."""
+        return self.keyring.handle(f"{self.realm}|{self.account_name(account)}|{person}")
+
+
+def _label(handle: bytes) -> str:
+    return handle.hex()[:8]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -174,24 +171,6 @@ class Grants(Repository):
         )
         opened = {tool: self.keyring.open_row("grants", (conversation, handle, tool), sealed) for tool, sealed in rows}
         return tuple(Grant(tool=tool, shape=row[0], at=moment(row[1])) for tool, row in opened.items() if row)
-
-
-class Holds(Repository):
-    """Held conversations, whose items wait in the outbox until a new safety number is trusted."""
-
-    def add(self, conversation: ConversationId, *, now: datetime) -> None:
-        """Holds the conversation."""
-        self.put_row("holds", conversation_id=conversation, held_at=now)
-        self.notify("identities")
-
-    def all(self) -> dict[ConversationId, datetime]:
-        """Returns the held conversations, and since when each is held."""
-        return {conversation: moment(at) for conversation, at in self.rows("SELECT * FROM holds")}
-
-    def release(self, conversation: ConversationId) -> None:
-        """Releases a held conversation, so that its items are sent."""
-        self.execute("DELETE FROM holds WHERE conversation_id = ?", (conversation,))
-        self.notify("outbox")
 
 
 class Notices(Repository):

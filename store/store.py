@@ -22,13 +22,13 @@ from store.database import Database, DiskReserve, beside, master_key_path
 from store.erasure import Erasure, Forgetting
 from store.errors import StoreError, StoreFull
 from store.feeds import Feeds
-from store.history import Chats, Conversations, History, Journal, LastTime, SentMessages, Summaries, Turns
+from store.history import Conversations, History, Journal, LastTime, Summaries, Turns
 from store.inbox import Inbox
 from store.ledger import Ledger
 from store.memories import Facts, Predictions, Reminders
 from store.migrations import carry_over, foreign_tables, migrate
 from store.outbox import Outbox
-from store.people import Accounts, Grants, Holds, Members, Notices, People
+from store.people import Grants, Members, Notices, People
 from store.records import ConversationId, InboxId, TurnId
 from store.repository import Context
 from store.sealing import Keyring
@@ -46,17 +46,13 @@ class Repositories:
 
     def __init__(self, context: Context) -> None:
         self.conversations = Conversations(context)
-        self.chats = Chats(context)
         self.turns = Turns(context)
         self.inbox = Inbox(context)
         self.journal = Journal(context)
         self.history = History(context)
         self.outbox = Outbox(context)
-        self.holds = Holds(context)
-        self.sent_messages = SentMessages(context)
         self.members = Members(context)
         self.ledger = Ledger(context)
-        self.accounts = Accounts(context)
         self.people = People(context)
         self.reminders = Reminders(context)
         self.facts = Facts(context)

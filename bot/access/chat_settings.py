@@ -114,7 +114,7 @@ def parse_settings(data: bytes) -> ChatSettings:
 def settings_of(repos: Repositories, conversation: ConversationId, now: datetime) -> ChatSettings:
     """The conversation's current settings. Unreadable settings count as none: people set them again."""
     try:
-        line = repos.chats.settings(conversation)
+        line = repos.conversations.settings(conversation)
         return ChatSettings() if line is None else parse_settings(line).as_of(now)
     except (UnreadableJson, Damaged) as error:
         _log.error("the settings of conversation %d are lost: %s", conversation, error)
@@ -128,20 +128,20 @@ def change(
     before = settings_of(repos, conversation, now)
     after = changed(before)
     if after != before:
-        repos.chats.keep(conversation, dump_settings(after), expires_at=after.expires_at)
+        repos.conversations.keep_settings(conversation, dump_settings(after), expires_at=after.expires_at)
     return after != before
 
 
 def expire(repos: Repositories, now: datetime) -> None:
     """Removes expired words from the settings of every conversation."""
-    for conversation in repos.chats.expired_chats(now):
+    for conversation in repos.conversations.with_expired_settings(now):
         settings = settings_of(repos, conversation, now)
-        repos.chats.keep(conversation, dump_settings(settings), expires_at=settings.expires_at)
+        repos.conversations.keep_settings(conversation, dump_settings(settings), expires_at=settings.expires_at)
 
 
 def forget_person(repos: Repositories, person: PersonId, now: datetime) -> None:
     """Removes what this person has written into the settings of any conversation."""
-    for conversation in repos.chats.all():
+    for conversation in repos.conversations.with_settings():
         change(repos, conversation, now, lambda settings: settings.without(person))
 
 

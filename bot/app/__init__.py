@@ -132,7 +132,7 @@ async def build_service(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_close, transport)
         sandbox, store = Sandbox(), await stack.enter_async_context(opened_store(settings, realm))
-        await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
+        await store.transaction(lambda repos: repos.people.meet(transport.account, number=transport.number))
         clock = await resumed_clock(store)
         shared = Services(settings, transport, store, realm, clock, sandbox, world)
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))

@@ -70,7 +70,7 @@ class Approvals:
 
     def _quoted(self, repos: Repositories, conversation: ConversationId, verdict: Verdict, *, is_admin: bool) -> bool:
         """Accepts a verdict on a message of ours; returns whether a turn waits for one there."""
-        place = None if verdict.target is None else repos.sent_messages.place_of(conversation, verdict.target)
+        place = None if verdict.target is None else repos.outbox.place_of(conversation, verdict.target)
         if place is None or place[0] not in repos.inbox.put_off_turns(conversation):
             return False
         turn, position = place
@@ -90,9 +90,7 @@ class Approvals:
         """Accepts a word alone; returns whether it can mean any open question that its author could read before."""
         found = (_waiting(repos, conversation, turn) for turn in repos.inbox.put_off_turns(conversation))
         asked = [one for one in found if one is not None and verdict.author in one.asked.people]
-        said = [
-            (one, repos.sent_messages.said_since(conversation, one.turn, one.asked.position, item)) for one in asked
-        ]
+        said = [(one, repos.outbox.said_since(conversation, one.turn, one.asked.position, item)) for one in asked]
         waiting = [(one, since) for one, since in said if since is not None]
         if not waiting or verdict.instead is None:
             return False

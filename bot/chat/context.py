@@ -222,7 +222,7 @@ def _open_questions(repos: Repositories, claim: Claim, incoming: tuple[Incoming,
     if incoming[-1].scheduled is not None:
         return ()
     quoted = {
-        repos.sent_messages.turn_of(claim.conversation, message.quote.sent_at)
+        repos.outbox.turn_of(claim.conversation, message.quote.sent_at)
         for message in incoming
         if message.quote is not None and message.quotes_me
     }
@@ -242,7 +242,7 @@ def _of_quoted(
     """The labels of a quoted answer, within a transaction; it may have left the history long ago."""
     if message.quote is None or not message.quotes_me:
         return Labels()
-    turn = repos.sent_messages.turn_of(conversation, message.quote.sent_at)
+    turn = repos.outbox.turn_of(conversation, message.quote.sent_at)
     asked = next((question for question in open_questions if question.turn == turn), None)
     if asked is not None:
         return asked.labels

@@ -92,12 +92,12 @@ def put(repos: Repositories, turn: Turn, replies: Sequence[Reply], now: datetime
         replies
         and replies[0].quote is None
         and newest.scheduled is None
-        and (len(turn.incoming) > 1 or repos.sent_messages.is_passed(turn.conversation, turn.id, newest.sent_at))
+        and (len(turn.incoming) > 1 or repos.outbox.is_passed(turn.conversation, turn.id, newest.sent_at))
     ):
         replies = (replace(replies[0], quote=quoting(newest, is_apart=True)), *replies[1:])
     first = repos.outbox.next_position(turn.id)  # not 0 if the turn has asked something before
     status = repos.outbox.current_status(turn.id)
-    replaced = () if turn.replaces is None or first else repos.sent_messages.of_turn(turn.replaces)
+    replaced = () if turn.replaces is None or first else repos.outbox.of_turn(turn.replaces)
     if status is not None:
         replaced = ((status, None),)
     for position, (reply, old) in enumerate(zip_longest(replies, replaced), first):
@@ -136,9 +136,9 @@ def add_message(
 
 def shown_answer(repos: Repositories, turn: TurnId) -> list[SentMessage | None]:
     """Returns what stands in the chat as the turn's answer: its own, or the one that it is still to replace."""
-    answer, replaced = repos.sent_messages.of_turn(turn), repos.turns.replaces(turn)
+    answer, replaced = repos.outbox.of_turn(turn), repos.turns.replaces(turn)
     if not answer and replaced is not None:
-        answer = repos.sent_messages.of_turn(replaced)
+        answer = repos.outbox.of_turn(replaced)
     return [sent for _, sent in answer]
 
 

@@ -264,8 +264,8 @@ class Commands(CommandGroup):
 
         def is_meant(repos: Repositories) -> bool:
             if verdict.target is not None:
-                return repos.sent_messages.turn_of(urgent_item.conversation, verdict.target) == turn
-            since = repos.sent_messages.said_since(urgent_item.conversation, turn, 0, urgent_item.id)
+                return repos.outbox.turn_of(urgent_item.conversation, verdict.target) == turn
+            since = repos.outbox.said_since(urgent_item.conversation, turn, 0, urgent_item.id)
             return since is not None and not since.turns
 
         is_one = await self.context.store.read(is_meant)

@@ -261,7 +261,7 @@ class UrgentItems(Outside):
         def look(repos: Repositories) -> tuple[TurnId | None, bool, bool]:
             """The turn, whether its message still waits for an answer, and whether the person can stop it."""
             known = None if author is None else repos.inbox.find(item.conversation, author, halt.target)
-            turn = repos.sent_messages.turn_of(item.conversation, halt.target) if known is None else known.turn
+            turn = repos.outbox.turn_of(item.conversation, halt.target) if known is None else known.turn
             is_asker = turn is not None and repos.turns.is_asker(turn, halt.author)
             return turn, known is not None and known.is_open, by_admin or is_asker or halt.author == author
 

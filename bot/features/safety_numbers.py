@@ -126,7 +126,7 @@ class SafetyNumbers(Outside):
                 suspects = await self.look()
                 if self._noticed:
                     seconds = _SOON_SECONDS
-                elif not suspects and not await self.store.read(lambda repos: repos.holds.all()):
+                elif not suspects and not await self.store.read(lambda repos: repos.outbox.holds()):
                     seconds = None
             except Disconnected as error:
                 _log.info("safety numbers are unknown: %s", error)
@@ -192,7 +192,7 @@ class SafetyNumbers(Outside):
 
     def _ours(self, repos: Repositories, known: _Known, noticed: Collection[PersonId]) -> frozenset[PersonId]:
         """The untrusted people who matter: something is held for them, or they write to Aldis."""
-        held = repos.holds.all()
+        held = repos.outbox.holds()
         ours = set(noticed)
         for chat, members in known.members.items():
             ours |= members if repos.conversations.at(chat) in held else set()
@@ -240,9 +240,9 @@ class SafetyNumbers(Outside):
         # The account itself is a member as well, and never a suspect.
         chats += [chat for chat, members in known.members.items() if len(members - untrusted) <= 1]
         rightly = {repos.conversations.at(chat) for chat in chats}
-        for conversation, held_at in repos.holds.all().items():
+        for conversation, held_at in repos.outbox.holds().items():
             if conversation not in rightly and (at_once or self.clock.now() - held_at >= _MIN_HELD):
-                repos.holds.release(conversation)
+                repos.outbox.release(conversation)
 
 
 _BRIDGE_SECONDS = 20.0

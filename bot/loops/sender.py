@@ -312,7 +312,7 @@ class Sender(Outside):
             now = self.clock.now()
             repos.outbox.postpone(item.id, due_at=now, now=now)
             if (conversation := repos.outbox.conversation_of(item.id)) is not None:
-                repos.holds.add(conversation, now=now)
+                repos.outbox.hold(conversation, now=now)
 
         return record
 

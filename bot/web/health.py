@@ -134,7 +134,7 @@ def _open(repos: Repositories) -> tuple[Waiting, Waiting]:
 def _held(repos: Repositories) -> list[str]:
     """What waits until a new safety number is trusted: by label, because the page names no one."""
     labels = list(repos.people.new_identities())
-    if not labels and (held := len(repos.holds.all())):
+    if not labels and (held := len(repos.outbox.holds())):
         where = "1 conversation" if held == 1 else f"{held} conversations"
         return [f"answers are held in {where}, because of safety numbers that the bridge has not reported yet"]
     return [

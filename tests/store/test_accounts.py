@@ -13,7 +13,7 @@ ADMIN, GUEST = "ad000000-0000-4000-8000-000000000001", "3a110000-0000-4000-8000-
 
 
 def meet(repos: Repositories, account: str, number: str | None) -> None:
-    repos.accounts.meet(account, number=number)
+    repos.people.meet(account, number=number)
 
 
 def put(repos: Repositories, account: str, sent_at: int) -> bool:
@@ -86,5 +86,5 @@ def test_a_number_that_goes_to_another_account_opens_no_door(repos: Repositories
 def test_a_damaged_name_stops_no_one(repos: Repositories) -> None:
     """The account goes by its id."""
     meet(repos, ID, NUMBER)
-    repos.accounts.execute("UPDATE accounts SET name = zeroblob(40)")
+    repos.people.execute("UPDATE accounts SET name = zeroblob(40)")
     assert put(repos, ID, 1)

@@ -291,7 +291,7 @@ def test_what_surely_did_not_go_out_is_tried_again_in_its_time(repos: Repositori
 class TestHolds:
     def hold(self, repos: Repositories, chat: str) -> ConversationId:
         conversation = place(repos, chat)
-        repos.holds.add(conversation, now=NOON)
+        repos.outbox.hold(conversation, now=NOON)
         return conversation
 
     def test_what_is_held_is_never_due_and_not_late(self, repos: Repositories) -> None:
@@ -304,10 +304,10 @@ class TestHolds:
         assert repos.outbox.next_due_at() is None
         backlog = repos.outbox.backlog()
         assert (backlog.items, backlog.oldest_at) == (3, NOON)
-        assert repos.holds.all() == {conversation: NOON}
-        repos.holds.context.notified.clear()
-        repos.holds.release(conversation)
-        assert repos.holds.context.notified == {"outbox"}
+        assert repos.outbox.holds() == {conversation: NOON}
+        repos.outbox.context.notified.clear()
+        repos.outbox.release(conversation)
+        assert repos.outbox.context.notified == {"outbox"}
         assert words(begin(repos)) == [b"one"]
 
 

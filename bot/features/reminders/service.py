@@ -227,7 +227,7 @@ class Reminders(Outside):
         self, repos: Repositories, conversation: ConversationId, person: PersonId, target: SentId, wish: Wished
     ) -> bool:
         """Does what a reaction to our message wants of the person's reminders; False: it is about none."""
-        turn = repos.sent_messages.turn_of(conversation, target)
+        turn = repos.outbox.turn_of(conversation, target)
         known = () if turn is None else repos.reminders.of_turn(turn, person)
         found = [one for one in known if one.plan and one.words]
         for reminder in found:

@@ -336,7 +336,7 @@ async def test_what_is_for_a_key_that_is_not_trusted_is_held(store: Store, clock
         await come_to(store, "waiting", "waiting", "sent")
         assert (texts(transport), counts.all()["sends_held"]) == (["other"], 1)
         conversation = await store.conversation("direct:alice", now=NOON)
-        await store.transaction(lambda repos: repos.holds.release(conversation))
+        await store.transaction(lambda repos: repos.outbox.release(conversation))
         await come_to(store, "sent", "sent", "sent")
     assert texts(transport) == ["other", "one", "two"]
 

@@ -154,6 +154,6 @@ async def test_who_is_not_trusted_stands_on_the_page_by_label(store: Store, cloc
         assert (await state_of(http))[0] == 200
         for chat, words in (("direct:alice", "held in 1 conversation,"), ("direct:bob", "held in 2 conversations,")):
             conversation = await store.conversation(chat, now=NOON)
-            await store.transaction(lambda repos, it=conversation: repos.holds.add(it, now=NOON))
+            await store.transaction(lambda repos, it=conversation: repos.outbox.hold(it, now=NOON))
             status, state = await state_of(http)
             assert (status, words in state["problems"][0]) == (503, True)

@@ -103,7 +103,7 @@ def _keep(repos: Repositories, batch: list[tuple[int, str]]) -> None:
         question = messages.dump_messages((UserMessage(text=f"And why is {number} a number that people like?"),))
         answer = messages.dump_messages((AssistantMessage(parts=(Text(text=_ANSWER),)),))
         answered(repos, conversation, turn, question, answer)
-        for item, _ in repos.sent_messages.of_turn(turn):
+        for item, _ in repos.outbox.of_turn(turn):
             repos.outbox.mark_sent(item, 2_000_000_000_000 + number, now=NOON)
 
 
