@@ -9,7 +9,6 @@ Source: platform.openai.com (chat completions), and issue threads of vLLM, SGLan
 (error 3280, "Tool call id was ... but must be a-z, A-Z, 0-9, with a length of 9"), 2026-11-24.
 """
 
-import hashlib
 from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import cast
@@ -142,15 +141,17 @@ def _items(message: Message, quirks: Quirks) -> list[Json]:
         text, shown = media.text_of(message, media.ALL - quirks), media.accepted_media(message, media.ALL - quirks)
         return [{"role": "user", "content": [_text(text), *map(_shown, shown)] if shown else text}]
     if isinstance(message, ToolMessage):
-        answers = message.answers
-        return [{"role": "tool", "tool_call_id": _wire_id(one.call_id), "content": one.content} for one in answers]
+        return [
+            {"role": "tool", "tool_call_id": wire.opaque_name(one.call_id)[:9], "content": one.content}
+            for one in message.answers
+        ]
     spoken: Json = {"role": "assistant", "content": message.text}
     calls: list[Json] = []
     of_call: Json = {}
     for part in message.parts:
         if isinstance(part, ToolCall):
             function = {"name": wire.tool_name(part.name), "arguments": arguments_json(part)}
-            calls.append({"id": _wire_id(part.id), "type": "function", "function": function} | of_call)
+            calls.append({"id": wire.opaque_name(part.id)[:9], "type": "function", "function": function} | of_call)
             of_call = {}
         elif isinstance(part, Opaque) and part.vendor == VENDOR and "carried" not in quirks:
             of_call = {name: value for name, value in part.data.items() if name == "extra_content"}
@@ -165,10 +166,6 @@ def _items(message: Message, quirks: Quirks) -> list[Json]:
 
 
 _MADE = wire.made_once(_items)
-
-
-def _wire_id(call_id: str) -> str:
-    return hashlib.sha256(call_id.encode("utf-8", "replace")).hexdigest()[:9]
 
 
 def arguments_json(call: ToolCall) -> str:

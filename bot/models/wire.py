@@ -116,9 +116,9 @@ def encode_json(value: object) -> bytes:
         return whole.encode("utf-8", "replace")
 
 
-def opaque_name(conversation: str) -> str:
-    """A name of the conversation that tells a vendor nothing, whatever it is made from: 32 hexadecimal digits."""
-    return hashlib.sha256(conversation.encode("utf-8", "replace")).hexdigest()[:32]
+def opaque_name(name: str) -> str:
+    """A name that tells a vendor nothing of the one that it stands for: 32 hexadecimal digits."""
+    return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def tool_name(name: str) -> str:
