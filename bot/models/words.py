@@ -201,9 +201,8 @@ def _is_call(text: str, names: Collection[str]) -> bool:
 
 def _without_end(text: str) -> str:
     """The text up to the sign that ends its turn."""
-    begun = _NEXT_TURN.search(text)
-    if begun:  # a text about turns shows their signs in code
-        begun = _NEXT_TURN.search(_CLOSED_CODE.sub(lambda code: " " * len(code[0]), text))
+    # A text about turns shows their signs in code.
+    begun = _NEXT_TURN.search(_CLOSED_CODE.sub(lambda code: " " * len(code[0]), text))
     text = (text[: begun.start()] if begun else text).rstrip()
     while text.endswith((">", "]")) and (ended := _ENDED.search(text, max(0, len(text) - _MAX_SIGN_CHARS))):
         text = text[: ended.start()].rstrip()
