@@ -32,7 +32,6 @@ from bot.commands.base import Answer, Call, CommandGroup, WrongForm, command
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import moment
 from bot.logs import describe_error
-from bot.media.cell import FileRefused
 from bot.media.sandbox import Sandbox, check_facts
 from bot.metrics import Counts
 from store import Article, Feed, FoundArticle, Repositories, Store
@@ -392,7 +391,7 @@ class FeedPoller:
         """
         try:
             return await self._read(feed)
-        except (BadArguments, TooLarge, FileRefused):
+        except (BadArguments, TooLarge):
             return replace(feed, trouble=_NO_FEED), None
         except ToolError:
             return replace(feed, trouble=_UNREACHABLE), None
