@@ -705,7 +705,7 @@ class SignalServer(Server, ABC):
             self._changed.notify_all()
 
     async def opened(self, change: int) -> None:
+        self.streams_open += change  # at once: what is handed on before the lock is free belongs to the new stream
+        self.streams_opened += max(change, 0)
         async with self._changed:
-            self.streams_open += change
-            self.streams_opened += max(change, 0)
             self._changed.notify_all()
