@@ -16,7 +16,8 @@ from pydantic import AfterValidator, SecretStr
 
 from tools import is_base_url
 
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""In lower case."""
 _E164 = re.compile(r"\+[1-9]\d{6,14}", re.ASCII)
 _GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
 _WRAPPED = "group."
@@ -27,7 +28,7 @@ def person_of(text: str) -> str | None:
     """A UUID in lower case, or a phone number as Signal writes it; None for anything else, also for a number with
     "(0)", a digit that is dialled only without the country code.
     """
-    if _UUID.fullmatch(text.lower()):
+    if UUID.fullmatch(text.lower()):
         return text.lower()
     number = re.sub(r"[\s\-./()]", "", text)
     return number if _E164.fullmatch(number) and not re.search(r"\(\s*0+\s*\)", text) else None

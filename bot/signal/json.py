@@ -4,11 +4,11 @@ Every account on Signal can send anything, and signal-cli changes its fields bet
 """
 
 import json
-import re
 from collections.abc import Mapping
 from typing import cast
 
 from bot.events import PersonId
+from bot.settings.values import UUID
 from tools import clean_line
 
 Json = Mapping[str, object]
@@ -17,8 +17,6 @@ MAX_NAME_CHARS = 80
 
 _MAX_WHOLE = 2**53
 """Larger numbers are no time, size or duration."""
-
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def parse_frame(raw: str) -> Json:
@@ -68,7 +66,7 @@ def whole_in(parent: Json, field: str) -> int | None:
 def person_in(parent: Json, field: str) -> PersonId | None:
     """Returns the UUID in a field, in lower case; otherwise None."""
     uuid = text_in(parent, field).lower()
-    return PersonId(uuid) if _UUID.fullmatch(uuid) else None
+    return PersonId(uuid) if UUID.fullmatch(uuid) else None
 
 
 def line_of(text: str, max_chars: int = MAX_NAME_CHARS) -> str:
@@ -79,5 +77,5 @@ def line_of(text: str, max_chars: int = MAX_NAME_CHARS) -> str:
 def name_of(name: str, number: str = "") -> str | None:
     """Returns a name that people chose, as `line_of`; None if there is only a phone number or a UUID instead."""
     line = line_of(name)
-    is_id = line in {"", number} or line.lstrip("+").isdecimal() or _UUID.fullmatch(line.lower())
+    is_id = line in {"", number} or line.lstrip("+").isdecimal() or UUID.fullmatch(line.lower())
     return None if is_id else line
