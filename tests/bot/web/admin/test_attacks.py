@@ -168,7 +168,7 @@ async def test_a_page_that_others_reach_wants_a_code(tmp_path: Path) -> None:
 
 
 async def test_what_is_no_form_or_too_much(visitor: Visitor) -> None:
-    """JSON, files, text, charsets, verbs; bodies and headers have an end, and the pages go on."""
+    """JSON, files, text, charsets, verbs; bodies and headers have an end, and the pages go on until one leaves."""
     assert (await visitor.post("/", {"captcha": "x" * MAX_BODY_BYTES})).status == 413
     assert (await visitor.get("/", {"Accept-Language": "x" * 9000})).status == 400
     cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in visitor.cookies.items())}
@@ -180,6 +180,8 @@ async def test_what_is_no_form_or_too_much(visitor: Visitor) -> None:
     for method in ("PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"):
         assert (await visitor._ask(method, "/", {"Origin": visitor.origin}, None)).status == 405
     assert (await visitor.get("/")).status == 200
+    left = await visitor.post("/leave")
+    assert ("Max-Age=0" in left.headers["Set-Cookie"], (await visitor.get("/")).status) == (True, 401)
 
 
 async def test_what_is_shown_is_text(visitor: Visitor) -> None:

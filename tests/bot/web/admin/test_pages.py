@@ -128,7 +128,7 @@ async def test_who_writes_while_the_account_is_linked_is_listed(tmp_path: Path) 
 
 
 async def test_what_is_wrong_changes_nothing(visitor: Visitor, tmp_path: Path) -> None:
-    """The page says what, once, in its title, too, and the file stays as it was; only a copy is handed out."""
+    """The page says what, once, in its title, too; the file stays as it was; only copies and the key are given out."""
     (tmp_path / "backups").mkdir()
     (tmp_path / "backups" / "aldis-20261121T120000Z.db").write_bytes(b"a copy")
     for path, button, form, words in [
@@ -152,6 +152,9 @@ async def test_what_is_wrong_changes_nothing(visitor: Visitor, tmp_path: Path) -
         assert words in page.partition("</title>")[0], (button, page.partition("</title>")[0])
         assert kept(visitor) == {}, button
     assert (await visitor.get("/setup/model")).text.count("remark wrong") == 1  # which is hidden
+    (tmp_path / "aldis.db-master-key").write_bytes(b"a key")
+    for name, content in (("aldis-20261121T120000Z.db", "a copy"), ("aldis.db-master-key", "a key")):
+        assert (await visitor.post("/upkeep", {"do": "file", "file": name})).text == content
 
 
 async def test_where_people_are_is_asked_with_who_they_are(visitor: Visitor) -> None:
