@@ -13,11 +13,14 @@ Waits within the process use the event loop's time.
 """
 
 import asyncio
+import logging
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from bot.logs import describe_error
 from store import KeptTime
 
 MAX_STEP = timedelta(days=1)
@@ -129,6 +132,18 @@ async def is_set_within(event: asyncio.Event, seconds: float | None) -> bool:
         async with asyncio.timeout(seconds):
             await event.wait()
     return event.is_set()
+
+
+async def again_and_again(
+    work: Callable[[], Awaitable[object]], seconds: Callable[[], float], log: logging.Logger, name: str
+) -> None:
+    """Does the work for ever, each time after so many seconds; a failure is logged and ends nothing."""
+    while True:
+        await asyncio.sleep(seconds())
+        try:
+            await work()
+        except Exception as error:  # noqa: BLE001  (a bug in what is done beside the messages must not end Aldis)
+            log.error("%s failed: %s", name, describe_error(error))  # noqa: TRY400  (its message may quote people)
 
 
 def _ns(duration: timedelta) -> int:

@@ -177,20 +177,17 @@ class Notices(Repository):
     """What the admins have heard of and is not over yet. Handles only, no words."""
 
     def is_told(self, name: str) -> bool:
-        """Whether the admins have heard of it, under any topic, and it is not over."""
+        """Whether the admins have heard of it, and it is not over."""
         return self.exists("SELECT 1 FROM notices WHERE name = ? LIMIT 1", (self.keyring.handle(name),))
 
-    def note(self, topic: str, name: str, *, now: datetime) -> None:
-        """Records that it was found under this topic and reported."""
-        handle = self.keyring.handle
-        self.put_row("notices", topic=handle(topic), name=handle(name), seen_at=now)
+    def note(self, name: str, *, now: datetime) -> None:
+        """Records that the admins have heard of it."""
+        handle = self.keyring.handle(name)
+        self.put_row("notices", topic=handle, name=handle, seen_at=now)
 
-    def settle(self, topic: str, *, standing: Collection[str]) -> None:
-        """Deletes the notices of the topic that are not in `standing`."""
-        kept = {self.keyring.handle(name) for name in standing}
-        place = self.keyring.handle(topic)
-        gone = set(self.column("SELECT name FROM notices WHERE topic = ?", (place,))) - kept
-        self.execute_many("DELETE FROM notices WHERE topic = ? AND name = ?", [(place, name) for name in gone])
+    def forget(self, name: str) -> None:
+        """Records that it is over."""
+        self.execute("DELETE FROM notices WHERE name = ?", (self.keyring.handle(name),))
 
 
 class Members(Repository):

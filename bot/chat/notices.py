@@ -6,7 +6,7 @@ it is over --> forgotten: if it comes back, it is sent again
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -98,26 +98,23 @@ class Notices:
         self._clock = clock
         self.admins = admins
 
-    async def settle(
-        self, standing: Collection[tuple[str, Notice]], judged: Collection[str], contacts: Iterable[Contact] = ()
-    ) -> int:
-        """Tells new notices and forgets those that are over; returns how many were sent; raises `StoreError` if none.
+    async def settle(self, found: Mapping[Notice, bool], contacts: Iterable[Contact] = ()) -> int:
+        """Tells what stands (True) and is new, and forgets what is over; returns how many notices were sent.
 
-        `standing` are the current notices with their topics; `judged` are the topics that were checked completely.
+        Raises:
+            StoreError: none were.
         """
-        if not (standing or judged):
+        if not found:
             return 0
         known, now = tuple(contacts), self._clock.now()
 
         def transact(repos: Repositories) -> int:
-            for topic in set(judged):
-                repos.notices.settle(topic, standing=[notice.name for its, notice in standing if its == topic])
             sent = 0
-            for topic, notice in standing:
-                is_known = repos.notices.is_told(notice.name)
-                if is_known or self.admins.tell(repos, notice.text, known):
-                    repos.notices.note(topic, notice.name, now=now)
-                if not is_known and repos.notices.is_told(notice.name):
+            for notice, stands in found.items():
+                if not stands:
+                    repos.notices.forget(notice.name)
+                elif not repos.notices.is_told(notice.name) and self.admins.tell(repos, notice.text, known):
+                    repos.notices.note(notice.name, now=now)
                     sent += 1
                     _log.info("notifying the admins: %s", notice.kind)
             return sent

@@ -230,7 +230,7 @@ class SafetyNumbers(Outside):
             if not repos.notices.is_told(news) and self.admins.tell(
                 repos, text, known.contacts.values(), besides={one.person}
             ):
-                repos.notices.note("safety numbers", news, now=self.clock.now())
+                repos.notices.note(news, now=self.clock.now())
         self._let_go(repos, known, untrusted, at_once=is_any_trusted)
         return tuple(suspects)
 

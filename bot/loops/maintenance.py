@@ -9,13 +9,12 @@ It also follows the machine's clock where that was set, and stores the time, so 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.chat.edits import Revisions
-from bot.clock import Clock
-from bot.logs import RepeatedWarning, describe_error
+from bot.clock import Clock, again_and_again
+from bot.logs import RepeatedWarning
 from bot.settings import Settings
 from store import Repositories, Store, StoreError, StoreInUse
 
@@ -57,8 +56,8 @@ class Maintenance:
     async def run(self) -> None:
         """Cleans up regularly; ends only by cancellation."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._again_and_again(self.tidy, self.every_seconds), name="tidying")
-            group.create_task(self._again_and_again(self.expire, self.expiry_every_seconds), name="expiry")
+            group.create_task(again_and_again(self.tidy, lambda: self.every_seconds, _log, "maintenance"))
+            group.create_task(again_and_again(self.expire, lambda: self.expiry_every_seconds, _log, "maintenance"))
 
     async def expire(self) -> None:
         """Removes what has expired, from the disk as well.
@@ -141,11 +140,3 @@ class Maintenance:
             folder = self.settings.store.path.absolute().parent / "backups/nightly"
             zone, kept = self.settings.locale.timezone, timedelta(days=days)
             await self.store.back_up_nightly(folder, now=self.clock.now(), timezone=zone, kept=kept)
-
-    async def _again_and_again(self, work: Callable[[], Awaitable[None]], every_seconds: float) -> None:
-        while True:
-            await asyncio.sleep(every_seconds)
-            try:
-                await work()
-            except Exception as error:  # noqa: BLE001  (it is tried again the next time)
-                _log.error("maintenance failed: %s", describe_error(error))

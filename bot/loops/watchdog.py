@@ -15,14 +15,14 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bot.chat.captchas import PAGE
 from bot.chat.notices import Notices
+from bot.clock import again_and_again
 from bot.doctor.findings import Finding, wanting
 from bot.errors import Disconnected
 from bot.invocation import command_line
-from bot.logs import describe_error
 from bot.signal.protocol import Contact, Identities, Receipts, Transport
 
 _log = logging.getLogger(__name__)
@@ -65,12 +65,11 @@ class Watchdog:
 
     async def run(self) -> None:
         """Checks for ever; ends only by cancellation."""
-        while True:
-            await asyncio.sleep(min(self.look_seconds, _TROUBLED_SECONDS) if self.problems() else self.look_seconds)
-            try:
-                await self.look()
-            except Exception as error:  # noqa: BLE001  (a bug in the watchdog must not end Aldis)
-                _log.error("the watchdog failed: %s", describe_error(error))
+
+        def seconds() -> float:
+            return min(self.look_seconds, _TROUBLED_SECONDS) if self.problems() else self.look_seconds
+
+        await again_and_again(self.look, seconds, _log, "the watchdog")
 
     async def look(self) -> None:
         """Checks once, and logs which problems began and ended since the last time."""
@@ -133,41 +132,34 @@ class Checkups:
     """Ends in time by itself, as each check does."""
     contacts: Callable[[], Awaitable[Sequence[Contact] | None]]
     """Returns None if the bridge is silent."""
-    _asked: tuple[Finding, ...] = field(default=(), init=False)
+
+    def __post_init__(self) -> None:
+        self._asked: tuple[Finding, ...] | None = None
+        """What was found when the servers were last asked; None: they have not been yet."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings; the quick checks are made now."""
-        return (*self._asked, *self.look())
+        return (*(self._asked or ()), *self.look())
 
     async def run(self) -> None:
         """Checks for ever; ends only by cancellation."""
+
+        def seconds() -> float:
+            return self.first_seconds if self._asked is None else self.ask_seconds
+
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._ask_regularly(), name="asking servers")
-            while True:
-                await asyncio.sleep(self.look_seconds)
-                await self.tell()
+            group.create_task(again_and_again(self.ask, seconds, _log, "checking the servers"))
+            group.create_task(again_and_again(self.tell, lambda: self.look_seconds, _log, "notifying the admins"))
 
     async def ask(self) -> None:
         """Asks the servers once."""
-        try:
-            self._asked = tuple(await self.ask_servers())
-        except Exception as error:  # noqa: BLE001  (a bug in a check must not end Aldis)
-            _log.error("checking the servers failed: %s", describe_error(error))
+        self._asked = tuple(await self.ask_servers())
 
     async def tell(self) -> None:
         """Tells the admins what is new, and forgets what is over."""
         found = self.findings
-        judged = frozenset(finding.notice.name for finding in found if finding.notice is not None)
-        standing = [(one.notice.name, one.notice) for one in wanting(found) if one.notice is not None]
-        try:
-            contacts = await self.contacts() if standing and self.notices.admins.are_numbers_listed else ()
-            await self.notices.settle(standing, judged, contacts or ())
-        except Exception as error:  # noqa: BLE001  (a bug in telling must not end the loop; it is tried again)
-            _log.error("notifying the admins failed: %s", describe_error(error))
-
-    async def _ask_regularly(self) -> None:
-        await asyncio.sleep(self.first_seconds)
-        while True:
-            await self.ask()
-            await asyncio.sleep(self.ask_seconds)
+        standing = {finding.notice for finding in wanting(found)}
+        judged = {finding.notice: finding.notice in standing for finding in found if finding.notice is not None}
+        is_any_listed = any(judged.values()) and self.notices.admins.are_numbers_listed
+        await self.notices.settle(judged, await self.contacts() or () if is_any_listed else ())

@@ -40,12 +40,12 @@ async def heard(aldis: Harness, person: Person) -> list[str]:
 async def test_an_admin_hears_of_it_once_until_it_is_over(aldis: Harness, store: Store, clock: SetClock) -> None:
     """Also over a restart; when it comes again, so does the word. Nobody else is told."""
     notices = board(store, clock, BOB.uuid)
-    assert await notices.settle([("a", KEY)], ["a"]) == 1
-    assert await notices.settle([("a", KEY)], ["a"]) == 0
-    assert await board(store, clock, BOB.uuid).settle([("a", KEY)], ["a"]) == 0
+    assert await notices.settle({KEY: True}) == 1
+    assert await notices.settle({KEY: True}) == 0
+    assert await board(store, clock, BOB.uuid).settle({KEY: True}) == 0
     assert await heard(aldis, BOB) == [KEY.text().replace("`", "")]
-    assert await notices.settle([], ["a"]) == 0
-    assert await notices.settle([("a", KEY)], ["a"]) == 1
+    assert await notices.settle({KEY: False}) == 0
+    assert await notices.settle({KEY: True}) == 1
     assert len(await heard(aldis, BOB)) == 2
     assert await heard(aldis, ALICE) == []
 
@@ -55,9 +55,9 @@ async def test_what_was_not_looked_at_is_neither_told_again_nor_forgotten(
 ) -> None:
     """A server that cannot be reached says nothing of its key."""
     notices = board(store, clock, BOB.uuid)
-    await notices.settle([("a", KEY)], ["a"])
-    await notices.settle([], ["b"])
-    assert await notices.settle([("a", KEY)], ["a"]) == 0
+    await notices.settle({KEY: True})
+    await notices.settle({MODEL: False})
+    assert await notices.settle({KEY: True}) == 0
     assert len(await heard(aldis, BOB)) == 1
 
 
@@ -72,6 +72,6 @@ async def test_an_admin_listed_by_number_is_who_has_it(
     notices = board(store, clock, BOB.number)
     assert notices.admins.are_numbers_listed
     contacts: Iterable[Contact] = [Contact(person=PersonId(BOB.uuid), number=BOB.number, name="Bob")]
-    assert await notices.settle([("a", KEY)], ["a"]) == 0
-    assert await notices.settle([("a", KEY)], ["a"], contacts) == int(is_theirs)
+    assert await notices.settle({KEY: True}) == 0
+    assert await notices.settle({KEY: True}, contacts) == int(is_theirs)
     assert len(await heard(aldis, BOB)) == int(is_theirs)
