@@ -60,10 +60,6 @@ _UNTRUSTED_IDENTITY = "UntrustedIdentityException"
 """The reason signal-cli gives for not decrypting messages of a person with a new key."""
 
 
-class _Unborn(Exception):
-    """A conversation is new, or was forgotten a moment ago, and must be created first."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Entry:
     envelope: Envelope
@@ -313,24 +309,23 @@ class Intake(Outside):
         self, entries: Sequence[_Entry], receipts: Sequence[Confirmation]
     ) -> tuple[list[tuple[str | None, bool]], int]:
         """Commits these or nothing; returns what became of each entry, and how many sends were proved."""
-        while True:
-            now = self.clock.now()
-            with suppress(_Unborn):
-                return await self.store.transaction(
-                    lambda repos, now=now: (
-                        [self._put(repos, entry) for entry in entries],
-                        repos.outbox.prove_all(receipts, now=now),
-                    )
-                )
-            for chat in sorted({str(entry.envelope.chat) for entry in entries}):
-                await self.store.conversation(chat, now=now)
+        chats = {str(entry.envelope.chat) for entry in entries}
 
-    def _put(self, repos: Repositories, entry: _Entry) -> tuple[str | None, bool]:
+        def commit(repos: Repositories) -> tuple[list[tuple[str | None, bool]], int] | None:
+            known = {chat: place for chat in chats if (place := repos.conversations.at(chat)) is not None}
+            if len(known) < len(chats):
+                return None
+            outcomes = [self._put(repos, known[str(entry.envelope.chat)], entry) for entry in entries]
+            return outcomes, repos.outbox.prove_all(receipts, now=self.clock.now())
+
+        while (done := await self.store.transaction(commit)) is None:
+            for chat in sorted(chats):  # some are new, or were forgotten a moment ago
+                await self.store.conversation(chat, now=self.clock.now())
+        return done
+
+    def _put(self, repos: Repositories, conversation: ConversationId, entry: _Entry) -> tuple[str | None, bool]:
         """Stores one entry; returns why it was not stored, and whether its group wants everything answered."""
         envelope = entry.envelope
-        conversation = repos.conversations.at(str(envelope.chat))
-        if conversation is None:
-            raise _Unborn
         if envelope.from_self and self._is_echo(repos, conversation, envelope, entry.received_at):
             return "echo", False
         # Each kind by itself: a flood of edits or deletions must not keep out the messages of others.

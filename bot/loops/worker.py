@@ -69,8 +69,6 @@ class AskedMessage:
     message: Incoming
     excuse: Sentence | None
     """What the person reads instead of an answer; None: it will be answered."""
-    is_bare: bool
-    """Whether it is about the last thing said in its group."""
 
 
 @dataclass
@@ -170,11 +168,16 @@ class Worker(Outside):
         try:
             found = [await self.urgent_items.open(item) for item in claim.items]
             opened = tuple(one for one in found if one is not None)  # without unreadable rows
-            await self._served(claim, opened)
-            for one in opened:  # their attachments have been read, or never will be
-                message = one.event.message if isinstance(one.event, Edited) else one.event
-                files = (*message.files, *message.text_files) if isinstance(message, Incoming) else ()
-                for attachment in files:
+            said = [one.event.message if isinstance(one.event, Edited) else one.event for one in opened]
+            messages = [one for one in said if isinstance(one, Incoming)]
+            try:
+                await self._served(claim, opened)
+            finally:
+                edits = [one.event for one in opened if isinstance(one.event, Edited)]
+                # Possibly marked while they waited, an edit under the name of the message that it replaces.
+                self.reactions.take_off([*messages, *(replace(one.message, sent_at=one.target) for one in edits)])
+            for message in messages:  # their attachments have been read, or never will be
+                for attachment in (*message.files, *message.text_files):
                     await self.transport.discard(attachment)
         except asyncio.CancelledError:
             await self._handed_back(claim, counts=False)
@@ -201,7 +204,7 @@ class Worker(Outside):
             _log.error("turn %d cannot be read and was given up", claim.turn)
             await self.turns.ignore(claim, is_readable=False)
             return
-        asked = await self._to_answer(claim, await self._undecided(claim, opened))
+        asked = await self._to_answer(claim, opened)
         if not asked:
             await self.turns.ignore(claim)
             return
@@ -213,7 +216,6 @@ class Worker(Outside):
             await self.turns.set_apart(claim, others)
         turn = await self.turns.load(claim, incoming or messages)
         if await self.turns.is_paused(claim, turn):
-            self.reactions.take_off(messages)  # possibly marked while they waited
             for _ in messages:
                 self.counts.note_unanswered("paused")
             return
@@ -221,7 +223,6 @@ class Worker(Outside):
         if not incoming:
             await self.turns.keep(turn, Outcome(text="\n\n".join(map(say, notes)), ok=False))
             self.counts.add("turns_refused")
-            self.reactions.take_off(messages)
             return
         if self.greeting is not None:
             await self.turns.greet(turn, self.greeting())
@@ -229,10 +230,9 @@ class Worker(Outside):
         marked = tuple(found.message for found in answered if found.opened.envelope.kind is Kind.MESSAGE)
         is_from_before = claim.items[0].received_at < self._began_at
         self.reactions.put(marked, may_stand=not claim.is_new or is_from_before)
-        try:
-            await self._answered(claim, turn, notes, said_before=int(any(found.is_bare for found in asked)))
-        finally:
-            self.reactions.take_off(marked)
+        is_bare = any(message.preface == prompt.CALLED_BARE and message.quote is None for message in messages)
+        turn = replace(turn, talk=self.group_context.talk(turn.chat, at_least=int(is_bare)))
+        await self._answered(claim, turn, notes)
 
     def _is_over(self, claim: Claim, more: int = 0) -> bool:
         """Whether it was tried as often as allowed, plus `more` times."""
@@ -241,15 +241,27 @@ class Worker(Outside):
     # What waits, read
 
     async def _to_answer(self, claim: Claim, opened: Iterable[OpenedItem]) -> list[AskedMessage]:
-        """The messages of a claim to answer, in order; talk among others is overheard."""
+        """The messages of a claim to answer, in order; talk among others is overheard, a yes or no applied."""
         now = self.clock.now()
-        asked: list[AskedMessage] = []
+        asked, authors = list[AskedMessage](), set[str | None]()
         for one in opened:
+            follows = one.envelope.author in authors
+            if isinstance(one.route, Verdict) and await self._decides(claim, one, one.route, follows=follows):
+                continue
+            authors.add(one.envelope.author)
             message = self._message(one.route, one.item)
             if message is not None and await self._may_ask(claim, one, message):
-                is_bare = isinstance(one.route, Question) and one.route.is_bare and message.quote is None
-                asked.append(AskedMessage(opened=one, message=message, excuse=self._excuse(one, now), is_bare=is_bare))
+                asked.append(AskedMessage(opened=one, message=message, excuse=self._excuse(one, now)))
         return asked
+
+    async def _decides(self, claim: Claim, one: OpenedItem, verdict: Verdict, *, follows: bool) -> bool:
+        """Whether a command or a turn waits for this yes or no, which then takes effect; `follows` as in `decide`."""
+        item, place = one.item.id, claim.conversation
+        if self.urgent_items.commands.awaits(place, verdict.author):
+            await self.store.transaction(lambda repos: repos.inbox.as_urgent(item))
+            return True
+        by_admin = is_admin(one.envelope, self.allowed)
+        return await self.approvals.decide(place, verdict, is_admin=by_admin, item=item, follows=follows)
 
     async def _may_ask(self, claim: Claim, opened: OpenedItem, message: Incoming) -> bool:
         """Whether the author may ask in this group, by its settings; the first who may not gets a sentence."""
@@ -263,7 +275,6 @@ class Worker(Outside):
         if may_ask(envelope, self.allowed, askers, is_approved=is_approved):
             return True
         self.counts.note_unanswered("not_asker")
-        self.reactions.take_off((message,))  # possibly marked while it waited
         await self.turns.may_not_ask(claim, opened.item.id, message, askers)
         return False
 
@@ -276,9 +287,7 @@ class Worker(Outside):
             case Verdict(instead=Question() | Talk() as instead):
                 return self._message(instead, item)  # a yes or no to nothing that was asked
             case Correction(edit=edit):
-                # An edit among the waiting messages has become one; the message it replaces may be marked.
-                self.reactions.take_off((replace(edit.message, sent_at=edit.target),))
-                return edit.message
+                return edit.message  # among the waiting messages it has become one
             case Talk(message=message, reason=reason):
                 self.counts.note_unanswered(reason)
                 self.group_context.hear(message, expires_at=item.expires_at)
@@ -305,29 +314,8 @@ class Worker(Outside):
 
     # One turn
 
-    async def _undecided(self, claim: Claim, opened: Iterable[OpenedItem]) -> tuple[OpenedItem, ...]:
-        """The rest of a claim without any yes or no that a turn waits for, which is applied here."""
-        left: list[OpenedItem] = []
-        for one in opened:
-            if isinstance(one.route, Verdict) and self.urgent_items.commands.awaits(
-                claim.conversation, one.route.author
-            ):
-                await self.store.transaction(lambda repos, item=one.item.id: repos.inbox.as_urgent(item))
-                continue
-            follows = any(before.envelope.author == one.envelope.author for before in left)
-            if not isinstance(one.route, Verdict) or not await self.approvals.decide(
-                claim.conversation,
-                one.route,
-                is_admin=is_admin(one.envelope, self.allowed),
-                item=one.item.id,
-                follows=follows,
-            ):
-                left.append(one)
-        return tuple(left)
-
-    async def _answered(self, claim: Claim, turn: Turn, notes: tuple[Sentence, ...], *, said_before: int) -> None:
-        """`notes` say why others are not answered; `said_before`: how many messages before them they are about."""
-        turn = replace(turn, talk=self.group_context.talk(turn.chat, at_least=said_before))
+    async def _answered(self, claim: Claim, turn: Turn, notes: tuple[Sentence, ...]) -> None:
+        """Answers a turn; `notes` say why other messages of the claim are not answered."""
         if self._is_over(claim) or turn.is_damaged:
             self.counts.add("turns_given_up")
             _log.error("turn %d failed %d times and was given up", claim.turn, claim.attempt - 1 + claim.deaths)
