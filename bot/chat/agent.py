@@ -12,11 +12,10 @@ vendor. Left to others: what a request holds (`bot.chat.room`), which calls run 
 import asyncio
 import logging
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from functools import partial
 
 from bot.chat import phrases, prompt
-from bot.chat.calls import Calls, OnProgress, side_by_side
+from bot.chat.calls import Calls, side_by_side
 from bot.chat.citations import Shield, words_of
 from bot.chat.context import label_question
 from bot.chat.journal import SPEAKING, Journal, Outcome, Pause, Turn
@@ -61,34 +60,25 @@ class Agent:
     speech: Speech | None = None
     """Speaks the answers to voice notes; None: they stay text."""
 
-    async def answer(self, turn: Turn, journal: Journal, on_progress: OnProgress) -> Outcome | Pause:
+    async def answer(self, journal: Journal) -> Outcome | Pause:
         """The outcome of a turn, or a pause if a person must agree; raises `StoreError` if a step was not journaled."""
         now, settings = asyncio.get_running_loop().time, self.models.settings
         most = settings.worker.turn_timeout_seconds
         ends_at = now() + most
-        turn = label_question(await self._opened(turn, journal))
-        journal.ask(turn)
+        journal.turn = turn = label_question(await self._opened(journal))
         offers = [offer for offer in await self.toolbox.offers() if turn.settings.allows_tool(offer.name)]
         models_end_at = ends_at - min(_MARGIN_SECONDS, _MARGIN_SHARE * most)
-        requests = Requests(self.models, turn, journal, on_progress, offers, ends_at=models_end_at)
-        calls = Calls(
-            self.toolbox,
-            turn,
-            journal,
-            on_progress,
-            secrets=self.secrets,
-            max_at_once=settings.tools.max_calls_per_round,
-            patience=timedelta(seconds=settings.approvals.timeout),
-            labels=requests.labels,
-        )
-        outcome = await self._outcome(turn, journal, on_progress, requests, calls)
+        requests = Requests(self.models, journal, offers, ends_at=models_end_at)
+        calls = Calls(self.toolbox, journal, self.secrets, settings, requests.labels)
+        outcome = await self._outcome(journal, requests, calls)
         is_spoken = any(attachment.is_voice_note for attachment in turn.incoming[-1].attachments)
         if self.speech is None or isinstance(outcome, Pause) or not (outcome.ok and is_spoken):
             return outcome
         return await _spoken(outcome, journal, self.speech, ends_at - _MARGIN_SECONDS - now())
 
-    async def _opened(self, turn: Turn, journal: Journal) -> Turn:
+    async def _opened(self, journal: Journal) -> Turn:
         """The turn with its files opened, unless an earlier attempt already asked."""
+        turn = journal.turn
         attached = {one.id: one for message in turn.incoming for one in message.files}.values()  # each once
         reader = self.attachments
         if reader is None or not attached or journal.is_asked:
@@ -112,15 +102,13 @@ class Agent:
         found = prompt.question(turn.incoming, now=turn.loaded_at, timezone=zone, findings=journal.opened)
         return replace(turn, question=found)
 
-    async def _outcome(
-        self, turn: Turn, journal: Journal, on_progress: OnProgress, requests: Requests, calls: Calls
-    ) -> Outcome | Pause:
+    async def _outcome(self, journal: Journal, requests: Requests, calls: Calls) -> Outcome | Pause:
         """Asks and runs calls until there is an answer, a failure, a limit, or something to agree to."""
         while True:
             try:
                 completion = await requests.completion(calls)
             except ProviderError as error:
-                await on_progress(ModelFailed(provider=error.provider, error=type(error).__name__))
+                await journal.on_progress(ModelFailed(provider=error.provider, error=type(error).__name__))
                 return journal.failure(phrases.for_error(error))
             if isinstance(completion, UsedUp):
                 limit = completion
@@ -128,16 +116,14 @@ class Agent:
             if (again := requests.ask_again(completion)) is not None:
                 await journal.discard(replace(completion, message=None), again)
             elif (message := requests.calling(completion)) is None:
-                return await self._answered(completion, turn, journal, requests, calls)
+                return await self._answered(completion, journal, requests, calls)
             else:
                 runs = await calls.carry_out(message.calls)
                 if isinstance(runs, Pause):
                     return runs
                 requests.add(message, ToolMessage(answers=tuple(run.answer for run in runs)))
 
-    async def _answered(
-        self, completion: Completion, turn: Turn, journal: Journal, requests: Requests, calls: Calls
-    ) -> Outcome:
+    async def _answered(self, completion: Completion, journal: Journal, requests: Requests, calls: Calls) -> Outcome:
         """The outcome of a completion that runs no tools, with the remarks beside its words."""
         said = requests.said
         shielded: Shield = str
@@ -147,7 +133,7 @@ class Agent:
         text = "" if completion.message is None else completion.message.text
         text, answer = await work_out(text, words_of, completion, calls.pages, calls.runs, shielded)
         done = calls.done()
-        takes_place = any(question.is_replaced_by(done) for question in turn.open_questions)
+        takes_place = any(question.is_replaced_by(done) for question in journal.turn.open_questions)
         remarks = [say(phrases.TAKES_PLACE)] if takes_place else []
         if answer is not None:
             allowed = [say(phrases.ALWAYS_ALLOWED, tool=phrases.tool_name(tool)) for tool in journal.allowed]

@@ -9,7 +9,7 @@ call --equal to an answered one--> the same answer again
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import chain, islice
@@ -18,22 +18,20 @@ from typing import Any, TypeVar
 from bot.chat import phrases, prompt
 from bot.chat.citations import CitedPages
 from bot.chat.intents import deed
-from bot.chat.journal import Journal, Pause, Turn
+from bot.chat.journal import Journal, Pause
 from bot.chat.steps import ToolRun
 from bot.chat.toolbox import Toolbox
 from bot.labels import UNKNOWN, Labels, Source, join_labels
 from bot.messages import AssistantMessage, AssistantPart, CallId, ToolCall, ToolMessage
 from bot.models.base import Completion
-from bot.signal.protocol import Progress, ToolEnded, ToolStarted
+from bot.settings import Settings
+from bot.signal.protocol import ToolEnded, ToolStarted
 from bot.trust import provenance
 from bot.trust.rules import names_all
 from bot.trust.secrets import Secrets
 from tools import ToolSpec, UnknownOutcome, shorten
 
 T = TypeVar("T")
-
-OnProgress = Callable[[Progress], Awaitable[None]]
-"""Called with each step as it happens."""
 
 _SETTLED = frozenset({"ok", UnknownOutcome.code})
 """Outcomes that settle a call for the rest of the turn."""
@@ -46,20 +44,14 @@ class Calls:
     """The calls of one turn."""
 
     def __init__(
-        self,
-        toolbox: Toolbox,
-        turn: Turn,
-        journal: Journal,
-        on_progress: OnProgress,
-        *,
-        secrets: Secrets,
-        max_at_once: int,
-        patience: timedelta,
-        labels: Labels,
+        self, toolbox: Toolbox, journal: Journal, secrets: Secrets, settings: Settings, labels: Labels
     ) -> None:
-        """`patience` is how long a person is waited for; `labels` are those of everything in the first request."""
-        self._toolbox, self._turn, self._journal, self._on_progress = toolbox, turn, journal, on_progress
-        self._secrets, self._max_at_once, self._patience = secrets, max_at_once, patience
+        """`labels` are those of everything in the first request."""
+        self._toolbox, self._journal, self._secrets = toolbox, journal, secrets
+        self._turn = turn = journal.turn
+        self._max_at_once = settings.tools.max_calls_per_round
+        self._patience = timedelta(seconds=settings.approvals.timeout)
+        """How long a person is waited for."""
         self.labels = labels
         """The labels of everything in any request of the turn."""
         self.runs: list[ToolRun] = []
@@ -154,11 +146,12 @@ class Calls:
     def _pause(self, undecided: Sequence[ToolCall]) -> Pause:
         causes = (cause for call in undecided for cause in self._causes(call) or ())
         tools = {self._toolbox.allowance(call, self.labels) for call in undecided}
+        asked = [self._journal.asked[call.id] for call in undecided if call.id in self._journal.asked]
         return Pause(
             calls=tuple(undecided),
             deeds=tuple(deed(call, self._toolbox.spec(call.name)) for call in undecided),
             cost_usd=self._toolbox.cost_usd(undecided),
-            is_asked=all(call.id in self._journal.asked for call in undecided),
+            asked_until=min(asked) if len(asked) == len(undecided) else None,
             causes=tuple(dict.fromkeys(causes)),
             allowance=tools.pop() if len(tools) == 1 else None,
         )
@@ -211,7 +204,7 @@ class Calls:
         await self._journal.keep_run(run, hold=is_soon)
         if refused is None:
             answer, seconds = run.answer, run.latency_seconds
-            await self._on_progress(
+            await self._journal.on_progress(
                 ToolEnded(name=answer.name, content=answer.content, ok=answer.ok, latency_seconds=seconds)
             )
         return run
@@ -235,7 +228,7 @@ class Calls:
     async def _run(self, call: ToolCall, spec: ToolSpec | None) -> ToolRun:
         turn, toolbox = self._turn, self._toolbox
         given = shorten(json.dumps(call.arguments, ensure_ascii=False), _SHOWN_ARGUMENT_CHARACTERS)
-        await self._on_progress(ToolStarted(name=call.name, arguments=given))
+        await self._journal.on_progress(ToolStarted(name=call.name, arguments=given))
         await self._journal.start(call, toolbox.cost_usd([call]), is_once=spec is not None and spec.effects == "once")
         is_named = spec is not None and names_all(self._words, call.arguments, spec.parameters)
         own = (writer for writer in provenance.of_question(turn.incoming).people if writer.id == turn.person)

@@ -9,7 +9,7 @@ follow each other within milliseconds share a commit (docs/decisions.md says why
 import asyncio
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -41,6 +41,7 @@ from bot.messages import CallId, Message, ToolCall, UserMessage
 from bot.models.base import Completion
 from bot.money.budgets import Budget, UsedUp
 from bot.money.ledger import Bill, Payer, Reservation, completion_entries
+from bot.signal.protocol import Progress
 from store import ConversationId, InboxId, LedgerEntry, Repositories, StepMissing, Store, StoreFull, TurnId
 
 _log = logging.getLogger(__name__)
@@ -166,13 +167,16 @@ class Pause:
     deeds: tuple[Deed, ...]
     """What each call would do, for the person."""
     cost_usd: Decimal
-    is_asked: bool
-    """Whether this turn already asked the person, before a restart."""
+    asked_until: datetime | None = None
+    """Until when the turn waits since it asked the person before a restart; None: it has not."""
     causes: tuple[Source, ...] = ()
     """The sources that make it necessary to ask; empty if the operator or the tool requires it."""
     allowance: Allowance | None = None
     """The tool of all these calls, if the asker can allow it permanently."""
 
+
+OnProgress = Callable[[Progress], Awaitable[None]]
+"""Called with each step as it happens."""
 
 SPEAKING = "spoken"
 _ASKING = "asking"
@@ -181,9 +185,11 @@ _ASKING = "asking"
 class Journal:
     """The steps of one running turn: those written earlier and those being written."""
 
-    def __init__(self, store: Store, turn: Turn, budget: Budget) -> None:
+    def __init__(self, store: Store, turn: Turn, budget: Budget, on_progress: OnProgress) -> None:
+        self.turn = turn
+        """The turn; once its files are open, with what they say. The first completion writes its question."""
+        self.on_progress = on_progress
         self._store = store
-        self._turn = turn
         self._budget = budget
         self._position = len(turn.steps)
         self._held: tuple[Step, ...] = ()
@@ -239,10 +245,6 @@ class Journal:
         """An end without an answer, and the text for the person."""
         return Outcome(text=text, ok=False, bills=self.bills)
 
-    def ask(self, turn: Turn) -> None:
-        """Continues with this question, now that its files are open; the first completion writes it."""
-        self._turn = turn
-
     async def reserve_question(self, entry: LedgerEntry) -> UsedUp | None:
         """Writes what a question to the model may cost before it is asked; or returns the limit that forbids it."""
         return await self._write(reserves=(_ASKING, entry))
@@ -275,7 +277,7 @@ class Journal:
 
     async def keep_completion(self, completion: Completion, *, hold: bool = False) -> None:
         """Writes a completion with tool calls, the first with the question; `hold`: with the next step's commit."""
-        turn = self._turn
+        turn = self.turn
         asked = () if self.is_asked else (Asked(question=turn.question, settings=turn.settings),)
         self._answer = None
         await self._keep(*asked, Completed(completion=completion), hold=hold)
@@ -328,7 +330,7 @@ class Journal:
         steps, self._held = (*self._held, *more), ()
         bills, self.bills = self.bills, ()
         first, self._position = self._position, self._position + len(steps)
-        lines, turn = [dump_step(step) for step in steps], self._turn
+        lines, turn = [dump_step(step) for step in steps], self.turn
 
         def write(repos: Repositories) -> Reservation | UsedUp | None:
             if lines:  # a turn that was taken back meanwhile has no journal, and has paid all the same

@@ -15,15 +15,15 @@ from typing import Annotated
 from pydantic import Field, ValidationError, WithJsonSchema
 
 from bot.access import chat_settings
-from bot.chat.room import complete, question_row
+from bot.chat.room import ask_once
 from bot.clock import Clock
 from bot.errors import ProviderError
 from bot.events import ChatId, PersonId
 from bot.messages import UserMessage
 from bot.models.base import Completion, Provider, Request, Stop, ToolOffer
 from bot.money.budgets import Budget, UsedUp
-from bot.money.ledger import Bill, Payer, completion_entries
-from store import LedgerEntry, Store, TurnId
+from bot.money.ledger import Payer
+from store import Store, TurnId
 from tools import Arguments, Disabled, Hit, Judgement, Stance, Tone, ToolContext, Unavailable
 
 MAX_REPORTS = 24
@@ -81,21 +81,12 @@ class ReportJudge:
             return ()
         read = reports[:MAX_REPORTS]
         payer, request = await self._question(claim, read, context)
-        row = question_row(request, self._budget)
-        reserved = await self._store.transaction(lambda repos: self._budget.reserve(repos, payer, row))
-        if isinstance(reserved, UsedUp):
-            raise Disabled("the budget is used up, so no model reads the reports")
-
-        async def settle(entries: tuple[LedgerEntry, ...]) -> None:
-            bill = Bill(reservation=reserved, entries=entries)
-            await self._store.transaction(lambda repos: self._budget.settle(repos, payer, (bill,)))
-
         try:
-            completion = await complete(self._provider, request, self._budget)
+            completion = await ask_once(self._store, self._provider, request, self._budget, payer)
         except ProviderError as error:
-            await settle(error.attempts)
             raise Unavailable("the model that reads the reports did not answer") from error
-        await settle(completion_entries(completion))
+        if isinstance(completion, UsedUp):
+            raise Disabled("the budget is used up, so no model reads the reports")
         return _judgements(completion, len(read))
 
     async def _question(self, claim: str, reports: Sequence[Hit], context: ToolContext) -> tuple[Payer, Request]:

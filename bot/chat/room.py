@@ -15,9 +15,9 @@ from functools import partial
 from itertools import chain
 
 from bot.chat import prompt
-from bot.chat.calls import Calls, OnProgress
+from bot.chat.calls import Calls
 from bot.chat.context import beside, with_note
-from bot.chat.journal import Journal, Turn
+from bot.chat.journal import Journal
 from bot.chat.prompt import PastTurn
 from bot.chat.steps import AskedAgain
 from bot.errors import ContextTooLong, ProviderError
@@ -28,9 +28,10 @@ from bot.models.capabilities import Lesson, ModelLessons
 from bot.models.more_tools import NAME as MORE_TOOLS
 from bot.models.wire import encode_json
 from bot.money.budgets import Budget, UsedUp
+from bot.money.ledger import Bill, Payer, completion_entries
 from bot.settings import Settings
 from bot.signal.protocol import ModelAnswered
-from store import LedgerEntry
+from store import LedgerEntry, Store
 from tools import clean_text
 
 MIN_OUTPUT_TOKENS = 256
@@ -166,12 +167,38 @@ _DEFERRED: IdentityCache[ToolOffer, ToolOffer] = IdentityCache(lambda offer: rep
 """The tools as deferred ones; always the same objects, because other caches depend on that."""
 
 
-def question_row(request: Request, budget: Budget) -> LedgerEntry:
+async def ask_once(
+    store: Store, provider: Provider, request: Request, budget: Budget, payer: Payer
+) -> Completion | UsedUp:
+    """The completion of a request beside a turn, paid by the payer; or the limit that forbids it.
+
+    Raises:
+        ProviderError: there is none; what the tries have cost is paid all the same.
+    """
+    row = _question_row(request, budget)
+    reserved = await store.transaction(lambda repos: budget.reserve(repos, payer, row))
+    if isinstance(reserved, UsedUp):
+        return reserved
+
+    async def settle(entries: tuple[LedgerEntry, ...]) -> None:
+        bill = Bill(reservation=reserved, entries=entries)
+        await store.transaction(lambda repos: budget.settle(repos, payer, (bill,)))
+
+    try:
+        completion = await _complete(provider, request, budget)
+    except ProviderError as error:
+        await settle(error.attempts)
+        raise
+    await settle(completion_entries(completion))
+    return completion
+
+
+def _question_row(request: Request, budget: Budget) -> LedgerEntry:
     """The row to reserve in the ledger before the models are asked."""
     return budget.question(request.model, input_tokens=_tokens(request), max_output_tokens=request.max_output_tokens)
 
 
-async def complete(provider: Provider, request: Request, budget: Budget) -> Completion:
+async def _complete(provider: Provider, request: Request, budget: Budget) -> Completion:
     """The completion with its cost, perhaps an estimate; raises `ProviderError`, whose `attempts` have likely costs."""
     try:
         completion = await provider.complete(request)
@@ -218,19 +245,10 @@ class Models:
 class Requests:
     """The requests of one turn: what has been said in it, and beside that as many tools and earlier turns as fit."""
 
-    def __init__(
-        self,
-        models: Models,
-        turn: Turn,
-        journal: Journal,
-        on_progress: OnProgress,
-        offers: Sequence[ToolOffer],
-        *,
-        ends_at: float,
-    ) -> None:
+    def __init__(self, models: Models, journal: Journal, offers: Sequence[ToolOffer], *, ends_at: float) -> None:
         """`offers` are all tools of the turn; `ends_at` is when the models must have ended, on the loop's clock."""
-        self._models, self._turn, self._journal = models, turn, journal
-        self._on_progress, self._ends_at = on_progress, ends_at
+        self._models, self._journal, self._ends_at = models, journal, ends_at
+        self._turn = turn = journal.turn
         self._all_offers = tuple(offers)
         self._max_rounds = models.settings.tools.max_tool_calls if offers else 0
         self.rounds = 0
@@ -261,7 +279,7 @@ class Requests:
         # What people may watch: which model has answered, at which cost, and in whose place.
         cost, answered_by = completion.cost_usd, f"{completion.provider} {completion.model}".strip()
         tried = (f"{attempt.provider} {attempt.name}".strip() for attempt in completion.attempts)
-        await self._on_progress(
+        await self._journal.on_progress(
             ModelAnswered(
                 provider=completion.provider,
                 model=completion.model,
@@ -281,10 +299,10 @@ class Requests:
         budget, journal = self._models.budget, self._journal
         while True:
             request = self._request()
-            if (limit := await journal.reserve_question(question_row(request, budget))) is not None:
+            if (limit := await journal.reserve_question(_question_row(request, budget))) is not None:
                 return limit
             try:
-                completion = await complete(self._models.provider, request, budget)
+                completion = await _complete(self._models.provider, request, budget)
             except ProviderError as error:
                 journal.note_failures(error.attempts)
                 if not isinstance(error, ContextTooLong) or not self._shrink(error):

@@ -59,15 +59,14 @@ class StatusMessages:
     pause_seconds: float = PAUSE_SECONDS
 
     @asynccontextmanager
-    async def show(self, turn: Turn) -> AsyncGenerator["StatusMessage"]:
+    async def show(self, turn: Turn, showing: "StatusMessage") -> AsyncGenerator[None]:
         """Shows this turn until the end of the context, and puts nothing for it afterwards."""
-        showing = StatusMessage()
         if self.mode == "off" or turn.replaces is not None:
-            yield showing
+            yield
             return
         task = asyncio.create_task(self._keep_showing(turn, showing), name="live")
         try:
-            yield showing
+            yield
         finally:
             task.cancel()
             await asyncio.wait([task])

@@ -16,7 +16,7 @@ from bot.access import chat_settings
 from bot.access.chat_settings import Askers, ChatSettings
 from bot.chat import outgoing, phrases
 from bot.chat.context import PastTurns, StoredTurn, read_turn, rows_of
-from bot.chat.journal import Journal, Outcome, Pause, Turn, origin_of
+from bot.chat.journal import Journal, OnProgress, Outcome, Pause, Turn, origin_of
 from bot.chat.outgoing import with_enclosures
 from bot.chat.prompt import PastTurn
 from bot.chat.steps import Decided, Paused, dump_step, has_acted, journaled_steps
@@ -89,9 +89,9 @@ class Turns:
         """The language Aldis uses there unprompted, within a transaction."""
         return chat_settings.settings_of(repos, conversation, self._clock.now()).spoken or self._locale.language
 
-    def journal(self, turn: Turn) -> Journal:
+    def journal(self, turn: Turn, on_progress: OnProgress) -> Journal:
         """The journal of this turn."""
-        return Journal(self._store, turn, self.budget)
+        return Journal(self._store, turn, self.budget, on_progress)
 
     async def keep(self, turn: Turn, outcome: Outcome) -> bool:
         """Stores all that the turn caused, or nothing if its question was taken back; returns whether it did."""
@@ -134,7 +134,6 @@ class Turns:
 
     async def pause(self, turn: Turn, pause: Pause, *, until: datetime) -> None:
         """Lets the turn wait for an approval; the person is asked, unless they were before a restart."""
-        journal = self.journal(turn)
         calls = tuple(call.id for call in pause.calls)
         always = pause.allowance.tool if pause.allowance is not None else None
         question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always)
@@ -145,15 +144,14 @@ class Turns:
         def put_off(repos: Repositories) -> None:
             if not repos.journal.is_running(turn.id):
                 return
-            if not pause.is_asked:
+            if pause.asked_until is None:
                 position = len(repos.journal.steps(turn.conversation, turn.id))
                 place = repos.outbox.next_position(turn.id)
                 paused = dump_step(replace(step, position=place))
                 repos.journal.add(turn.conversation, turn.id, position, paused)
                 is_another = self._replace(repos, turn, pause.calls)
                 outgoing.put(repos, turn, again if is_another else first, self._clock.now())
-            wait = until if not pause.is_asked else min(journal.asked[call] for call in calls)
-            repos.inbox.hand_back(turn.id, counts=False, put_off_until=wait)
+            repos.inbox.hand_back(turn.id, counts=False, put_off_until=pause.asked_until or until)
 
         await self._store.transaction(put_off)
 

@@ -23,7 +23,7 @@ from bot.access import chat_settings
 from bot.chat import prompt
 from bot.chat.citations import in_hosts
 from bot.chat.journal import Turn
-from bot.chat.room import Models, complete, question_row
+from bot.chat.room import Models, ask_once
 from bot.clock import Clock
 from bot.errors import ProviderError
 from bot.logs import describe_error
@@ -31,7 +31,6 @@ from bot.messages import AssistantMessage, Message, UserMessage
 from bot.metrics import Counts
 from bot.models.base import Completion, Request, Stop
 from bot.money.budgets import UsedUp
-from bot.money.ledger import Bill, Reservation, completion_entries
 from store import ConversationId, Repositories, Store, StoredMessage, Summary, TurnId
 
 _log = logging.getLogger(__name__)
@@ -145,18 +144,12 @@ class Summaries:
         if older is None:
             return False
         request = self._request(turn, older)
-        row = question_row(request, self.models.budget)
-        reserved = await self.store.transaction(lambda repos: self.models.budget.reserve(repos, turn.payer, row))
-        if isinstance(reserved, UsedUp):
-            return False
         try:
-            completion = await complete(self.models.provider, request, self.models.budget)
+            completion = await ask_once(self.store, self.models.provider, request, self.models.budget, turn.payer)
         except ProviderError as error:
-            failed = Bill(reservation=reserved, entries=error.attempts)
-            await self.store.transaction(lambda repos: self.models.budget.settle(repos, turn.payer, (failed,)))
             _log.warning("conversation %d was not summarized: %s", turn.conversation, type(error).__name__)
             return False
-        return await self._keep(turn, older, completion, reserved)
+        return not isinstance(completion, UsedUp) and await self._keep(turn, older, completion)
 
     def _max_tokens(self, model: str | None) -> int:
         """Returns how many tokens of earlier turns are read again in full."""
@@ -207,8 +200,8 @@ class Summaries:
             is_one_off=True,
         )
 
-    async def _keep(self, turn: Turn, older: _Older, completion: Completion, reserved: Reservation) -> bool:
-        """Charges for it, and keeps what the model wrote if everything that it was based on still stands."""
+    async def _keep(self, turn: Turn, older: _Older, completion: Completion) -> bool:
+        """Keeps what the model wrote if everything that it was based on still stands."""
         text = "" if completion.message is None else completion.message.text.strip()[:_SUMMARY_CHARACTERS]
         is_whole = completion.stop is Stop.END and bool(text)
         if not is_whole:
@@ -223,8 +216,6 @@ class Summaries:
         )
 
         def keep(repos: Repositories) -> bool:
-            bill = Bill(reservation=reserved, entries=completion_entries(completion))
-            self.models.budget.settle(repos, turn.payer, (bill,))
             stands = is_whole and self._still_stands(repos, turn.conversation, older)
             if stands:
                 repos.summaries.keep(turn.conversation, summary)

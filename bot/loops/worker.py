@@ -28,8 +28,8 @@ from bot.chat import prompt
 from bot.chat.agent import Agent
 from bot.chat.approvals import Approvals
 from bot.chat.context import GroupContext
-from bot.chat.journal import Journal, Outcome, Pause, Turn
-from bot.chat.status import Reactions, StatusMessages
+from bot.chat.journal import Outcome, Pause, Turn
+from bot.chat.status import Reactions, StatusMessage, StatusMessages
 from bot.chat.turn_tasks import TurnStopped, TurnTasks
 from bot.chat.turns import Turns
 from bot.commands.urgent import OpenedItem, UrgentItems
@@ -321,9 +321,8 @@ class Worker(Outside):
             _log.error("turn %d failed %d times and was given up", claim.turn, claim.attempt - 1 + claim.deaths)
             await self.turns.dead_letter(turn)
             return
-        journal = self.turns.journal(turn)
         async with self._typing(turn.chat):
-            outcome = await self._outcome(turn, journal)
+            outcome = await self._outcome(turn)
             if isinstance(outcome, Pause):
                 until = self.clock.now() + timedelta(seconds=self.settings.approvals.timeout)
                 await self.turns.pause(turn, outcome, until=until)
@@ -381,18 +380,19 @@ class Worker(Outside):
                 await asyncio.gather(keeping, return_exceptions=True)
                 raise
 
-    async def _outcome(self, turn: Turn, journal: Journal) -> Outcome | Pause:
+    async def _outcome(self, turn: Turn) -> Outcome | Pause:
         """The agent's outcome, or what is said if it was stopped or took too long."""
-        seconds = self.settings.worker.turn_timeout_seconds
+        showing = StatusMessage()
+
+        async def on_progress(progress: Progress) -> None:
+            showing.watch(progress)
+            await self.transport.progress(turn.chat, progress)
+
+        seconds, journal = self.settings.worker.turn_timeout_seconds, self.turns.journal(turn, on_progress)
         try:
             with self.tasks.answering(turn.id):
-                async with asyncio.timeout(seconds), self.status_messages.show(turn) as showing:
-
-                    async def on_progress(progress: Progress) -> None:
-                        showing.watch(progress)
-                        await self.transport.progress(turn.chat, progress)
-
-                    return await self.agent.answer(turn, journal, on_progress)
+                async with asyncio.timeout(seconds), self.status_messages.show(turn, showing):
+                    return await self.agent.answer(journal)
         except TimeoutError:
             return journal.failure(say(phrases.TOOK_TOO_LONG))
         except TurnStopped:

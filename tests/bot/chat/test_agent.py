@@ -251,7 +251,7 @@ async def test_models_have_the_rest_of_the_turns_time(store: Store, clock: SetCl
     turn, agent = await there.loaded(), there.agent
     short = settings_with(agent.models.settings, worker={"turn_timeout_seconds": 7})
     agent = replace(agent, models=replace(agent.models, settings=short))
-    await agent.answer(turn, there.turns.journal(turn), there.watch)
+    await agent.answer(there.turns.journal(turn, there.watch))
     assert there.provider.requests[-1].timeout_seconds <= 6.3  # the rest is for keeping the answer
 
 

@@ -227,7 +227,7 @@ async def test_numbers_of_a_turn_that_died_hold(store: Store, clock: SetClock) -
     desk = Desk(store, clock, Scripted([look("lamps good")]), tools=(Finding(),))
     turn = await desk.loaded("What of lamps?")
     with pytest.raises(IndexError):  # the model has no more words: the process ends here
-        await desk.agent.answer(turn, desk.turns.journal(turn), desk.watch)
+        await desk.agent.answer(desk.turns.journal(turn, desk.watch))
     desk.turns = desk.started_anew()
     desk.provider.script = [look("bells"), says("Lamps [102], bells [103].")]
     outcome = await desk.answer(await desk.again("What of lamps?"))
@@ -290,7 +290,7 @@ async def test_a_search_a_page_and_a_sum_are_chained(store: Store, clock: SetClo
         desk = Desk(store, clock, Scripted([]))
         agent = agent_of(vendor.provider, toolbox(clock, *tools), unlimited(store, clock))
         turn = await desk.loaded("How often does the lamp flash in an hour?")
-        outcome = await agent.answer(turn, desk.turns.journal(turn), desk.watch)
+        outcome = await agent.answer(desk.turns.journal(turn, desk.watch))
         assert isinstance(outcome, Outcome)
         await desk.turns.keep(turn, outcome)
     assert outcome.text == f"It flashes 1020 times [1].\n\n[1] {found}"

@@ -144,7 +144,7 @@ async def test_no_person_is_asked_about_an_address_that_may_not_be_fetched(store
     table = desk(store, clock, Pages(), fetch(GOOD))
     agent = agent_of(table.provider, toolbox(clock, *table.tools, approve=("web_fetch",)), table.budget)
     turn = await table.loaded("Read it")
-    outcome = await agent.answer(turn, table.turns.journal(turn), table.watch)
+    outcome = await agent.answer(table.turns.journal(turn, table.watch))
     assert isinstance(outcome, Outcome)
     assert (outcome.text, outcomes(table)) == ("Done.", ["denied"])
 
@@ -172,7 +172,7 @@ async def test_a_restart_forgets_neither_leave_nor_count(store: Store, clock: Se
     table.provider.script = [search(), fetch(GOOD), fetch(*LINKS[:2])]
     turn = await table.loaded("Tell me of lamps")
     with pytest.raises(IndexError):  # the model has no more words: the process ends here
-        await table.agent.answer(turn, table.turns.journal(turn), table.watch)
+        await table.agent.answer(table.turns.journal(turn, table.watch))
     table.provider.script = [fetch(LINKS[2]), fetch(LINKS[3]), says("Done.")]
     await table.answer(await table.again("Tell me of lamps"))
     assert pages.read == [GOOD, *LINKS[:3]]

@@ -45,7 +45,7 @@ def hearing(desk: Desk, transport: FakeTransport, speech: Speech, *, speaks: boo
 
 
 async def answered(desk: Desk, turn: Turn, by: Agent) -> Outcome:
-    outcome = await by.answer(turn, desk.turns.journal(turn), desk.watch)
+    outcome = await by.answer(desk.turns.journal(turn, desk.watch))
     assert isinstance(outcome, Outcome)
     return outcome
 

@@ -217,7 +217,7 @@ class Desk:
         self.shown.append(progress)
 
     async def answer(self, turn: Turn) -> Outcome:
-        outcome = await self.agent.answer(turn, self.turns.journal(turn), self.watch)
+        outcome = await self.agent.answer(self.turns.journal(turn, self.watch))
         assert isinstance(outcome, Outcome)
         return outcome
 

@@ -94,7 +94,7 @@ async def test_neither_the_model_nor_people_nor_tools_are_told(store: Store, clo
     echo = Echo()
     desk = Desk(store, clock, Scripted([calls(("echo", {"word": KEY})), says(f"The key is {KEY}.")]), tools=(echo,))
     turn = await desk.loaded("What is the key?")
-    outcome = await replace(desk.agent, secrets=SECRETS).answer(turn, desk.turns.journal(turn), desk.watch)
+    outcome = await replace(desk.agent, secrets=SECRETS).answer(desk.turns.journal(turn, desk.watch))
     assert isinstance(outcome, Outcome)
     assert outcome.text == f"The key is {CUT}."
     assert echo.ran == [CUT]

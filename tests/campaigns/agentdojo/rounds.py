@@ -142,7 +142,7 @@ class Ring:
         turns = Turns(self.store, self.clock, settings, unlimited(self.store, self.clock))
         turn = await self._begun(turns, prompt)
         asked: list[str] = []
-        while isinstance(ended := await agent.answer(turn, turns.journal(turn), _unwatched), Pause):
+        while isinstance(ended := await agent.answer(turns.journal(turn, _unwatched)), Pause):
             asked += [call.name for call in ended.calls]
             turn = await self._refused(turns, turn, ended)
         assert isinstance(ended, Outcome)
