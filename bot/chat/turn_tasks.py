@@ -11,7 +11,7 @@ answered in spite of it.
 
 import asyncio
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -77,9 +77,8 @@ class TurnTasks:
         """Surrounds the agent's work on this task's turn; raises `TurnStopped` if a stop interrupts or precedes it."""
         if turn in self._stopped:
             raise TurnStopped
-        one = self._running.get(turn)
-        if one is not None:
-            one.is_answering = True
+        one = self._running[turn]
+        one.is_answering = True
         try:
             yield
         except asyncio.CancelledError:
@@ -89,41 +88,25 @@ class TurnTasks:
             task.uncancel()
             raise TurnStopped from None
         finally:
-            if one is not None:
-                one.is_answering = False
+            one.is_answering = False
 
     def on_answer(self, turn: TurnId) -> None:
         """Notes that the turn has stored its answer."""
-        if (one := self._running.get(turn)) is not None:
-            one.is_answered = True
+        self._running[turn].is_answered = True
 
-    def stop_all(self) -> None:
-        """Stops all running turns, as if people had asked for it: each conversation reads so."""
-        for turn in tuple(self._running):
-            self.stop_turn(turn)
-
-    def stop(self, conversation: ConversationId) -> bool:
-        """Stops the conversation's turn, which then says so; returns whether there was one that can."""
-        turn = self.turn_of(conversation)
-        return turn is not None and self.stop_turn(turn)
-
-    def stop_turn(self, turn: TurnId) -> bool:
-        """Stops this turn, which then says so; returns whether it was running and can."""
-        one = self._running.get(turn)
-        if one is None or one.is_halted:
+    def stop(self, turn: TurnId | None) -> bool:
+        """Stops this turn (None: none), which then says so; returns whether it was running and can."""
+        one = self._running.get(turn) if turn is not None else None
+        if turn is None or one is None or one.is_halted:
             return False
         self._stopped.add(turn)
         if one.is_answering:
             one.task.cancel()
         return True
 
-    def halt(self, conversation: ConversationId) -> None:
-        """Stops the conversation's turn silently, if there is one."""
-        if (turn := self.turn_of(conversation)) is not None:
-            self.halt_turn(turn)
-
-    def halt_turn(self, turn: TurnId) -> None:
-        """Stops this turn silently, if it is running."""
-        if (one := self._running.get(turn)) is not None:
-            one.is_halted = True
-            one.task.cancel()
+    def halt(self, turns: Collection[TurnId | None]) -> None:
+        """Stops these turns silently, as far as they are running."""
+        for turn, one in self._running.items():
+            if turn in turns:
+                one.is_halted = True
+                one.task.cancel()

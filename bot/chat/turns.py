@@ -171,19 +171,15 @@ class Turns:
             repos.inbox.take_up(one.turn)
         return bool(over)
 
-    def end(self, repos: Repositories, turn: TurnId) -> None:
-        """Ends a turn without an answer, within a transaction."""
-        repos.inbox.done(turn)
-        repos.journal.close(turn, "failed", now=self._clock.now())
+    def end(self, repos: Repositories, turn: TurnId, how: TurnEnd = "failed", *, is_dead: bool = False) -> None:
+        """Ends a turn without an answer, within a transaction; `is_dead`: its messages cannot be answered."""
+        repos.inbox.done(turn, dead=is_dead)
+        repos.journal.close(turn, how, now=self._clock.now())
 
     async def ignore(self, claim: Claim, *, is_readable: bool = True) -> None:
         """Settles a claim whose messages need no answer, or cannot be read at all: their sender is unknown."""
-
-        def transact(repos: Repositories) -> None:
-            repos.journal.close(claim.turn, "ignored" if is_readable else "failed", now=self._clock.now())
-            repos.inbox.done(claim.turn, dead=not is_readable)
-
-        await self._store.transaction(transact)
+        how: TurnEnd = "ignored" if is_readable else "failed"
+        await self._store.transaction(lambda repos: self.end(repos, claim.turn, how, is_dead=not is_readable))
 
     async def dead_letter(self, turn: Turn) -> None:
         """Gives up a turn that failed too often or cannot go on: tells the person, and marks its messages dead."""
@@ -195,8 +191,7 @@ class Turns:
                 return
             repos.turns.keep_unanswered(turn.conversation, turn.id, _question(turn))
             outgoing.put(repos, turn, replies, now)
-            repos.journal.close(turn.id, "failed", now=now)
-            repos.inbox.done(turn.id, dead=True)
+            self.end(repos, turn.id, is_dead=True)
 
         await self._store.transaction(transact)
 
@@ -213,8 +208,7 @@ class Turns:
                 known = replace(settings, told_paused=True, heard=turn.heard or settings.heard)
                 chat_settings.change(repos, turn.conversation, now, lambda _: known)
                 self.tell(repos, turn.conversation, turn.incoming[-1], phrases.IS_PAUSED, turn=turn.id)
-            repos.journal.close(claim.turn, "ignored", now=now)
-            repos.inbox.done(claim.turn)
+            self.end(repos, claim.turn, "ignored")
             return True
 
         if turn.settings.paused_at is None and claim.is_new:

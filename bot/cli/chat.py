@@ -66,7 +66,8 @@ async def _chat(given: Settings, options: argparse.Namespace) -> int:
             if running <= interrupted:
                 shutdown.request()
             interrupted.update(running)
-            tasks.stop_all()
+            for turn in running:
+                tasks.stop(turn)
 
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
         await aldis.chat(shutdown.requested, shutdown.hurried)

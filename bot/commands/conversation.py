@@ -62,7 +62,7 @@ class ConversationCommands(CommandGroup):
     @command("/stop", phrases.ABOUT_STOP)
     async def _stop(self, call: Call) -> Answer | None:
         """Stops the answer under way, or what waits for a yes."""
-        if call.running.stop(call.conversation):  # the turn itself reports that it was stopped
+        if call.running.stop(call.running.turn_of(call.conversation)):  # the turn itself reports that it was stopped
             return await self.context.store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.id))
 
         def put_aside(repos: Repositories) -> Sentence:
@@ -207,8 +207,7 @@ class ConversationCommands(CommandGroup):
     def _end(self, call: Call, turns: Collection[TurnId]) -> None:
         """Stops those of these deleted turns that are running, and has the history read again."""
         self.context.turns.forget(call.conversation)
-        for turn in turns:
-            call.running.halt_turn(turn)
+        call.running.halt(turns)
 
     def _remove(self, repos: Repositories, call: Call, turn: TurnId) -> tuple[TurnId, ...]:
         """Deletes a turn with everything that it had Aldis keep and say; returns the turns to stop."""
@@ -410,9 +409,9 @@ async def forget(context: CommandContext, call: Call, address: ChatId, *, person
         text = phrases.forget_reply(erased, everywhere=person is not None)
         context.say(repos, call, text, conversation=conversation)
 
-    call.running.halt(place if address.is_group and place is not None else call.conversation)
-    for turn in await store.forget(address, person=person, before=item, now=now, then=then):
-        call.running.halt_turn(turn)
+    here = place if address.is_group and place is not None else call.conversation
+    call.running.halt((call.running.turn_of(here),))
+    call.running.halt(await store.forget(address, person=person, before=item, now=now, then=then))
     context.turns.forget()
 
 

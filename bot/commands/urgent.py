@@ -7,7 +7,7 @@ a picture. Each is settled in the transaction that carries it out.
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 
 from bot.access.access import AccessList, is_admin, is_direct
@@ -171,7 +171,7 @@ class UrgentItems(Outside):
             case Deleted():
                 self.group_context.take_back(found.chat, found.author, found.target)
                 self.commands.take_back(item.conversation, found.author)
-                self._halt(await self.revisions.withdraw(item, found))
+                self._running.halt(await self.revisions.withdraw(item, found))
             case Correction():
                 await self._correct(item, found)
             case Command():
@@ -215,7 +215,7 @@ class UrgentItems(Outside):
             self.group_context.take_back(message.chat, message.author, edit.target)
         else:
             self.group_context.correct(edit.target, message)
-        self._halt(await self.revisions.correct(item, correction))
+        self._running.halt(await self.revisions.correct(item, correction))
 
     async def _is_by_member(self, edit: Edited) -> bool:
         """Whether an edit in a group comes from one of its members, which signal-cli does not check; also if unknown.
@@ -266,11 +266,11 @@ class UrgentItems(Outside):
             return turn, known is not None and known.is_open, by_admin or is_asker or halt.author == author
 
         turn, is_open, may_stop = await self.store.read(look)
-        if turn is not None and may_stop and self._running.stop_turn(turn):
+        if turn is not None and may_stop and self._running.stop(turn):
             await self._settle(item.id)  # the turn itself reports that it was stopped
         elif is_open and author is not None and may_stop:
             message = Deleted(author=author, chat=halt.chat, target=halt.target)
-            self._halt(await self.revisions.withdraw(item, message))
+            self._running.halt(await self.revisions.withdraw(item, message))
         else:
             return False
         return True
@@ -281,7 +281,7 @@ class UrgentItems(Outside):
         if turn is None or not is_stop_word(message.text):
             return False
         is_asker = await self.store.read(lambda repos: repos.turns.is_asker(turn, message.author))
-        return is_asker and self._running.stop_turn(turn)
+        return is_asker and self._running.stop(turn)
 
     async def _settle(self, item: InboxId, unanswered: str | None = None) -> None:
         """Settles an item that needs nothing more; `unanswered` is the reason if it should have been answered."""
@@ -292,7 +292,3 @@ class UrgentItems(Outside):
     async def _ask(self, item: InboxId) -> None:
         """Turns an item into a question, which waits like any other."""
         await self.store.transaction(lambda repos: repos.inbox.as_question(item, None))
-
-    def _halt(self, turns: Collection[TurnId]) -> None:
-        for turn in turns:
-            self._running.halt_turn(turn)

@@ -23,7 +23,7 @@ from bot.events import ChatId, Deleted, Envelope, Incoming, Kind, PersonId, Repl
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import current_language, use_language
-from bot.logs import describe_error
+from bot.logs import RepeatedWarning, describe_error
 from bot.signal.protocol import Groups, Outside
 from store import Repositories
 
@@ -74,7 +74,7 @@ class Doorkeeper(Outside):
 
     def __post_init__(self) -> None:
         self.aside = Aside()
-        self._changed_numbers: set[str] = set()
+        self._changed = RepeatedWarning(_log)
 
     # Members of groups
 
@@ -177,12 +177,12 @@ class Doorkeeper(Outside):
                 if not repos.people.pin(number, author, now=now, is_confirmed=author in sure)
             }
         )
-        for number in refused - self._changed_numbers:
-            self._changed_numbers.add(number)
-            self.counts.add("numbers_changed")
-            _log.error(
+        if refused:
+            self.counts.add("numbers_changed", len(refused))
+            self._changed.tell(
                 "a phone number on the access list now belongs to another account, which is refused; if that is right, "
-                "put the account's uuid into the list"
+                "put the account's uuid into the list",
+                logging.ERROR,
             )
 
     # Strangers

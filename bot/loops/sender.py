@@ -142,8 +142,13 @@ class Sender(Outside):
         for item in items:
             task = group.create_task(self._deliver(item), name=f"send-{item.id}")
             self._sending.add(task)
-            task.add_done_callback(self._sending.discard)
+            task.add_done_callback(self._ended)
         return seconds
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if self._is_closing or len(self._sending) >= MAX_SENDING:
+            self.store.wakeups["outbox"].set()
+        self._sending.discard(task)
 
     def _begin(self, repos: Repositories) -> tuple[tuple[OutboxItem, ...], float | None]:
         """Begins what is due, within a transaction; also returns the seconds until something else is, or None."""
@@ -178,10 +183,6 @@ class Sender(Outside):
             except StoreError as error:
                 self._unwritten.tell(f"the outcome of a send cannot be written: {error}", logging.ERROR)
                 await asyncio.sleep(_STORE_PAUSE_SECONDS)
-        was_full = len(self._sending) >= MAX_SENDING
-        self._sending -= {asyncio.current_task()}
-        if self._is_closing or was_full:
-            self.store.wakeups["outbox"].set()
 
     async def _attempt(self, item: OutboxItem) -> Outcome:
         try:
@@ -367,11 +368,8 @@ class Sender(Outside):
         self._add(repos, item, Reply(chat=chat, content=content, ok=False, notice_of=notice_of))
 
     def _in_words(self, repos: Repositories, item: OutboxItem, sentence: Sentence) -> str:
-        """The sentence in the language of the item's conversation; empty if that was forgotten."""
-        conversation = repos.outbox.conversation_of(item.id)
-        if conversation is None:
-            return ""
-        with use_language(self.language(repos, conversation)):
+        """The sentence in the language of the item's conversation."""
+        with use_language(self.language(repos, item.conversation)):
             return say(sentence)
 
     def _add(self, repos: Repositories, item: OutboxItem, *messages: Outgoing) -> None:

@@ -19,7 +19,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import KW_ONLY, dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 
 from bot.access.access import AccessList, is_admin, may_ask
@@ -59,16 +59,6 @@ _MAX_DEATHS = 5
 """How many processes may die while a turn is under way: it may be the cause."""
 _MAX_LAST_TRIES = 10
 """How often Aldis tries to tell that a turn was given up; every process killed meanwhile counts as a try."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AskedMessage:
-    """A message that waits for an answer."""
-
-    opened: OpenedItem
-    message: Incoming
-    excuse: Sentence | None
-    """What the person reads instead of an answer; None: it will be answered."""
 
 
 @dataclass
@@ -208,18 +198,17 @@ class Worker(Outside):
         if not asked:
             await self.turns.ignore(claim)
             return
-        messages = tuple(found.message for found in asked)
-        answered = [found for found in asked if found.excuse is None]
-        incoming = tuple(found.message for found in answered)
-        others = {item.id for item in claim.items} - {found.opened.item.id for found in asked}
-        if others:
+        excuses = {one.item.id: self._excuse(one) for one, _ in asked}
+        answered = [(one, message) for one, message in asked if excuses[one.item.id] is None]
+        messages, incoming = (tuple(message for _, message in some) for some in (asked, answered))
+        if others := {item.id for item in claim.items} - excuses.keys():
             await self.turns.set_apart(claim, others)
         turn = await self.turns.load(claim, incoming or messages)
         if await self.turns.is_paused(claim, turn):
             for _ in messages:
                 self.counts.note_unanswered("paused")
             return
-        notes = tuple(dict.fromkeys(found.excuse for found in asked if found.excuse is not None))
+        notes = tuple(dict.fromkeys(excuse for excuse in excuses.values() if excuse is not None))
         if not incoming:
             await self.turns.keep(turn, Outcome(text="\n\n".join(map(say, notes)), ok=False))
             self.counts.add("turns_refused")
@@ -227,7 +216,7 @@ class Worker(Outside):
         if self.greeting is not None:
             await self.turns.greet(turn, self.greeting())
         # A reminder, which no person wrote, gets no emoji.
-        marked = tuple(found.message for found in answered if found.opened.envelope.kind is Kind.MESSAGE)
+        marked = tuple(message for one, message in answered if one.envelope.kind is Kind.MESSAGE)
         is_from_before = claim.items[0].received_at < self._began_at
         self.reactions.put(marked, may_stand=not claim.is_new or is_from_before)
         is_bare = any(message.preface == prompt.CALLED_BARE and message.quote is None for message in messages)
@@ -240,10 +229,9 @@ class Worker(Outside):
 
     # What waits, read
 
-    async def _to_answer(self, claim: Claim, opened: Iterable[OpenedItem]) -> list[AskedMessage]:
+    async def _to_answer(self, claim: Claim, opened: Iterable[OpenedItem]) -> list[tuple[OpenedItem, Incoming]]:
         """The messages of a claim to answer, in order; talk among others is overheard, a yes or no applied."""
-        now = self.clock.now()
-        asked, authors = list[AskedMessage](), set[str | None]()
+        asked, authors = list[tuple[OpenedItem, Incoming]](), set[str | None]()
         for one in opened:
             follows = one.envelope.author in authors
             if isinstance(one.route, Verdict) and await self._decides(claim, one, one.route, follows=follows):
@@ -251,7 +239,7 @@ class Worker(Outside):
             authors.add(one.envelope.author)
             message = self._message(one.route, one.item)
             if message is not None and await self._may_ask(claim, one, message):
-                asked.append(AskedMessage(opened=one, message=message, excuse=self._excuse(one, now)))
+                asked.append((one, message))
         return asked
 
     async def _decides(self, claim: Claim, one: OpenedItem, verdict: Verdict, *, follows: bool) -> bool:
@@ -297,9 +285,9 @@ class Worker(Outside):
                 pass  # what is carried out as it comes
         return None
 
-    def _excuse(self, opened: OpenedItem, now: datetime) -> Sentence | None:
+    def _excuse(self, opened: OpenedItem) -> Sentence | None:
         """Returns what the person reads instead of an answer; None: it is answered."""
-        item, envelope = opened.item, opened.envelope
+        item, envelope, now = opened.item, opened.envelope, self.clock.now()
         if item.refusal is not None:
             return _REFUSALS.get(item.refusal, phrases.FAILED)
         if item.expires_at is not None and item.expires_at <= now and not self.clock.doubt():
