@@ -1,6 +1,6 @@
 """Rates: bounded sliding windows in memory, and how much one person and one conversation may send."""
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -22,37 +22,36 @@ class CallRate:
 
     def __init__(self, calls_per_minute: int) -> None:
         self._most = calls_per_minute
-        self._calls: OrderedDict[str, deque[datetime]] = OrderedDict()
+        self._calls: OrderedDict[str, dict[object, datetime]] = OrderedDict()
 
-    def admits(self, key: str, now: datetime) -> bool:
-        """Whether one more call is within the limit; if so, it is counted."""
-        has_room = self.has_room(key, now)
+    def admits(self, key: str, now: datetime, call: object = None) -> bool:
+        """Whether one more call is within the limit; if so, it is counted, a named one only once."""
+        has_room = self.has_room(key, now, call)
         if has_room:
-            self.count(key, now)
+            self.count(key, now, call)
         return has_room
 
-    def has_room(self, key: str, now: datetime, *, beside: int = 0) -> bool:
-        """Whether one more call, and `beside` others, would be within the limit."""
-        calls = self._calls.setdefault(key, deque())
+    def has_room(self, key: str, now: datetime, call: object = None) -> bool:
+        """Whether one more call would be within the limit, as is one of this name that was counted."""
+        calls = self._calls.setdefault(key, {})
         self._calls.move_to_end(key)
         while len(self._calls) > _MAX_KEYS:
             self._calls.popitem(last=False)
-        while calls and abs(now - calls[0]) >= _MINUTE:  # later than now: the clock was set back since
-            calls.popleft()
-        return len(calls) + beside < self._most
+        while (
+            calls and abs(now - next(iter(calls.values()))) >= _MINUTE
+        ):  # later than now: the clock was set back since
+            del calls[next(iter(calls))]
+        return call in calls or len(calls) < self._most
 
-    def count(self, key: str, now: datetime) -> None:
-        """Records one more call; no more are remembered than the limit."""
-        calls = self._calls.setdefault(key, deque())
-        calls.append(now)
-        if len(calls) > self._most:
-            calls.popleft()
+    def count(self, key: str, now: datetime, call: object = None) -> None:
+        """Records one more call, for which there is room."""
+        self._calls.setdefault(key, {}).setdefault(call or object(), now)
 
 
 class Quota:
     """Limits messages a minute from one person and in one conversation, commands included, and messages that wait.
 
-    Edits, deletions and reactions have a limit ten times as high: what must disappear does. What was stored counts.
+    Edits, deletions and reactions have a limit ten times as high: what must disappear does.
     """
 
     def __init__(self, limits: LimitsSettings) -> None:
@@ -62,28 +61,29 @@ class Quota:
         self._notes = CallRate(_NOTES_FOR_EACH * limits.messages_per_minute)
         self._tellings = CallRate(1)
 
-    def has_room(self, envelope: Envelope, now: datetime, *, beside: int = 0) -> bool:
-        """Whether it is within the limits of its minute, even if `beside` others count before it."""
-        at = taken_at(envelope, now)
-        return all(rate.has_room(key, at, beside=beside) for rate, key in self._rates(envelope))
-
-    def count(self, envelope: Envelope, now: datetime) -> None:
-        """Counts it after it was stored."""
-        for rate, key in self._rates(envelope):
-            rate.count(key, taken_at(envelope, now))
-
-    def _rates(self, envelope: Envelope) -> tuple[tuple[CallRate, str], ...]:
-        author, chat = envelope.author or "", envelope.chat or ""
-        is_message = envelope.kind is Kind.MESSAGE
-        return ((self._persons, author), (self._conversations, chat)) if is_message else ((self._notes, author),)
+    def admits(self, envelope: Envelope, now: datetime) -> bool:
+        """Whether it is within the limits of its minute; if so, it is counted, once if it has to be taken again."""
+        at, name = taken_at(envelope, now), _name(envelope)
+        rates = [(self._persons, envelope.author or ""), (self._conversations, envelope.chat or "")]
+        if envelope.kind is not Kind.MESSAGE:
+            rates = [(self._notes, envelope.author or "")]
+        has_room = all(rate.has_room(key, at, name) for rate, key in rates)
+        for rate, key in rates if has_room else ():
+            rate.count(key, at, name)
+        return has_room
 
     def max_waiting(self, envelope: Envelope) -> int:
         """Returns how many messages may wait in its conversation before it; urgent ones pass a full queue."""
         return self._max_waiting * (_NOTES_FOR_EACH if envelope.is_urgent else 1)
 
-    def may_tell(self, envelope: Envelope, now: datetime) -> bool:
-        """Whether its refusal will be sent: no other one was, to this conversation, within the last minute."""
-        return envelope.kind is Kind.MESSAGE and self._tellings.admits(envelope.chat or "", taken_at(envelope, now))
+    def tells(self, envelope: Envelope, now: datetime) -> bool:
+        """Whether the refusal of a message is sent: one a minute in each conversation."""
+        at, chat = taken_at(envelope, now), envelope.chat or ""
+        return envelope.kind is Kind.MESSAGE and self._tellings.admits(chat, at, _name(envelope))
+
+
+def _name(envelope: Envelope) -> object:
+    return envelope.author, envelope.device, envelope.sent_at, envelope.kind
 
 
 def taken_at(envelope: Envelope, now: datetime) -> datetime:

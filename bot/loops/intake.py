@@ -192,7 +192,7 @@ class Intake(Outside):
             _log.error("an envelope failed and was skipped: %s", describe_error(error))
 
     async def _take(self, *envelopes: Envelope) -> None:
-        entries, receipts = list[_Entry](), list[Confirmation]()
+        entries, receipts, now = list[_Entry](), list[Confirmation](), self.clock.now()
         # If notes to self are answered, they are kept, and nothing else.
         gated = [one for one in envelopes if one.kind in _KEPT and one.from_self == self.door.access.note_to_self]
         known = dict(zip(map(id, gated), await self.door.recognize(*gated), strict=True))
@@ -200,11 +200,13 @@ class Intake(Outside):
             recognized, is_admitted = known.get(id(envelope), (None, False))
             if recognized is None:
                 receipts += await self._sort(envelope)
-            elif is_admitted:
-                await self._keep(recognized, entries)
-            else:
+            elif not is_admitted:
                 self.door.turn_away(recognized)
                 self._pass_over(recognized, "not_allowed")
+            elif self.quota.admits(recognized, now):
+                entries.append(_Entry(recognized, now))
+            elif self._is_told(recognized, now, "too_many"):
+                entries.append(_Entry(recognized, now, "too_many"))
         await self._write(entries, receipts)
 
     async def _sort(self, envelope: Envelope) -> Sequence[Confirmation]:
@@ -245,12 +247,11 @@ class Intake(Outside):
     async def _suspect(self, envelope: Envelope) -> None:
         """Reports a person who may write and has a new key."""
         event, author = self.transport.event(envelope), envelope.author
-        if not isinstance(event, Undecryptable) or event.reason != _UNTRUSTED_IDENTITY:
+        if author is None or not isinstance(event, Undecryptable) or event.reason != _UNTRUSTED_IDENTITY:
             return
-        if author is not None and not envelope.from_self:
-            [(_, is_allowed)] = await self.door.recognize(replace(envelope, chat=ChatId.direct(author)))
-            if is_allowed:
-                self._aside.begin(self._report_untrusted(envelope, author), "key-probe")
+        [(_, is_allowed)] = await self.door.recognize(replace(envelope, chat=ChatId.direct(author)))
+        if is_allowed:
+            self._aside.begin(self._report_untrusted(envelope, author), "key-probe")
 
     async def _report_untrusted(self, envelope: Envelope, author: PersonId) -> None:
         """Reports a new key; signal-cli may learn it only by sending something to it, which does not arrive."""
@@ -272,18 +273,6 @@ class Intake(Outside):
 
     # The inbox
 
-    async def _keep(self, envelope: Envelope, entries: list[_Entry]) -> None:
-        """Adds a message to the others if there is room for it, to be answered or refused."""
-        now = self.clock.now()
-        if not self.quota.has_room(envelope, now, beside=len(entries)):
-            # Only what is stored counts, so store the others before deciding whether this is one too many.
-            await self._write(entries)
-            entries.clear()
-            if not self.quota.has_room(envelope, now):
-                await self._refuse(envelope, now, "too_many")
-                return
-        entries.append(_Entry(envelope, now))
-
     async def _write(self, entries: Sequence[_Entry], receipts: Sequence[Confirmation] = ()) -> None:
         outcomes, count = await self._commit(entries, receipts) if entries or receipts else ([], 0)
         if count:
@@ -293,14 +282,12 @@ class Intake(Outside):
         for entry, (reason, answers_always) in zip(entries, outcomes, strict=True):
             envelope = entry.envelope
             if reason == "queue_full":
-                await self._refuse(envelope, entry.received_at, "queue_full")
-                continue
-            if reason is not None:
+                if self._is_told(envelope, entry.received_at, reason):
+                    await self._write([replace(entry, refusal=reason)])
+            elif reason is not None:
                 self.counts.note_unanswered(reason)
             elif not (entry.refusal or envelope.from_self) and self._wants_answer(envelope, answers_always):
                 read.setdefault(envelope.author, []).append(envelope)
-            if entry.refusal is None:
-                self.quota.count(envelope, entry.received_at)
         if isinstance(self.transport, Receipts):
             for envelopes in read.values():
                 self._aside.begin(self.transport.receipt(*envelopes), "read-receipt")
@@ -367,13 +354,13 @@ class Intake(Outside):
                     return True
         return False
 
-    async def _refuse(self, envelope: Envelope, now: datetime, refusal: Refusal) -> None:
-        """Stores the first refused message of a minute if it wants an answer; drops the others."""
-        if not self._wants_answer(envelope) or not self.quota.may_tell(envelope, now):
+    def _is_told(self, envelope: Envelope, now: datetime, refusal: Refusal) -> bool:
+        """Whether the sender of a refused message hears of it: the first of a minute that wants an answer."""
+        if not self._wants_answer(envelope) or not self.quota.tells(envelope, now):
             self._pass_over(envelope, refusal)
-            return
+            return False
         self.counts.note_unanswered(refusal)
-        await self._write([_Entry(envelope, now, refusal)])
+        return True
 
     def _wants_answer(self, envelope: Envelope, answers_always: bool = False) -> bool:  # noqa: FBT001, FBT002
         """Whether its author expects an answer to it; not if it cannot be read, which the worker reports."""

@@ -116,10 +116,10 @@ async def test_one_that_fails_takes_nothing_along_of_what_waited_with_it(store: 
     """A bug over one message costs neither the others of those who waited nor the command that lets them in."""
 
     class Stumbling(Quota):
-        def has_room(self, envelope: Envelope, now: datetime, *, beside: int = 0) -> bool:
+        def admits(self, envelope: Envelope, now: datetime) -> bool:
             if envelope.sent_at == 1:
                 raise LookupError
-            return super().has_room(envelope, now, beside=beside)
+            return super().admits(envelope, now)
 
     door = Door(store, clock, quota=Stumbling(LimitsSettings()), pairing=Pairing())
     await door.take(envelope("hello?", 1, author="bob"), envelope("still there?", 2, author="bob"))
