@@ -18,7 +18,7 @@ from bot.loops.doorkeeper import Doorkeeper
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.sender import Sender
-from bot.loops.watchdog import Checkups, Watchdog
+from bot.loops.watchdog import Watchdog
 from bot.loops.worker import Worker
 from bot.settings import Settings
 from bot.web.admin.world import RunningParts
@@ -46,7 +46,6 @@ class Service:
     summaries: Summaries
     feed_poller: FeedPoller | None
     watchdog: Watchdog
-    checkups: Checkups
     control: Control
     running: RunningParts
     """What the administration pages and the health page show."""
@@ -59,7 +58,7 @@ class Service:
             ConfigError: the bridge says that it will never work, or the control socket cannot be created.
         """
         async with answering(self.control.app, socket_path(self.settings.store.path)):
-            loops = (self.watchdog, self.running.identities, self.checkups)
+            loops = (self.watchdog, self.running.identities)
             watching = [asyncio.create_task(loop.run(), name=type(loop).__name__) for loop in loops]
             try:
                 await self._loop(self.intake.run, stop, hurry)

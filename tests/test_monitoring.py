@@ -18,7 +18,6 @@ from bot.chat.steps import ToolRun
 from bot.clock import SetClock
 from bot.doctor.findings import problem
 from bot.errors import BadKey
-from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
 from bot.messages import CallId, ToolAnswer
 from bot.metrics import Counts
@@ -26,7 +25,7 @@ from bot.signal.protocol import Release, StreamState
 from bot.web.health import HealthPage
 from store import Store
 from tests.bot.chat.turn_helpers import says
-from tests.bot.loops.fake_transport import FakeTransport
+from tests.bot.loops.fake_transport import FakeTransport, watchdog_of
 
 ROOT = Path(__file__).parent.parent
 MONITORING = ROOT / "docker" / "monitoring"
@@ -52,7 +51,7 @@ async def exposition(store: Store, clock: SetClock) -> str:
     counts.observe("send", 1)
     answer = ToolAnswer(call_id=CallId("1"), name="any", content="", ok=False)
     count_run(counts, ToolRun(answer=answer, arguments={}, outcome="timeout", latency_seconds=1, cost_usd=Decimal(0)))
-    watchdog = Watchdog(transport)
+    watchdog = watchdog_of(transport, [problem("", "a key", notice=Notice(kind="key"))])
     await watchdog.look()
 
     async def used_share() -> Mapping[str, float]:
@@ -65,7 +64,6 @@ async def exposition(store: Store, clock: SetClock) -> str:
         counts,
         watchdog,
         level=lambda: Level(landlock=4, seccomp=True),
-        findings=lambda: (problem("", "a key", notice=Notice(kind="key")),),
         free_bytes=lambda: 10**9,
         used_share=used_share,
     )

@@ -31,7 +31,7 @@ from bot.chat.captchas import Captchas
 from bot.chat.context import GroupContext
 from bot.chat.edits import Revisions
 from bot.chat.judge import ReportJudge
-from bot.chat.notices import Admins, Notice, Notices
+from bot.chat.notices import Admins, Notices
 from bot.chat.room import ContextRoom, Models
 from bot.chat.status import EMOJI, Reactions, StatusMessages
 from bot.chat.toolbox import Toolbox
@@ -64,7 +64,7 @@ from bot.loops.doorkeeper import Doorkeeper
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.sender import Sender
-from bot.loops.watchdog import Checkups, Watchdog
+from bot.loops.watchdog import Watchdog
 from bot.loops.worker import Worker
 from bot.media.attachments import AttachmentReader
 from bot.media.cell import FileRefused
@@ -236,7 +236,7 @@ class Services:
         self.admin_commands = AdminCommands(
             self.command_context, self.pairing, audience, self.admins, on_allowed=self.intake.admit
         )
-        self.watchdog, self.troubles = Watchdog(transport), ModelTroubles()
+        self.troubles = ModelTroubles()
 
 
 def service(
@@ -274,7 +274,7 @@ def service(
     asked = Models(provider=provider, system=system, settings=settings, budget=shared.budget, room=room)
     summaries = Summaries(store, clock, counts, asked)
     groups = (*_command_groups(shared, tools, more, news), *commands)
-    checkups, health = _watching(shared, ask)
+    watchdog, health = _watching(shared, ask)
     language, grace = shared.turns.language, settings.signal.unknown_grace_seconds
     return Service(
         settings=settings,
@@ -286,23 +286,19 @@ def service(
         reminders=shared.reminders,
         summaries=summaries,
         feed_poller=FeedPoller(store, clock, counts, feeds, shared.sandbox, news) if feeds and news.enabled else None,
-        watchdog=shared.watchdog,
-        checkups=checkups,
+        watchdog=watchdog,
         control=Control(*shared.outside, shared.captchas, health.state, shared.restart),
         running=RunningParts(*shared.outside, health, identities, shared.captchas, shared.audience, toolbox),
     )
 
 
-def _watching(shared: Services, ask: Callable[[], Awaitable[Sequence[Finding]]] | None) -> tuple[Checkups, HealthPage]:
+def _watching(shared: Services, ask: Callable[[], Awaitable[Sequence[Finding]]] | None) -> tuple[Watchdog, HealthPage]:
     """What notices that something is wrong, and the page that says so."""
     settings = shared.settings
-    watchdog = shared.watchdog
     transport = shared.transport
 
-    def look() -> list[Finding]:
-        level, words = ("problem", "nothing is heard over it") if watchdog.is_deaf else ("ok", "something is heard")
-        heard = Finding(level, "bridge", words, notice=Notice(kind="deaf"))
-        return [*shared.troubles.findings(), check_disk(free_bytes_of(settings)), heard]
+    def check() -> list[Finding]:
+        return [*shared.troubles.findings(), check_disk(free_bytes_of(settings))]
 
     async def asked() -> Sequence[Finding]:
         found = [*await ask()] if ask else []
@@ -312,16 +308,15 @@ def _watching(shared: Services, ask: Callable[[], Awaitable[Sequence[Finding]]] 
         return found
 
     notices = Notices(shared.store, shared.clock, shared.admins)
-    checkups = Checkups(notices, look=look, ask_servers=asked, contacts=shared.audience.contacts)
+    watchdog = Watchdog(transport, notices, check, asked, shared.audience.contacts)
     health = HealthPage(
         *shared.outside,
         watchdog,
         level=lambda: shared.sandbox.known_level,
-        findings=lambda: checkups.findings,
         free_bytes=lambda: free_bytes_of(settings),
         used_share=shared.budget.used_share,
     )
-    return checkups, health
+    return watchdog, health
 
 
 def _command_groups(

@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.chat.captchas import PAGE
-from bot.chat.notices import Notices
+from bot.chat.notices import Notice, Notices
 from bot.clock import again_and_again
 from bot.doctor.findings import Finding, wanting
 from bot.errors import Disconnected
@@ -46,12 +46,23 @@ _TROUBLED_SECONDS = 3.0
 
 @dataclass
 class Watchdog:
-    """The loop that watches the stream; `problems` returns what it finds."""
+    """The loops that watch the stream, and check what the doctor can check for free."""
 
     look_seconds = 20.0
     """So that an account that is no longer linked is noticed within half a minute."""
+    check_seconds = 60.0
+    first_seconds = 300.0
+    """After a start: people waiting for answers go first, and an Aldis that keeps restarting asks no server."""
+    ask_seconds = 6 * 3600.0
 
     transport: Transport
+    notices: Notices
+    check: Callable[[], Iterable[Finding]]
+    """Is quick and asks no server."""
+    ask_servers: Callable[[], Awaitable[Sequence[Finding]]]
+    """Ends in time by itself, as each check does."""
+    contacts: Callable[[], Awaitable[Sequence[Contact] | None]]
+    """Returns None if the bridge is silent."""
     seconds: Callable[[], float] = time.monotonic
     """The clock of the stream's `heard_at`."""
 
@@ -62,14 +73,22 @@ class Watchdog:
         """Since when nothing is heard although the bridge answers; None: all is well, or nothing goes out either."""
         self._linked_problem: str | None = None
         self._reported: tuple[str, ...] = ()
+        self._asked: tuple[Finding, ...] | None = None
+        """What was found when the servers were last asked; None: they have not been yet."""
 
     async def run(self) -> None:
         """Checks for ever; ends only by cancellation."""
 
-        def seconds() -> float:
+        def until_look() -> float:
             return min(self.look_seconds, _TROUBLED_SECONDS) if self.problems() else self.look_seconds
 
-        await again_and_again(self.look, seconds, _log, "the watchdog")
+        def until_ask() -> float:
+            return self.first_seconds if self._asked is None else self.ask_seconds
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(again_and_again(self.look, until_look, _log, "the watchdog"))
+            group.create_task(again_and_again(self.ask, until_ask, _log, "checking the servers"))
+            group.create_task(again_and_again(self.tell, lambda: self.check_seconds, _log, "notifying the admins"))
 
     async def look(self) -> None:
         """Checks once, and logs which problems began and ended since the last time."""
@@ -115,42 +134,12 @@ class Watchdog:
         """The token of the captcha that Signal wants solved; None if it wants none."""
         return self.transport.challenge if isinstance(self.transport, Receipts) else None
 
-
-@dataclass
-class Checkups:
-    """The loop that checks what the doctor can check for free; `findings` is what it has found."""
-
-    look_seconds = 60.0
-    first_seconds = 300.0
-    """After a start: people waiting for answers go first, and an Aldis that keeps restarting asks no server."""
-    ask_seconds = 6 * 3600.0
-
-    notices: Notices
-    look: Callable[[], Iterable[Finding]]
-    """Is quick and asks no server."""
-    ask_servers: Callable[[], Awaitable[Sequence[Finding]]]
-    """Ends in time by itself, as each check does."""
-    contacts: Callable[[], Awaitable[Sequence[Contact] | None]]
-    """Returns None if the bridge is silent."""
-
-    def __post_init__(self) -> None:
-        self._asked: tuple[Finding, ...] | None = None
-        """What was found when the servers were last asked; None: they have not been yet."""
-
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The findings; the quick checks are made now."""
-        return (*(self._asked or ()), *self.look())
-
-    async def run(self) -> None:
-        """Checks for ever; ends only by cancellation."""
-
-        def seconds() -> float:
-            return self.first_seconds if self._asked is None else self.ask_seconds
-
-        async with asyncio.TaskGroup() as group:
-            group.create_task(again_and_again(self.ask, seconds, _log, "checking the servers"))
-            group.create_task(again_and_again(self.tell, lambda: self.look_seconds, _log, "notifying the admins"))
+        """What the operator should know; the quick checks are made now."""
+        level, words = ("problem", "nothing is heard over it") if self.is_deaf else ("ok", "something is heard")
+        heard = Finding(level, "bridge", words, notice=Notice(kind="deaf"))
+        return (*(self._asked or ()), *self.check(), heard)
 
     async def ask(self) -> None:
         """Asks the servers once."""

@@ -8,7 +8,7 @@ rebinding). Until Aldis runs, they say what it waits for.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +19,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from bot.chat.notices import Kind
-from bot.doctor.findings import Finding, wanting
+from bot.doctor.findings import wanting
 from bot.doctor.machine import words_of_level
 from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
@@ -47,8 +47,6 @@ class HealthPage(Outside):
     watchdog: Watchdog
     level: Callable[[], Level | None] = lambda: None
     """Returns the layers of the cells in which strangers' files are opened; None if unknown so far."""
-    findings: Callable[[], Sequence[Finding]] = tuple
-    """Returns what a running Aldis has found itself."""
     free_bytes: Callable[[], int | None] = lambda: None
     used_share: Callable[[], Awaitable[Mapping[str, float]]] | None = None
     """Returns the share of everybody's common budgets that is used up."""
@@ -77,7 +75,7 @@ class HealthPage(Outside):
             "counts": self.counts.all(),
             "findings": [
                 {"level": one.level, "what": clean_line(one.what), "advice": clean_line(one.advice)}
-                for one in wanting(self.findings())
+                for one in wanting(self.watchdog.findings)
             ],
             "tasks": len(asyncio.all_tasks()),
             "build": dict(build()),
@@ -97,7 +95,7 @@ class HealthPage(Outside):
     async def metrics(self) -> str:
         """Returns the present figures; if the store fails, its own are left out."""
         watchdog, level = self.watchdog, self.level()
-        found = {finding.notice.kind for finding in wanting(self.findings()) if finding.notice is not None}
+        found = {finding.notice.kind for finding in wanting(self.watchdog.findings) if finding.notice is not None}
         gauges: dict[str, float | None] = {
             **{sample_name("finding", kind=kind): kind in found for kind in get_args(Kind)},
             sample_name("build_info", **build()): 1,
@@ -107,7 +105,7 @@ class HealthPage(Outside):
             "stream_open": self.transport.stream.is_open,
             "heard_seconds_ago": watchdog.heard_seconds_ago,
             "linked": watchdog.is_linked,
-            "findings": len(wanting(self.findings())),
+            "findings": len(wanting(self.watchdog.findings)),
             "captcha_wanted": watchdog.challenge is not None,
             "store_up": 1,
         }

@@ -94,7 +94,7 @@ class Loop:
 
 async def test_every_loop_runs(path: Path) -> None:
     """Without one of them Aldis looks well, and does nothing of what that is for."""
-    stop, names = asyncio.Event(), ("watchdog", "checkups", "reminders", "summaries", "feed_poller")
+    stop, names = asyncio.Event(), ("watchdog", "reminders", "summaries", "feed_poller")
     loops: dict[str, Any] = {name: Loop() for name in (*names, "maintenance", "doorkeeper")}
     identities: Any = Loop()
     settings = load_settings({"STORE__PATH": str(path), "LLM__PROVIDERS": "offline"}, None)

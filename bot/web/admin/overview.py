@@ -53,7 +53,7 @@ async def _values(ask: Ask) -> dict[str, object]:
         tasks.append(Task("problem", what, path="#captcha-title", button="Solve it"))
     if running is not None:
         tasks += [Task("problem", words) for words in (await running.health.state())["problems"]]
-        tasks += [Task(one.level, one.what, one.advice) for one in wanting(running.health.findings())]
+        tasks += [Task(one.level, one.what, one.advice) for one in wanting(running.health.watchdog.findings)]
         try:
             today = await _today(ask, running)
             suspects = await running.identities.look()

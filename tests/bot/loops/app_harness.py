@@ -30,7 +30,7 @@ from bot.features.summaries import Summaries
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.sender import Sender
-from bot.loops.watchdog import Checkups
+from bot.loops.watchdog import Watchdog
 from bot.loops.worker import Worker
 from bot.models.base import Completion, Request
 from bot.settings import BudgetSettings
@@ -106,7 +106,7 @@ class Harness:
     summaries: Summaries
     sender: Sender
     identities: SafetyNumbers
-    checkups: Checkups
+    watchdog: Watchdog
 
     async def deliver(self, frame: Frame) -> int:
         """Let a frame arrive; gives the time under which its author knows it."""
@@ -221,7 +221,7 @@ async def app_harness(
         yield Harness(
             *(store, clock, transport, fake_model, aldis.intake, aldis.worker, aldis.maintenance, shared.turns),
             *(shared.pairing, shared.reminders, aldis.summaries, aldis.sender),
-            *(aldis.running.identities, aldis.checkups),
+            *(aldis.running.identities, aldis.watchdog),
         )
     finally:
         for task in running:

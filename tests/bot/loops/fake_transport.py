@@ -2,14 +2,17 @@
 
 import asyncio
 import json
+import time
 from collections import deque
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from bot.doctor.findings import Finding
 from bot.errors import CallRefused, Disconnected, NotUploaded, Unfetchable
 from bot.events import Attachment, ChatId, Envelope, Event, Incoming, Kind, PersonId, Receipt, Removal, Reply, SentId
 from bot.formatting.split import is_long
+from bot.loops.watchdog import Watchdog
 from bot.signal.protocol import Contact, Group, Identity, Progress, Release, StreamState
 from tests.waiting import WAIT_SECONDS
 
@@ -230,3 +233,11 @@ class FakeTransport:
     async def _note(self) -> None:
         async with self.changed:
             self.changed.notify_all()
+
+
+def watchdog_of(
+    transport: FakeTransport, found: Sequence[Finding] = (), seconds: Callable[[], float] = time.monotonic
+) -> Watchdog:
+    """A watchdog that asks no server and tells no admin."""
+    nothing: Any = None
+    return Watchdog(transport, nothing, lambda: found, nothing, nothing, seconds=seconds)

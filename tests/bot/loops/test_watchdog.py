@@ -12,13 +12,13 @@ from bot.clock import SetClock
 from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.models import ModelTroubles
 from bot.errors import BadKey, Disconnected, NoSuchModel, Overloaded, Rejected
-from bot.loops.watchdog import CAPTCHA, CLOSED, SILENCE_SECONDS, SILENT, UNLINKED, UNREACHABLE, Checkups, Watchdog
+from bot.loops.watchdog import CAPTCHA, CLOSED, SILENCE_SECONDS, SILENT, UNLINKED, UNREACHABLE, Watchdog
 from bot.models.base import Completion
 from bot.signal.protocol import Release, StreamState
 from store import Store
 from tests.bot.chat.turn_helpers import says
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.bot.loops.fake_transport import FakeTransport
+from tests.bot.loops.fake_transport import FakeTransport, watchdog_of
 from tests.servers.envelopes import BOB, message
 from tests.waiting import eventually, running
 
@@ -33,7 +33,7 @@ class Watch:
     now: float = 0.0
 
     def __post_init__(self) -> None:
-        self.watchdog = Watchdog(self.transport, seconds=lambda: self.now)
+        self.watchdog = watchdog_of(self.transport, seconds=lambda: self.now)
 
     async def look(self, *, after: float = 60) -> Problems:
         self.now += after
@@ -99,7 +99,7 @@ async def test_a_bridge_over_which_nothing_comes_is_called_deaf_after_a_while() 
 async def test_it_looks_again_and_again_whatever_happens(caplog: pytest.LogCaptureFixture) -> None:
     """A bug in the watching is logged without its words, and does not end what is watched."""
     transport = FakeTransport(linked=RuntimeError("a secret"))
-    watchdog = Watchdog(transport)
+    watchdog = watchdog_of(transport)
     watchdog.look_seconds = 0
     async with running(watchdog.run()):
         await eventually(lambda: "the watchdog failed: RuntimeError" in caplog.text)
@@ -132,12 +132,12 @@ class Outside:
         return None
 
 
-def looking(store: Store, clock: SetClock, outside: Outside, *, first: float = 0.0, ask: float = 3600.0) -> Checkups:
+def looking(store: Store, clock: SetClock, outside: Outside, *, first: float = 0.0, ask: float = 3600.0) -> Watchdog:
     admins = Admins(clock, listed=lambda: frozenset({BOB.uuid}), language=lambda *_: "en")
     notices = Notices(store, clock, admins)
-    checkups = Checkups(notices, look=lambda: outside.looked, ask_servers=outside.ask, contacts=outside.contacts)
-    checkups.first_seconds, checkups.ask_seconds, checkups.look_seconds = first, ask, 0.01
-    return checkups
+    watchdog = Watchdog(FakeTransport(), notices, lambda: outside.looked, outside.ask, outside.contacts)
+    watchdog.first_seconds, watchdog.ask_seconds, watchdog.check_seconds = first, ask, 0.01
+    return watchdog
 
 
 @pytest.fixture
@@ -181,16 +181,16 @@ async def test_a_failure_of_the_looking_ends_nothing(aldis: Harness, store: Stor
         outside.failure = ValueError("a bug")
         asked = outside.asked
         await eventually(lambda: outside.asked > asked + 1)
-        assert loop.findings == (WRONG,)
+        assert WRONG in loop.findings
 
 
 async def test_an_old_bridge_is_a_finding_of_a_running_aldis(aldis: Harness) -> None:
     """Signal may drop it: that stands on the health page and the overview, without a notice."""
-    await aldis.checkups.ask()
-    assert not [one for one in aldis.checkups.findings if "signal-cli" in one.words]
+    await aldis.watchdog.ask()
+    assert not [one for one in aldis.watchdog.findings if "signal-cli" in one.words]
     aldis.transport.known_release = Release(bridge="signal_cli", version="0.14.6")
-    await aldis.checkups.ask()
-    [found] = [one for one in aldis.checkups.findings if "signal-cli 0.14.6" in one.words]
+    await aldis.watchdog.ask()
+    [found] = [one for one in aldis.watchdog.findings if "signal-cli 0.14.6" in one.words]
     assert (found.level, found.notice) == ("problem", None)
 
 

@@ -9,13 +9,13 @@ import aiohttp
 
 from bot.clock import SetClock
 from bot.events import dump_value
-from bot.loops.watchdog import CAPTCHA, CLOSED, Watchdog
+from bot.loops.watchdog import CAPTCHA, CLOSED
 from bot.metrics import Counts
 from bot.signal.protocol import StreamState
 from bot.web.health import HealthPage, serve
 from store import Store, open_store
 from tests import arrivals
-from tests.bot.loops.fake_transport import FakeTransport, envelope
+from tests.bot.loops.fake_transport import FakeTransport, envelope, watchdog_of
 from tests.conftest import NOON
 from tests.ports import free_port
 
@@ -25,7 +25,7 @@ TOO_LONG = "a message has been waiting for too long"
 
 def page_of(store: Store, clock: SetClock, counts: Counts, transport: FakeTransport | None = None) -> HealthPage:
     transport = transport or FakeTransport(stream=StreamState(is_open=False))
-    return HealthPage(transport, store, clock, counts, Watchdog(transport, seconds=lambda: 100.0))
+    return HealthPage(transport, store, clock, counts, watchdog_of(transport, seconds=lambda: 100.0))
 
 
 @asynccontextmanager
