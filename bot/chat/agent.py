@@ -91,7 +91,7 @@ class Agent:
             finding, fee = await reader.read_attachment(
                 turn.chat, attachment, number=number, person=turn.person, may_spend=may_spend
             )
-            await journal.keep_opened(Opened(attachment=attachment.id, finding=finding, fee=fee))
+            await journal.keep_beside(Opened(attachment=attachment.id, finding=finding, fee=fee))
 
         await side_by_side(
             open_one(attachment, number)
@@ -161,6 +161,6 @@ async def _spoken(outcome: Outcome, journal: Journal, speech: Speech, left_secon
         if sound is None:
             _log.warning("an answer could not be turned into speech: %s", fee.outcome)
         file = None if sound is None else File(name="answer.aac", content_type="audio/aac", data=sound)
-        await journal.keep_spoken(Spoken(file=file, fee=fee))
+        await journal.keep_beside(Spoken(file=file, fee=fee))
     voice = journal.spoken.file if journal.spoken else None
     return replace(outcome, voice=voice, bills=journal.bills)

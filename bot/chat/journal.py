@@ -287,16 +287,11 @@ class Journal:
         self._answer = None
         await self._keep(Discarded(completion=completion, asked_again=asked_again), hold=True)
 
-    async def keep_opened(self, opened: Opened) -> None:
-        """Writes what was found in a file that came with the question."""
-        if opened.fee is not None:
-            self._settle(opened.attachment, (opened.fee,))
-        await self._keep(opened)
-
-    async def keep_spoken(self, spoken: Spoken) -> None:
-        """Writes that the answer was spoken."""
-        self._settle(SPEAKING, (spoken.fee,))
-        await self._keep(spoken)
+    async def keep_beside(self, step: Opened | Spoken) -> None:
+        """Writes what was found in a file that came with the question, or that the answer was spoken."""
+        if step.fee is not None:
+            self._settle(step.attachment if isinstance(step, Opened) else SPEAKING, (step.fee,))
+        await self._keep(step)
 
     async def keep_run(self, run: ToolRun, *, hold: bool = False) -> None:
         """Writes how a tool call ended; `hold`: with the next commit, which comes within milliseconds."""

@@ -167,12 +167,6 @@ def clear(repos: Repositories, turn: TurnId, chat: ChatId, now: datetime) -> Non
         add_message(repos, conversation, turn, removal, now, replaces=status)
 
 
-def clear_all(repos: Repositories, conversation: ConversationId, chat: ChatId, now: datetime) -> None:
-    """Does the same as `clear` for all turns of a conversation."""
-    for turn in repos.outbox.turns_with_status(conversation):
-        clear(repos, turn, chat, now)
-
-
 def find_mentions(content: Styled, people: Iterable[NamedPerson]) -> tuple[MentionRange, ...]:
     """The places of an answer, outside code, that name one of these people as in the question: native mentions."""
     holders: dict[str, set[PersonId]] = {}

@@ -100,7 +100,7 @@ _CAUSE_SEARCH = Sentence("CAUSE_SEARCH", "what I found on the web earlier")
 _CAUSE_UNKNOWN = Sentence("CAUSE_UNKNOWN", "what I read some time ago")
 _FROM_WEB = Sentence("FROM_WEB", "from the web")
 _FROM_OTHERS = Sentence("FROM_OTHERS", "from what others wrote")
-_ANSWERS = Sentence("ANSWERS", "{count} question and its answer", "{count} questions and their answers")
+ANSWERS = Sentence("ANSWERS", "{count} question and its answer", "{count} questions and their answers")
 PERSONA_NOW = Sentence("PERSONA_NOW", "My persona here: {text}")
 EVERY_DAY = Sentence("EVERY_DAY", "every day", "every {count} days")
 DEED_CALCULATE = Sentence("DEED_CALCULATE", "calculate {expression}")
@@ -352,11 +352,6 @@ def repeats(repeat: Repeat) -> str:
 def notice(kind: str, subject: str) -> str:
     """Returns what admins read without asking: about a refused key, a model that does not exist, and the like."""
     return say(_NOTICES[kind], subject=subject, command=command_line("doctor"))
-
-
-def answers(turns: int) -> str:
-    """The number of questions with their answers, in words."""
-    return say(_ANSWERS, count=turns)
 
 
 _NTH: Mapping[int, Sentence] = {

@@ -403,7 +403,8 @@ async def forget(context: CommandContext, call: Call, address: ChatId, *, person
         there = repos.conversations.at(address)
         is_elsewhere = address.is_group and address != chat
         shown = (there, address) if is_elsewhere and there is not None else (conversation, chat)
-        outgoing.clear_all(repos, *shown, now)
+        for turn in repos.outbox.turns_with_status(shown[0]):
+            outgoing.clear(repos, turn, shown[1], now)
         if person is not None:
             chat_settings.forget_person(repos, person, now)
         text = phrases.forget_reply(erased, everywhere=person is not None)

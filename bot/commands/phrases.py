@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from bot.chat.phrases import answers
+from bot.chat.phrases import ANSWERS
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import join_list
 from store import Erasure
@@ -165,9 +165,10 @@ def forget_reply(erased: Erasure, *, everywhere: bool = False) -> str:
 def _destroyed(erased: Erasure) -> str:
     """What was destroyed; if nothing was said or planned, the settings."""
     counts = (
+        (ANSWERS, erased.turns),
         (_REMINDERS_GONE, erased.reminders),
         (_FACTS_GONE, erased.facts),
         (_PREDICTIONS_GONE, erased.predictions),
     )
     parts = [say(sentence, count=count) for sentence, count in counts if count]
-    return join_list([*([answers(erased.turns)] if erased.turns else []), *parts]) or say(_SETTINGS_GONE)
+    return join_list(parts) or say(_SETTINGS_GONE)

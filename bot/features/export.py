@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from bot import messages
 from bot.access import chat_settings
 from bot.chat.citations import visible_words
-from bot.chat.phrases import answers
+from bot.chat.phrases import ANSWERS
 from bot.commands.base import Call, CommandGroup, command
 from bot.events import ChatId, File, PersonId
 from bot.i18n.catalogues import Sentence, say
@@ -190,5 +190,6 @@ class ExportCommands(CommandGroup):
         files = await asyncio.to_thread(found.as_files, in_group=call.is_in_group)
         some = _KEPT_SOME if call.is_in_group else _KEPT_IN_FILE
         sentence = _KEPT_PARTLY if found.has_older else some if found.turns else _KEPT_NOTHING
-        shown = say(sentence, answers=answers(len(found.turns)), count=len(found.turns))
+        count = len(found.turns)
+        shown = say(sentence, answers=say(ANSWERS, count=count), count=count)
         await self.context.answer(call, shown, files=files)

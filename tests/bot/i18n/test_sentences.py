@@ -105,7 +105,7 @@ def test_what_is_said_is_in_the_language_that_is_spoken() -> None:
             assert say(common_phrases.STOPPED) == expected[language]
             assert "2" in command_phrases.forget_reply(Erasure(turns=2))
             assert (phrases.budget_used_up("person", "day", renews=True) == used_up) == (language == "en")
-            one, none = phrases.answers(1), phrases.answers(0)
+            one, none = (say(phrases.ANSWERS, count=count) for count in (1, 0))
         assert one.startswith("1 ")
         assert (one.replace("1", "0") == none) == (language == "fr")  # there, nothing is one, too
 
