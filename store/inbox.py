@@ -204,11 +204,6 @@ class Inbox(Repository):
             (self.realm, json.dumps(list(besides)), limit),
         )
 
-    def waiting_after(self, item: InboxId) -> tuple[InboxItem, ...]:
-        """Returns the messages after this one that wait to be claimed, oldest first, at most 50."""
-        later = "NOT urgent AND put_off_until IS NULL AND inbox.id > ? AND realm = ? ORDER BY inbox.id LIMIT 50"
-        return self._open_items("SELECT inbox.id " + _FROM_WAITING + later, (item, self.realm))
-
     def count_try(self, item: InboxId) -> None:
         """Counts a failed attempt at an urgent item."""
         self.execute("UPDATE inbox SET attempts = attempts + 1 WHERE id = ?", (item,))

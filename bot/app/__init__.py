@@ -233,6 +233,7 @@ class Services:
         self.reminders = Reminders(*outside, turns=turns, locale=settings.locale, allowed=lambda: door.access)
         quota = Quota(settings.limits if is_signal else _UNLIMITED)
         self.intake = Intake(*outside, door=door, quota=quota, on_untrusted=identities.notice)
+        self.intake.on_question = lambda message: self.reactions.put((message,))
         self.admin_commands = AdminCommands(
             self.command_context, self.pairing, audience, self.admins, on_allowed=self.intake.admit
         )

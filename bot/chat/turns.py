@@ -66,10 +66,6 @@ class Turns:
                 return tuple(claims), False
         return tuple(claims), repos.inbox.has_waiting()
 
-    async def set_apart(self, claim: Claim, items: Collection[InboxId]) -> None:
-        """Settles messages of a claim that are not answered: what was said among others has no part in the turn."""
-        await self._store.transaction(lambda repos: repos.inbox.set_apart(claim.turn, items))
-
     async def load(self, claim: Claim, incoming: tuple[Incoming, ...]) -> Turn:
         """The turn of a claim, with the history before it and the steps of earlier attempts."""
         now = self._clock.now()

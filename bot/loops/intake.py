@@ -25,7 +25,7 @@ from datetime import datetime, timedelta
 from bot.access import chat_settings
 from bot.access.access import is_direct
 from bot.access.limits import Quota, Refusal
-from bot.access.routing import route, unanswered_message
+from bot.access.routing import Ignore, Question, Route, route, unanswered_message
 from bot.clock import is_set_within
 from bot.errors import ConfigError, Disconnected
 from bot.events import (
@@ -79,6 +79,8 @@ class Intake(Outside):
     quota: Quota
     on_untrusted: Callable[[PersonId], None] = lambda _: None
     """Called with a person who wrote with a new key: none of it can be read until the key is trusted."""
+    on_question: Callable[[Incoming], None] = lambda _: None
+    """Called with each message that will be answered and waits for its turn."""
 
     def __post_init__(self) -> None:
         self._aside = self.door.aside
@@ -286,7 +288,7 @@ class Intake(Outside):
                     await self._write([replace(entry, refusal=reason)])
             elif reason is not None:
                 self.counts.note_unanswered(reason)
-            elif not (entry.refusal or envelope.from_self) and self._wants_answer(envelope, answers_always):
+            elif entry.refusal is None and self._is_wanted(envelope, answers_always=answers_always):
                 read.setdefault(envelope.author, []).append(envelope)
         if isinstance(self.transport, Receipts):
             for envelopes in read.values():
@@ -356,20 +358,26 @@ class Intake(Outside):
 
     def _is_told(self, envelope: Envelope, now: datetime, refusal: Refusal) -> bool:
         """Whether the sender of a refused message hears of it: the first of a minute that wants an answer."""
-        if not self._wants_answer(envelope) or not self.quota.tells(envelope, now):
+        if unanswered_message(self._routed(envelope)) is None or not self.quota.tells(envelope, now):
             self._pass_over(envelope, refusal)
             return False
         self.counts.note_unanswered(refusal)
         return True
 
-    def _wants_answer(self, envelope: Envelope, answers_always: bool = False) -> bool:  # noqa: FBT001, FBT002
-        """Whether its author expects an answer to it; not if it cannot be read, which the worker reports."""
+    def _is_wanted(self, envelope: Envelope, *, answers_always: bool) -> bool:
+        """Whether its author reads that it was read, as it will be answered; a question waits from now on."""
+        found = self._routed(envelope, answers_always=answers_always)
+        if isinstance(found, Question) and envelope.kind is Kind.MESSAGE and not envelope.is_urgent:
+            self.on_question(found.message)
+        return unanswered_message(found) is not None and not envelope.from_self
+
+    def _routed(self, envelope: Envelope, *, answers_always: bool = False) -> Route:
+        """Where it goes; nowhere if it cannot be read, which the worker reports."""
         try:
-            event = self.transport.event(envelope)
-            return unanswered_message(route(event, name=self.door.name, answers_always=answers_always)) is not None
+            return route(self.transport.event(envelope), name=self.door.name, answers_always=answers_always)
         except Exception as error:  # noqa: BLE001  (the others that came with it are confirmed)
             _log.error("a message cannot be read: %s", describe_error(error))
-            return False
+            return Ignore(reason="unreadable")
 
     def _pass_over(self, envelope: Envelope, reason: str) -> None:
         """Drops a message that is not admitted, and makes the bridge delete its files."""

@@ -40,7 +40,7 @@ from bot.logs import RepeatedWarning, describe_error
 from bot.settings import Settings
 from bot.signal.protocol import Outside, Progress
 from bot.trust.links import inert
-from store import Claim, InboxId, InboxItem, Repositories, StoreError, StoreFull
+from store import Claim, InboxItem, Repositories, StoreError, StoreFull
 from tools import shorten
 
 _log = logging.getLogger(__name__)
@@ -83,8 +83,6 @@ class Worker(Outside):
     def __post_init__(self) -> None:
         self.tasks = TurnTasks()
         self._began_at = self.clock.now()
-        self._seen = InboxId(0)
-        """The newest waiting message that was looked at."""
         self._is_closing = False
         self._is_more_waiting = False
         """Whether something was left waiting at the last look, so that it looks again when a turn ends."""
@@ -111,21 +109,10 @@ class Worker(Outside):
         try:
             await self.urgent_items.begin_all(self.tasks, group)
             await self._take_all(group)
-            if self._is_more_waiting and self.reactions.emoji is not None:
-                await self._mark_waiting()
         except StoreError as error:
             self._unread.tell(f"the inbox cannot be read: {error}", logging.ERROR)
             await asyncio.sleep(_PAUSE_SECONDS)
             self.store.wakeups["inbox"].set()
-
-    async def _mark_waiting(self) -> None:
-        for item in await self.store.read(lambda repos: repos.inbox.waiting_after(self._seen)):
-            self._seen = InboxId(max(self._seen, item.id))
-            opened = await self.urgent_items.open(item)
-            if opened is None or item.refusal is not None or opened.envelope.kind is not Kind.MESSAGE:
-                continue
-            if isinstance(opened.route, Question):
-                self.reactions.put((opened.route.message,), may_stand=item.received_at < self._began_at)
 
     async def _take_all(self, group: asyncio.TaskGroup) -> None:
         seconds = self.settings.worker.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
@@ -202,7 +189,7 @@ class Worker(Outside):
         answered = [(one, message) for one, message in asked if excuses[one.item.id] is None]
         messages, incoming = (tuple(message for _, message in some) for some in (asked, answered))
         if others := {item.id for item in claim.items} - excuses.keys():
-            await self.turns.set_apart(claim, others)
+            await self.store.transaction(lambda repos: repos.inbox.set_apart(claim.turn, others))
         turn = await self.turns.load(claim, incoming or messages)
         if await self.turns.is_paused(claim, turn):
             for _ in messages:

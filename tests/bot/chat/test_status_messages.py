@@ -173,14 +173,16 @@ def marks(aldis: Harness) -> list[tuple[int, bool]]:
 
 
 async def test_a_message_is_marked_until_it_is_answered(store: Store, clock: SetClock) -> None:
-    """On the asker's message; the mark goes when the answer comes."""
+    """On the asker's message, also while it waits behind another; the mark goes when the answer comes."""
     async with app_harness(store, clock, mark_seconds=0) as aldis:
         asked = await gated(aldis, "Aldis, slow one", group=GROUP)
         await aldis.transport.until(lambda: len(aldis.transport.reactions) == 1)
         assert aldis.transport.reactions == [(f"group:{GROUP}", ALICE.uuid, asked, EMOJI, False)]
-        aldis.model.gates["slow"].set()
+        waiting = await aldis.deliver(message("Aldis, and then?", group=GROUP))
         await aldis.transport.until(lambda: len(aldis.transport.reactions) == 2)
-        assert marks(aldis) == [(asked, False), (asked, True)]
+        aldis.model.gates["slow"].set()
+        await aldis.transport.until(lambda: len(aldis.transport.reactions) == 4)
+        assert sorted(marks(aldis)) == sorted((name, off) for name in (asked, waiting) for off in (False, True))
 
 
 async def test_an_answer_that_comes_at_once_leaves_no_mark(store: Store, clock: SetClock) -> None:
