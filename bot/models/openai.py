@@ -128,13 +128,13 @@ class OpenAI(Adapter):
             body = openai_responses.body(
                 request, model=model, effort=effort, reasons=reasons, marks=marks, quirks=quirks
             )
-            answer = openai_responses.read(await self._post(openai_responses.PATH, body), model=model)
+            answer = openai_responses.read(await self._post("/responses", body), model=model)
             return words.clean(answer, request)
         asked = words.in_words(request) if in_words else request
         limits = ("max_tokens", "max_completion_tokens")
         limit = limits[(self._official or reasons) != ("limit" in quirks)]
         body = openai_chat.body(asked, model=model, effort=effort, limit=limit, official=self._official, quirks=quirks)
-        answer = openai_chat.read(await self._post(openai_chat.PATH, body))
+        answer = openai_chat.read(await self._post("/chat/completions", body))
         return words.clean(answer, request, in_words=in_words)
 
     def _refusal(self, error: Exception) -> wire.Refusal | None:

@@ -20,8 +20,6 @@ from bot.models import media, wire
 from bot.models.adapter import Quirks
 from bot.models.base import Completion, Request, Stop, ToolOffer
 
-PATH = "/chat/completions"
-
 CACHE_KEY = "aldis"
 """One key for all conversations: it routes requests with the same beginning to where that is cached."""
 

@@ -17,7 +17,6 @@ from bot.models.adapter import Quirks
 from bot.models.base import Completion, Request, Stop, ToolOffer
 from bot.models.openai_chat import CACHE_KEY, arguments_json, tools_of
 
-PATH = "/responses"
 VENDOR = "openai"
 
 MIN_OUTPUT_TOKENS = 16
