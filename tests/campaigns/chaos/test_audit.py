@@ -1,11 +1,15 @@
 """What the audit takes for a loss or a repetition, over rounds as they might have gone."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.campaigns.chaos.audit import gaps
 from tests.campaigns.chaos.evidence import OutboxRow
 from tests.campaigns.chaos.phones import GRACE_SECONDS
 from tests.campaigns.chaos.sends import LATE, LOST, NEVER, Receipts, are_one_message
+from tests.campaigns.chaos.world import Size, world
+from tests.servers.envelopes import timestamp
 from tests.servers.signal_server import Sent
 
 _GRACE_MS = round(1000 * GRACE_SECONDS)
@@ -49,8 +53,9 @@ def test_repetitions(begun: int, taken: int, again: int, handed: int | None, rea
         handed_at={} if handed is None else {taken: handed}, read_at={} if read is None else {taken: read}
     )
     second = max(again, taken) + 5
-    assert reason in receipts.reason(_sent(taken), _row(attempted_at=again, sent_at=second), [begun, again])
-    assert reason in receipts.reason(_sent(second), _row(attempted_at=again, sent_at=taken), [begun, again])
+    for first, named in ((taken, second), (second, taken)):
+        row = OutboxRow(1, "direct:a", 1, 0, "sent", again, named, removes=False)
+        assert reason in receipts.reason(_sent(first), row, [begun, again])
 
 
 def test_revisions() -> None:
@@ -59,19 +64,13 @@ def test_revisions() -> None:
         assert are_one_message(_sent(5, edits=first), _sent(9, edits=second)) is is_one
 
 
-def _row(*, attempted_at: int, sent_at: int) -> OutboxRow:
-    return OutboxRow(1, "direct:a", 1, 0, "sent", attempted_at, sent_at, removes=False)
+async def test_the_bridge_s_clock_is_right(tmp_path: Path) -> None:
+    """Whatever was counted before in this process: receipts for names of another time prove the wrong send."""
+    ahead = max(timestamp() for _ in range(100_000))
+    async with world(Size(seed=1, kills=0), tmp_path):
+        assert timestamp() < ahead
 
 
 def _sent(timestamp: int, *, edits: int | None = None) -> Sent:
-    return Sent(
-        recipient="a",
-        group=None,
-        timestamp=timestamp,
-        text="answer",
-        styles=(),
-        quote_timestamp=None,
-        quote_author=None,
-        quote_text=None,
-        edits=edits,
-    )
+    quote = dict.fromkeys(("quote_timestamp", "quote_author", "quote_text"))
+    return Sent(recipient="a", group=None, timestamp=timestamp, text="answer", styles=(), edits=edits, **quote)

@@ -16,7 +16,7 @@ from tests.campaigns.chaos.models import Anthropic, OpenAI
 from tests.campaigns.chaos.phones import GRACE_SECONDS, SEND_SECONDS, BridgePhones, DaemonPhones, Phones, Way
 from tests.campaigns.chaos.record import Asked, Record
 from tests.flows import processes
-from tests.servers.envelopes import ACCOUNT
+from tests.servers import envelopes
 from tests.servers.signal_server import Sent
 
 Vendor = Literal["chat", "responses", "anthropic"]
@@ -170,6 +170,7 @@ class World:
 
 @asynccontextmanager
 async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
+    envelopes._last = 0  # each name is a later one: many that other tests gave put the clock ahead, by half a minute
     crowd = Crowd.drawn(size.seed, people=size.people, groups=size.groups, strangers=size.strangers)
     pen, record = Pen(crowd=crowd, seed=size.seed), Record()
     shared: dict[str, Any] = {"seed": size.seed, "record": record}
@@ -183,7 +184,7 @@ async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
         Weather(record=record) as weather,
     ):
         settings = {
-            "SIGNAL__ACCOUNT": ACCOUNT,
+            "SIGNAL__ACCOUNT": envelopes.ACCOUNT,
             "SIGNAL__URL": signal.url,
             "SIGNAL__SEND_TIMEOUT_SECONDS": str(SEND_SECONDS),
             "SIGNAL__UNKNOWN_GRACE_SECONDS": str(GRACE_SECONDS),
