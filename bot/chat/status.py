@@ -181,6 +181,7 @@ class Reactions(Outside):
 
     async def aclose(self) -> None:
         """Waits briefly for marks being removed; all others stay on messages that wait for the next start."""
+        self.emoji = None  # what is still admitted is not marked any more
         for _, task in self._standing.values():
             task.cancel()
         try:

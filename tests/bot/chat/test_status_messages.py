@@ -173,7 +173,7 @@ def marks(aldis: Harness) -> list[tuple[int, bool]]:
 
 
 async def test_a_message_is_marked_until_it_is_answered(store: Store, clock: SetClock) -> None:
-    """On the asker's message, also while it waits behind another; the mark goes when the answer comes."""
+    """Also while it waits behind another; the mark goes when the answer comes, and after a stop there is none."""
     async with app_harness(store, clock, mark_seconds=0) as aldis:
         asked = await gated(aldis, "Aldis, slow one", group=GROUP)
         await aldis.transport.until(lambda: len(aldis.transport.reactions) == 1)
@@ -183,6 +183,10 @@ async def test_a_message_is_marked_until_it_is_answered(store: Store, clock: Set
         aldis.model.gates["slow"].set()
         await aldis.transport.until(lambda: len(aldis.transport.reactions) == 4)
         assert sorted(marks(aldis)) == sorted((name, off) for name in (asked, waiting) for off in (False, True))
+        await aldis.worker.reactions.aclose()
+        (await aldis.held("late", message("Aldis, a late one", group=GROUP))).set()
+        await aldis.quiet()
+        assert len(aldis.transport.reactions) == 4
 
 
 async def test_an_answer_that_comes_at_once_leaves_no_mark(store: Store, clock: SetClock) -> None:
