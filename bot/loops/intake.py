@@ -281,11 +281,11 @@ class Intake(Outside):
             self.counts.add("sends_proved", count)
             _log.debug("receipts proved %d sends whose outcome was not known yet", count)
         read: dict[PersonId | None, list[Envelope]] = {}
+        refused: list[_Entry] = []
         for entry, (reason, answers_always) in zip(entries, outcomes, strict=True):
             envelope = entry.envelope
             if reason == "queue_full":
-                if self._is_told(envelope, entry.received_at, reason):
-                    await self._write([replace(entry, refusal=reason)])
+                refused += [replace(entry, refusal=reason)] * self._is_told(envelope, entry.received_at, reason)
             elif reason is not None:
                 self.counts.note_unanswered(reason)
             elif entry.refusal is None and self._is_wanted(envelope, answers_always=answers_always):
@@ -293,6 +293,8 @@ class Intake(Outside):
         if isinstance(self.transport, Receipts):
             for envelopes in read.values():
                 self._aside.begin(self.transport.receipt(*envelopes), "read-receipt")
+        if refused:  # last: meanwhile others may have been answered, and it may fail
+            await self._write(refused)
 
     async def _commit(
         self, entries: Sequence[_Entry], receipts: Sequence[Confirmation]

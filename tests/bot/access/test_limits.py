@@ -15,32 +15,22 @@ SECOND = timedelta(seconds=1)
 def test_no_more_than_so_many_a_minute() -> None:
     """The call beyond the limit is refused, and each one that has become a minute old makes room for one."""
     rate = CallRate(3)
-    assert [rate.admits("anna", NOON + n * SECOND) for n in range(5)] == [True, True, True, False, False]
-    assert not rate.admits("anna", NOON + 59 * SECOND)
-    assert rate.admits("anna", NOON + 60 * SECOND)
-    assert not rate.admits("anna", NOON + 60 * SECOND)
-    assert rate.admits("anna", NOON + 61 * SECOND)
+    admitted = [n for n in (0, 1, 2, 3, 4, 59, 60, -60, 61) if rate.admits("anna", NOON + abs(n) * SECOND)]
+    assert admitted == [0, 1, 2, 60, 61]
 
 
 def test_a_clock_that_was_set_back_mutes_no_one() -> None:
     """Calls from a little later still count, as messages may come out of order; others are from before it was set."""
     rate = CallRate(1)
-    assert rate.admits("anna", NOON)
-    assert not rate.admits("anna", NOON - 59 * SECOND)
-    assert rate.admits("anna", NOON - timedelta(hours=1))
+    assert [rate.admits("anna", NOON - n * SECOND) for n in (0, 59, 3600)] == [True, False, True]
 
 
 def test_the_key_used_longest_ago_is_forgotten_first() -> None:
     """Ten thousand keys are remembered; whoever came lately is among them."""
     rate = CallRate(1)
-    assert rate.admits("anna", NOON)
-    assert rate.admits("ben", NOON)
-    for number in range(9_998):
-        assert rate.admits(str(number), NOON)
+    assert all(rate.admits(str(key), NOON) for key in ("anna", "ben", *range(9_998)))
     assert not rate.admits("anna", NOON)  # the last of the keys now
-    assert rate.admits("one too many", NOON)
-    assert not rate.admits("anna", NOON)
-    assert rate.admits("ben", NOON)
+    assert [rate.admits(key, NOON) for key in ("one too many", "anna", "ben")] == [True, False, True]
     assert len(rate._calls) == 10_000
 
 
@@ -73,12 +63,11 @@ def test_one_conversation_has_a_limit_over_all_people() -> None:
 
 def test_a_backlog_is_no_burst() -> None:
     """What piled up over hours while Aldis was down counts at the time when Signal's server took it."""
-    quota = Quota(LimitsSettings(messages_per_minute=2))
+    limits = LimitsSettings(messages_per_minute=2)
     start = int((NOON - timedelta(hours=3)).timestamp() * 1000)
     backlog = [replace(sent(n), server_at=start + n * 60_000) for n in range(180)]
-    assert admitted(quota, *backlog) == 180
-    quota = Quota(LimitsSettings(messages_per_minute=2))
-    assert admitted(quota, *(replace(each, server_at=start) for each in backlog)) == 2
+    assert admitted(Quota(limits), *backlog) == 180
+    assert admitted(Quota(limits), *(replace(each, server_at=start) for each in backlog)) == 2
 
 
 def test_notes_about_messages_have_room_when_messages_have_none() -> None:

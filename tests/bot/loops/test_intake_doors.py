@@ -18,6 +18,7 @@ from bot.signal.protocol import Group
 from store import Store
 from tests.bot.loops.doors import Door, access
 from tests.bot.loops.fake_transport import ACCOUNT, FakeTransport, envelope
+from tests.bot.loops.test_intake import commits_of
 from tests.conftest import NOON
 
 NUMBER = "+15550100002"
@@ -218,6 +219,12 @@ async def test_a_full_queue_is_told_once_and_takes_nothing_more(store: Store, cl
     await door.take(replace(envelope("/stop", 20), is_command=True), envelope("hi", 21, author="bob"))
     assert await refusals(door) == [None] * 3 + ["queue_full", None, None]
     assert door.counts.all()["unanswered_queue_full"] == 7
+    commits, marked = commits_of(store), list[int]()
+    door.intake.on_question = lambda _: marked.append(len(commits))
+    clock.move(60)
+    await door.take(envelope("hi", 22), envelope("hi", 23, author="bob"))
+    # Before the refusal is stored: meanwhile the other one may be answered, and a mark put later would stay.
+    assert (marked, len(commits)) == ([1], 2)
 
 
 # What is written down with it
