@@ -156,9 +156,9 @@ async def test_from_an_empty_folder_to_the_first_answer(tmp_path: Path) -> None:
         await visit.signal.deliver(message("hello", author=ALICE))
         await visit.signal.until(lambda: any("Good to see you." in sent.text for sent in visit.signal.sent))
         written = (tmp_path / "settings.env").read_text()
-        assert f"ACCESS__ADMINS={ALICE.uuid}" in written
-        assert "LLM__OPENAI__MODEL=llama-large" in written
-        assert "TOOLS__WEATHER__ENABLED=false" in written
+        assert f"ACCESS__ADMINS='{ALICE.uuid}'" in written
+        assert "LLM__OPENAI__MODEL='llama-large'" in written
+        assert "TOOLS__WEATHER__ENABLED='false'" in written
         assert "something private" not in (await page.content()) + visit.console.err.text + written
 
 
@@ -177,13 +177,8 @@ async def test_without_javascript_and_by_keyboard(tmp_path: Path) -> None:
         assert await page.evaluate("document.activeElement.className") == "skip"
 
 
-PATHS = (
-    "/",
-    *(f"/setup/{step}" for step in ("account", "model", "you", "tools", "done")),
-    "/people",
-    "/usage",
-    "/upkeep",
-)
+SETUP = (f"/setup/{step}" for step in ("account", "model", "you", "tools", "done"))
+PATHS = ("/", *SETUP, "/people", "/usage", "/upkeep")
 
 _ACCESSIBLE = """() => {
   const wrong = [];
