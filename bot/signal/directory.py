@@ -91,10 +91,10 @@ async def account_meant(linking: Linking, wanted: str | None) -> Account | None:
         return None
     meant = [account for account in found if wanted is None or account.is_called(wanted)]
     words = f"the bridge has another account, not this one; correct it or link it with: {command_line('link')}"
-    if len(meant) > 1:
-        words = f"the bridge has several accounts (see `{command_line('link')}`); name the one that Aldis answers for"
     if meant and not meant[0].name:
         words = UNNAMED
+    if len(meant) > 1:
+        words = f"the bridge has several accounts (see `{command_line('link')}`); name the one that Aldis answers for"
     if len(meant) != 1 or not meant[0].name:
         raise ConfigError(f"SIGNAL__ACCOUNT: {words}")
     return await linking.identify(meant[0])

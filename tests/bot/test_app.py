@@ -144,13 +144,15 @@ async def test_an_account_whose_id_the_bridge_does_not_tell(
 
 @ACCOUNTS
 async def test_an_account_that_is_not_clear_is_the_operators_choice(build: Callable[..., SignalServer]) -> None:
-    """One that the bridge does not have, or one of several: the variable is named, no number is."""
-    async with build(accounts=[ACCOUNT, "+15550100099"]) as server:
-        for name, words in (
-            ("+15550100098", "the bridge has another account"),
-            (ALICE.uuid, "the bridge has another account"),
-            ("", "the bridge has several accounts"),
+    """One that the bridge does not have, or one of several, named or not: the variable is named, no number is."""
+    async with build() as server:
+        for name, first, words in (
+            ("+15550100098", ACCOUNT, "the bridge has another account"),
+            (ALICE.uuid, ACCOUNT, "the bridge has another account"),
+            ("", ACCOUNT, "the bridge has several accounts"),
+            ("", ALDIS.uuid, "the bridge has several accounts"),
         ):
+            server.accounts = [first, "+15550100099"]
             with pytest.raises(ConfigError, match=f"^SIGNAL__ACCOUNT: {words}") as refused:
                 await transports.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT=name))
             assert "+1555" not in str(refused.value)
