@@ -108,8 +108,9 @@ class AccountPage:
 
     async def _start(self, ask: Ask) -> str:
         ask.write_down("account.link_begun")
+        linking = await _linking(ask)
         if self._task is None or self._task.done():
-            linking, self._state = await _linking(ask), LinkState(kind="looking")
+            self._state = LinkState(kind="looking")
             self._task = asyncio.create_task(self._link(linking), name="linking")
         return "The code comes in a moment."
 
@@ -136,5 +137,5 @@ class AccountPage:
 
 async def _use_bridge(ask: Ask) -> str:
     change = {"SIGNAL__URL": ask.entry("url")}
-    bridge = await bridge_at(ask.world.file.preview(change).signal.url, timeout_seconds=_ANSWER_SECONDS)
+    bridge = await bridge_at((await ask.preview(change)).signal.url, timeout_seconds=_ANSWER_SECONDS)
     return await ask.save(change, f"Saved: {BRIDGE_NAMES[bridge]} answers there.")

@@ -82,21 +82,25 @@ class Ask:
         where = self.request.remote or "-"
         _log.info("%s by session %s from %s%s", what, self.session.name, where, f": {about}" if about else "")
 
+    async def preview(self, given: Changes) -> Settings:
+        """Returns the settings with these changes; raises NotDone if one is set in the environment, which would win."""
+        for name in given:
+            if where := await asyncio.to_thread(self.world.file.winner, name):
+                raise NotDone(f"{name} is set in {where}. That takes precedence over this page; change it there.")
+        return await asyncio.to_thread(self.world.file.preview, given)
+
     async def save(self, given: Changes, done: str = SAVED) -> str:
         """Keeps settings, and returns what the page says; one page at a time, for what is changed was read from them.
 
         Raises:
-            NotDone: another page changes some, one is set in the environment, which would win, or Aldis does not run
-                again.
+            NotDone: another page changes some, Aldis does not run again, or as `preview`.
             ConfigError: they are refused, and everything is as before.
         """
         world, file = self.world, self.world.file
         if world.keeping.locked():
             raise NotDone("Another page is changing something just now. Try again in a few seconds.")
         async with world.keeping:
-            for name in given:
-                if where := await asyncio.to_thread(file.winner, name):
-                    raise NotDone(f"{name} is set in {where}. That takes precedence over this page; change it there.")
+            await self.preview(given)
             before = await asyncio.to_thread(file.read)
             await asyncio.to_thread(file.write, given)
             run, was_running = world.runs, world.running is not None
@@ -173,7 +177,7 @@ class Form:
         for one in self.fields:
             changes |= one.change(ask)
         if self.check is not None:
-            after = ask.world.file.preview(changes)
+            after = await ask.preview(changes)
             async with (deps := ask.world.deps(after)).tool_deps.http:
                 found = await self.check(after, deps)
             if wrong := [one for one in found if one.level == "problem"]:

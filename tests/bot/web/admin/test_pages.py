@@ -102,7 +102,7 @@ async def test_the_first_page_says_what_aldis_waits_for(visitor: Visitor) -> Non
 
 
 async def test_a_bridge_is_tried_when_its_address_is_saved(tmp_path: Path) -> None:
-    """The page says how it went, and keeps no address where nothing, or something else, answers."""
+    """And kept only where a bridge answers, unless one is set elsewhere; a button pressed twice begins one linking."""
     async with SignalCli(accounts=[]) as signal, visited(tmp_path) as visitor:
         await visitor.enter()
         for url, kind, words in (
@@ -112,6 +112,10 @@ async def test_a_bridge_is_tried_when_its_address_is_saved(tmp_path: Path) -> No
             page = html.unescape((await visitor.do("/setup/account", "bridge", url=url)).text)
             assert f'<p class="remark {kind}" role="{"alert" if kind == "wrong" else "status"}">{words}' in page
             assert kept(visitor) == ({"SIGNAL__URL": url} if kind == "done" else {})
+        await asyncio.gather(*(visitor.post("/setup/account", {"do": "link"}) for _ in range(2)))
+        assert [task.get_name() for task in asyncio.all_tasks()].count("linking") == 1
+        visitor.site.world.file = SettingsFile(environ={"SIGNAL__URL": NOTHING}, env_file=None)
+        assert "is set in the environment" in (await visitor.do("/setup/account", "bridge", url=signal.url)).text
 
 
 async def test_who_writes_while_the_account_is_linked_is_listed(tmp_path: Path) -> None:
