@@ -17,6 +17,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from bot.media.cell import Facts
 from bot.media.texts import decode
+from tools import clean_text
 
 MAX_CHARS = 1_000_000
 """How many characters of an HTML page are read; the rest is left out."""
@@ -247,7 +248,8 @@ def _laid_out(part: LexborNode) -> str:
     line = " ".join(part.text().split())
     line = re.sub(f" ?([{_END}{_ITEM}{_SPACE}]) ?", r"\1", line)
     line = re.sub(f"{_ITEM_END}[ {_END}]*", "", line)  # paragraphs do not part an item from its mark
-    lines = _FRACTION.sub(_fraction, line.translate(_SIGNS)).split("\n")
+    # Without what is invisible, which would leave lines that only look empty.
+    lines = clean_text(_FRACTION.sub(_fraction, line.translate(_SIGNS))).split("\n")
     return _BLANK_LINES.sub("\n\n", "\n".join(line.rstrip().removesuffix(" |") for line in lines)).strip()
 
 

@@ -65,6 +65,7 @@ MARKUP = [
     Row("steps", "<ol><li>Unplug it.<li>Wait.<li>Go to step 2.</ol>", "1. Unplug it.\\n2. Wait.\\n3. Go"),
     Row("steps go on (JohannesKaufmann/html-to-markdown#84)", "<ol start=3><li>a</ol>x<ol start=4><li>b</ol>", "4. b"),
     Row("steps with numbers of their own", "<ol><li value=7>a<li>b<ul><li>c</ul></ol>", "8. b\\n\\n- c"),
+    Row("lines without a visible sign", "<p>a<p>\u200b<p>\u200b<p>b\u200b <br>c", "a\\n\\nb\\nc"),
     Row("a formula (Stardown-app/Stardown#142)", "<p>So <math><mi>x</mi><mo>=</mo><mn>42</mn></math> m", "So x=42 m"),
     Row("a fraction of a sum", "<math><mfrac><mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow><mn>2</mn></mfrac>", "(a+1)/2"),
     Row(
