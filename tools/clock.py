@@ -108,7 +108,7 @@ def _cities_in(language: str) -> Mapping[str, str]:
 
     locale: Any = Locale(language)
     zones: Mapping[str, Mapping[str, Any]] = locale.time_zones
-    return {fold_name(zone["city"]): name for name, zone in zones.items() if "city" in zone}
+    return {fold_name(zone["city"]): name for name, zone in zones.items() if "city" in zone and name != "Etc/Unknown"}
 
 
 @cache

@@ -53,6 +53,7 @@ async def test_a_zone_is_found_by_what_people_call_it(context: ToolContext) -> N
         ("Tokyoo", "Asia/Tokyo"),
         ("qqqqqq", "no time zone or known city named 'qqqqqq'"),
         ("../../etc/passwd", "no time zone"),
+        ("Unbekannt", "no time zone"),  # CLDR has a city of this name
         ("UTC+25", "14 hours"),
         ("\u202e", "no time zone"),
         ("Paris, TX", "Give an IANA name"),
