@@ -94,9 +94,7 @@ SENT_ON = [
     Row("frames", '<title>Shop</title><frameset><frame src="/nav"><frame src="/target"></frameset>', "/target"),
     Row("a named frame", '<frameset><frame name=main src="/target"></frameset>', "[frame: main]"),
     Row("a frame in the page", '<p>See <iframe src="/target" title="Hours"></iframe>', "[frame: Hours]"),
-    Row(
-        "no scripts (modelcontextprotocol/servers#3894)", "<noscript><p>It costs 42.</noscript><script></script>", "42"
-    ),
+    Row("no scripts (modelcontextprotocol/servers#3894)", "<noscript><p>For 42.</noscript><script></script>", "42"),
     Row("a page for scripts alone", "<noscript>Please enable JavaScript.</noscript><script></script>", "does not run"),
     Row("a page that loads", "<div id=app>Loading…</div><script src=app.js></script>", "does not run"),
     Row("a short page with a script", "<p>Closed today.<script>x()</script>", "Closed today.", ("JavaScript", "note")),
