@@ -18,7 +18,7 @@ from bot.access.chat_settings import ChatSettings
 from bot.access.pairing import GOOD_FOR, Pairing
 from bot.access.routing import Correction, Question, route, unanswered_message
 from bot.clock import is_set_within
-from bot.errors import CallRefused, ConfigError, TransportError
+from bot.errors import ConfigError, TransportError
 from bot.events import ChatId, Deleted, Envelope, Incoming, Kind, PersonId, Reply, Styled
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
@@ -117,7 +117,7 @@ class Doorkeeper(Outside):
                 try:
                     await bridge.join(invitation.id)
                     _log.info("accepted an invitation to a group of ACCESS__GROUPS")
-                except CallRefused as error:
+                except TransportError as error:
                     _log.warning("an invitation to a group of ACCESS__GROUPS could not be accepted: %s", error)
         asked_at = self.clock.now()
         groups = await bridge.groups()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from bot.doctor.findings import Finding
-from bot.errors import CallRefused, Disconnected, NotUploaded, Unfetchable
+from bot.errors import Disconnected, NotUploaded, Unfetchable
 from bot.events import Attachment, ChatId, Envelope, Event, Incoming, Kind, PersonId, Receipt, Removal, Reply, SentId
 from bot.formatting.split import is_long
 from bot.loops.watchdog import Watchdog
@@ -76,7 +76,7 @@ class FakeTransport:
     known_invitations: list[Group] = field(default_factory=list[Group])
     invitations_asked: int = 0
     closed_groups: frozenset[str] = frozenset()
-    """Those whose invitation was withdrawn, although the bridge still lists it."""
+    """Those whose invitation the bridge still lists, but cannot accept."""
     known_contacts: tuple[Contact, ...] = ()
     directory_fails: Exception | None = None
     """How asking for groups, contacts and identities fails."""
@@ -170,7 +170,7 @@ class FakeTransport:
     async def join(self, group: str) -> None:
         [invited] = [one for one in self.known_invitations if one.id == group]
         if group in self.closed_groups:
-            raise CallRefused("User is not a member in group")
+            raise Disconnected("the bridge did not answer in time")
         self.known_invitations.remove(invited)
         self.known_groups += (invited,)
         await self._note()

@@ -172,7 +172,7 @@ def test_which_invitation_is_accepted() -> None:
 async def test_a_bridge_that_lists_nothing_is_asked_again(
     store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """An invitation that was withdrawn holds up no other one; no id of a group is logged."""
+    """An invitation that cannot be accepted holds up no other one; no id of a group is logged."""
     transport = FakeTransport(directory_fails=Disconnected("gone"), closed_groups=frozenset({"secret"}))
     transport.known_invitations = [group("secret", "alice"), group("G", "alice")]
     allowed = replace(LISTED, groups=frozenset({"G", "secret"}))
