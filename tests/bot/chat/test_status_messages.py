@@ -180,6 +180,7 @@ async def test_a_message_is_marked_until_it_is_answered(store: Store, clock: Set
         assert aldis.transport.reactions == [(f"group:{GROUP}", ALICE.uuid, asked, EMOJI, False)]
         waiting = await aldis.deliver(message("Aldis, and then?", group=GROUP))
         await aldis.transport.until(lambda: len(aldis.transport.reactions) == 2)
+        await aldis.deliver(edit("Aldis, and now?", waiting, group=GROUP))  # which takes its place
         aldis.model.gates["slow"].set()
         await aldis.transport.until(lambda: len(aldis.transport.reactions) == 4)
         assert sorted(marks(aldis)) == sorted((name, off) for name in (asked, waiting) for off in (False, True))

@@ -216,6 +216,7 @@ async def test_a_yes_among_other_messages_is_none_for_the_model(store: Store, cl
         gate = await aldis.held("wait")
         for text in ("how are you", "yes"):
             await aldis.deliver(message(text))
+        clock.move(2)  # nothing else was said before the yes
         gate.set()
         await aldis.quiet_but(1)
         assert any(reply.content.text.startswith(phrases.STILL_OPEN.text) for reply in aldis.transport.sent)
