@@ -201,11 +201,11 @@ async def test_an_answer_that_comes_at_once_leaves_no_mark(store: Store, clock: 
 
 
 async def test_a_mark_goes_however_its_turn_ends(store: Store, clock: SetClock) -> None:
-    """Stopped; waiting for a person's word; given up."""
+    """Stopped, by a word that gets none itself; waiting for a person's word; given up."""
     async with app_harness(store, clock, mark_seconds=0, tools=(Echo(effects="once"),), max_attempts=1) as aldis:
         stopped = await gated(aldis)
         await aldis.transport.until(lambda: len(aldis.transport.reactions) == 1)
-        await aldis.deliver(message("/stop"))
+        await aldis.deliver(message("stop"))
         await aldis.transport.until(lambda: len(aldis.transport.reactions) == 2)
         quote = {"id": 1, "author": BOB.uuid, "authorUuid": BOB.uuid, "text": "do it", "attachments": []}
         aldis.model.script += [calls(("echo", {"word": "a"})), says("Done.")]

@@ -210,7 +210,7 @@ async def test_group_talk_is_no_reason_to_say_anything(store: Store, clock: SetC
 
 
 async def test_a_full_queue_is_told_once_and_takes_nothing_more(store: Store, clock: SetClock) -> None:
-    """However slowly they come; what is urgent goes past it, and another conversation does not wait for it."""
+    """What is urgent goes past it. Another conversation waits for neither, or a mark could come after its answer."""
     door = Door(store, clock, allowed=access("alice", "bob"), quota=Quota(LimitsSettings(max_waiting=3)))
     for n in range(10):
         await door.take(envelope("hi", n))
@@ -223,7 +223,6 @@ async def test_a_full_queue_is_told_once_and_takes_nothing_more(store: Store, cl
     door.intake.on_question = lambda _: marked.append(len(commits))
     clock.move(60)
     await door.take(envelope("hi", 22), envelope("hi", 23, author="bob"))
-    # Before the refusal is stored: meanwhile the other one may be answered, and a mark put later would stay.
     assert (marked, len(commits)) == ([1], 2)
 
 
