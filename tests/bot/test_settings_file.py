@@ -54,25 +54,24 @@ def test_a_variable_has_the_value_of_its_strongest_place(tmp_path: Path) -> None
     """By whichever name; but what is in `.env` for Aldis is not beaten by what the machine has for other programs."""
     key = tmp_path / "key"
     key.write_text("of-a-file")
-    there = Place(tmp_path, OPENAI_API_KEY="theirs", BRAVE_API_KEY_FILE=str(key), ANTHROPIC_API_KEY="outer")
-    there.env_file.write_text("LLM__OPENAI__API_KEY=ours\nBRAVE_API_KEY=weaker\n")
+    there = Place(tmp_path, OPENAI_API_KEY="theirs", BRAVE_API_KEY_FILE=str(key), ANTHROPIC_API_KEY="outer ")
+    there.env_file.write_text("LLM__OPENAI__API_KEY_FILE=/nowhere\nLLM__OPENAI__API_KEY=ours\nBRAVE_API_KEY=weaker\n")
     there.file.write({"LLM__ANTHROPIC__API_KEY": "of-the-settings-file"})
     names = {"OPENAI_API_KEY": ("ours", ".env"), "BRAVE_API_KEY": ("of-a-file", "the environment")}
     names |= {"ANTHROPIC_API_KEY": ("outer", "the environment")}
-    for name, expected in names.items():
-        found = there.given(name)
-        assert found is not None
-        assert (found.value, found.where) == expected
+    found = {name: there.given(name) for name in names}
+    assert {name: given and (given.value, given.where) for name, given in found.items()} == names
+    assert there.file.winner("LLM__ANTHROPIC__API_KEY") == "the environment"
     llm = there.loaded().llm
-    keys = [key and key.get_secret_value() for key in (llm.openai.api_key, llm.anthropic.api_key)]
-    assert keys == ["ours", "outer"]
+    assert [one and one.get_secret_value() for one in (llm.openai.api_key, llm.anthropic.api_key)] == ["ours", "outer"]
 
 
 def test_the_zone_and_language_of_the_machine_give_way(tmp_path: Path) -> None:
     """A page may set another: `TZ` and `LANG` only stand in for what is left out."""
     there = Place(tmp_path, TZ="Asia/Tokyo", LANG="de_DE.UTF-8")
     names = ("LOCALE__TIMEZONE", "LOCALE__LANGUAGE")
-    assert [there.file.winner(name) for name in names] == ["", ""]
+    there.env_file.write_text("TZ=Europe/Oslo\nLANG=es_ES.UTF-8\n")
+    assert [(there.origin(name), there.file.winner(name)) for name in names] == [("the environment", "")] * 2
     there.file.write(dict(zip(names, ("Europe/Paris", "fr"), strict=True)))
     assert (there.loaded().locale.timezone, there.loaded().locale.language) == ("Europe/Paris", "fr")
 

@@ -177,9 +177,6 @@ async def test_without_javascript_and_by_keyboard(tmp_path: Path) -> None:
         assert await page.evaluate("document.activeElement.className") == "skip"
 
 
-SETUP = (f"/setup/{step}" for step in ("account", "model", "you", "tools", "done"))
-PATHS = ("/", *SETUP, "/people", "/usage", "/upkeep")
-
 _ACCESSIBLE = """() => {
   const wrong = [];
   for (const one of document.querySelectorAll("input:not([type=hidden]), select, textarea"))
@@ -204,7 +201,8 @@ async def test_every_page_fits_a_phone_and_a_screen_reader(tmp_path: Path) -> No
         await visit.enter()
         await visit.link_account()
         await eventually(lambda: visit.signal.streams_open)
-        for path in PATHS:
+        steps = [f"/setup/{step}" for step in ("account", "model", "you", "tools", "done")]
+        for path in ("/", *steps, "/people", "/usage", "/upkeep"):
             await visit.go(path)
             assert await visit.page.evaluate(_ACCESSIBLE) == [], path
 

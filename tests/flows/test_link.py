@@ -23,7 +23,8 @@ async def test_the_code_is_shown_and_scanned(bridge: type[SignalServer], tmp_pat
     """
     async with bridge(accounts=[]) as server:
         await server.stop()
-        async with started("link", settings={"SIGNAL__URL": server.url}, folder=tmp_path) as console:
+        settings = {"SIGNAL__URL": server.url, "HTTP_PROXY": "http://127.0.0.1:1"}  # which is not for the bridge
+        async with started("link", settings=settings, folder=tmp_path) as console:
             await console.err.until("waiting for Signal: ")
             await server.start()
             await console.err.until("Linked devices")

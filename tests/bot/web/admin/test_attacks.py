@@ -4,6 +4,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import aiohttp
@@ -107,12 +108,10 @@ async def test_too_many_connections() -> None:
             one.close()
             await one.wait_closed()
 
-        async def is_answered() -> bool:
-            try:
+        async def is_answered() -> bool | None:
+            with suppress(aiohttp.ClientError):
                 async with aiohttp.request("GET", f"http://127.0.0.1:{port}/") as answer:
                     return answer.status == 404
-            except aiohttp.ClientError:
-                return False
 
         await eventually_found(is_answered)
 
@@ -262,7 +261,7 @@ def test_which_origins_are_ours() -> None:
     """As browsers name them, which leave out the port of the web; the address elsewhere without its password."""
     for host, port, url, ours, other in (
         ("0.0.0.0", 80, None, "http://127.0.0.1", "http://0.0.0.0"),
-        ("fd00::7", 8789, None, "http://[fd00::7]:8789", "http://[fd00::8]:8789"),
+        ("FD00::7", 8789, None, "http://[fd00::7]:8789", "http://[fd00::8]:8789"),
         ("::1", 8, "https://a:b@Aldis.example", "https://aldis.example", "https://aldis"),
     ):
         origins = origins_of(WebSettings(admin_host=host, admin_port=port, admin_url=url))
