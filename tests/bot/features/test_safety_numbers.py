@@ -174,7 +174,9 @@ async def test_trusting_one_lets_go_nothing_of_another(store: Store, clock: SetC
         await aldis.identities.look()
         since = await aldis.count("SELECT held_at FROM holds")
         clock.move(600)
-        assert (await aldis.identities.trust(CAROL.uuid))[0] is safety_numbers.TRUSTED
+        (wakeup := store.wakeups["identities"]).clear()
+        outcome, _ = await aldis.identities.trust(CAROL.uuid)
+        assert (outcome, wakeup.is_set()) == (safety_numbers.TRUSTED, True)  # what waited for her goes out now
         await aldis.identities.look()
         assert await aldis.count("SELECT held_at FROM holds") == since
 
