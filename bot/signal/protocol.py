@@ -9,10 +9,10 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+import store as kept  # not its class, which would load SQLite before `chat` shows its prompt
 from bot.clock import Clock
 from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId
 from bot.metrics import Counts
-from store import Store
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -208,7 +208,7 @@ class Outside:
     """What most parts of a run stand on: the way to people, what is kept, the time, and the figures."""
 
     transport: Transport
-    store: Store
+    store: "kept.Store"
     clock: Clock
     counts: Counts
 
