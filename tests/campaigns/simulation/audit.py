@@ -284,11 +284,11 @@ def _no_effect_twice(audit: _Audit) -> None:
 
 
 def _only_after_a_yes(audit: _Audit) -> None:
-    """What was asked together with a deleted message is asked about again: the yes to either question counts."""
+    """What was asked together with a deleted message is asked about again, or needs no yes alone: either yes counts."""
     questions = [said for said in audit.copies if said.role == "question"]
     for effect in audit.record.effects:
         asked = [question for question in questions if effect.note in question.text]
-        if asked:
+        if any(audit.disturbed.isdisjoint(question.answers) for question in asked):
             agreed_at = min((at for question in asked for at in _yeses(audit, question)), default=float("inf"))
             audit.check("what a person has to agree to is done after a yes only", effect.at_seconds > agreed_at, effect)
 

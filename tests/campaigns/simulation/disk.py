@@ -175,8 +175,8 @@ class Disk:
     def has(self, sent_at: int) -> bool:
         return bool(self.rows("SELECT 1 FROM inbox WHERE sent_at = ?", (sent_at,)))
 
-    def open_sends(self, address: str) -> int:
-        """How many sends to groups or to this address are begun, and nobody knows their names.
+    def open_sends(self, address: str, stamp: int) -> int:
+        """How many sends to groups or to this address have no name yet, and could have this one.
 
         What was in doubt and is over is one of them, and so is a reaction, which the store soon forgets.
         """
@@ -191,7 +191,7 @@ class Disk:
             "JOIN conversations ON conversations.id = conversation_id "
             "WHERE attempts.sent_at IS NULL AND state = 'sent' AND (in_group OR handle = ?1) "
             "AND settled_at > ?2",
-            (handle, millis_now() - _A_WHILE_MS),
+            (handle, min(stamp, millis_now() - _A_WHILE_MS)),
         )
         return sum(count for (count,) in counts)
 

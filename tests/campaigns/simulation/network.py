@@ -146,7 +146,7 @@ class Network:
         was_set = any(0 <= _now() - at < _UNFOLLOWED_SECONDS for at in self.record.clock_steps)
         # A name that lies far ahead of the clock, because that was set back, proves nothing to Aldis.
         is_ahead = visible.stamp > millis_now() + _AHEAD_MS
-        is_one = len(could_be) <= 1 and self.disk.open_sends(f"direct:{author}") <= 1
+        is_one = len(could_be) <= 1 and self.disk.open_sends(f"direct:{author}", visible.stamp) <= 1
         return is_one and not was_set and not is_ahead
 
     def handed_over(self, reply: Reply, life: int) -> Attempt:
