@@ -54,7 +54,8 @@ class Clock:
 
     def now(self) -> datetime:
         """The machine's clock, without a step that is not followed yet."""
-        wall, even = self.wall(), self._followed + self.uptime()
+        wall = self.wall()
+        even = self._followed + self.uptime()
         return wall if abs(wall - even) <= _STEP else even
 
     def new_step(self) -> timedelta:
@@ -94,7 +95,8 @@ class Clock:
 
     def resume(self, kept: KeptTime) -> None:
         """Continues from what an earlier process stored."""
-        before, self._since = _duration(kept.counted_ns), self.uptime()
+        before = _duration(kept.counted_ns)
+        self._since = self.uptime()
         then = _EPOCH + _duration(kept.wall_ns)
         is_same_boot = kept.boot and kept.boot == self.boot and self._since >= before
         self._followed = then - before if is_same_boot else max(self.wall(), then) - self._since
@@ -105,7 +107,8 @@ class SetClock(Clock):
     """A clock that stands still until it is moved or set: its double, with the same rules."""
 
     def __init__(self, at: datetime) -> None:
-        self._wall, self._counted = at, MAX_STEP
+        self._wall = at
+        self._counted = MAX_STEP
         super().__init__()
 
     def wall(self) -> datetime:

@@ -44,5 +44,6 @@ def _command() -> str:
         program, more = Path(sys.executable), " -m bot"
     elif program.stem != NAME or program.absolute() == Path(shutil.which(NAME) or "").absolute():
         return NAME
-    path, here = program.absolute(), Path.cwd()
+    path = program.absolute()
+    here = Path.cwd()
     return f"{path.relative_to(here) if here in path.parents[1:] else path}{more}"

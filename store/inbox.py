@@ -107,7 +107,8 @@ class Inbox(Repository):
         return tuple(takewhile(lambda item: item.author == items[0].author, items))
 
     def _claim(self, items: tuple[InboxItem, ...], now: datetime, until: datetime) -> Claim:
-        conversation, begun = items[0].conversation, items[0].turn
+        conversation = items[0].conversation
+        begun = items[0].turn
         first_end = min((item.expires_at for item in items if item.expires_at is not None), default=None)
         turn = TurnId(begun or Turns(self.context).begin(conversation, now=now, expires_at=first_end))
         state = "SELECT started_at, replaces, deaths FROM turns WHERE id = ?"

@@ -110,7 +110,8 @@ def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
 
 def _sealed_rows(connection: sqlite3.Connection, keyring: Keyring, table: str) -> Iterator[tuple[object, ...]]:
     """Yields the rows of a table that decides access, as they are from now on."""
-    columns, count = _DECIDING[table], 3 if table == "grants" else 1
+    columns = _DECIDING[table]
+    count = 3 if table == "grants" else 1
     for row in connection.execute(f"SELECT {', '.join(columns)} FROM main.former_{table}"):  # noqa: S608  (our own names)
         rest = [value.hex() if isinstance(value, bytes) else value for value in row[count:]]
         yield (*row[:count], keyring.seal_row(table, row[:count], rest))

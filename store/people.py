@@ -99,7 +99,8 @@ class People(Repository):
         """Records an account of Aldis; `account` is its id, or its number while the id is unknown."""
         if account == number:
             return
-        id_, called = self.keyring.handle(account), None if number is None else self.keyring.handle(number)
+        id_ = self.keyring.handle(account)
+        called = None if number is None else self.keyring.handle(number)
         names = self.column(f"SELECT {ACCOUNT_NAME} FROM accounts WHERE realm = ?", (self.realm,))  # noqa: S608
         was_called = self.exists("SELECT 1 FROM inbox WHERE account = ? LIMIT 1", (called,)) or (
             # While no account is known by its id, all people belong to this one.

@@ -82,7 +82,8 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
 
 def _zone_in(city: str, region: str) -> str | None:
     """Returns the zone of a city in a country; None if that does not tell it, as with a state."""
-    zone, regions = _zone_of(city), regions_named(region)
+    zone = _zone_of(city)
+    regions = regions_named(region)
     if any(one.is_state for one in regions) and not any(zone in one.zones for one in regions):
         return None
     possible = frozenset[str]().union(*(one.zones for one in regions), {_zones().get(region, "")}) - {""}

@@ -142,7 +142,8 @@ def _answer(page: _Page, language: str, wanted: str | None, others: Sequence[str
     names = [shorten(heading[2], _MAX_TITLE_CHARS) for heading in headings]
     if wanted:
         # The section of that name, or the first with it in its heading, with its subsections.
-        folded, name = [fold_name(heading) for heading in names], fold_name(clean_text(wanted))
+        folded = [fold_name(heading) for heading in names]
+        name = fold_name(clean_text(wanted))
         near = [at for at, heading in enumerate(folded) if name in heading]
         if not near:
             error, quoted = f"The article has no section {clean_text(wanted)!r}", "; ".join(names)

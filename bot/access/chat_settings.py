@@ -124,7 +124,7 @@ def settings_of(repos: Repositories, conversation: ConversationId, now: datetime
 def change(
     repos: Repositories, conversation: ConversationId, now: datetime, changed: Callable[[ChatSettings], ChatSettings]
 ) -> bool:
-    """Changes the conversation's settings; returns whether they were different, as of what is told only once."""
+    """Changes the conversation's settings; returns whether they were different: a hint is given once."""
     before = settings_of(repos, conversation, now)
     after = changed(before)
     if after != before:

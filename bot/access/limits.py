@@ -63,7 +63,8 @@ class Quota:
 
     def admits(self, envelope: Envelope, now: datetime) -> bool:
         """Whether it is within the limits of its minute; if so, it is counted, once if it has to be taken again."""
-        at, name = taken_at(envelope, now), _name(envelope)
+        at = taken_at(envelope, now)
+        name = _name(envelope)
         rates = [(self._persons, envelope.author or ""), (self._conversations, envelope.chat or "")]
         if envelope.kind is not Kind.MESSAGE:
             rates = [(self._notes, envelope.author or "")]
@@ -78,7 +79,8 @@ class Quota:
 
     def tells(self, envelope: Envelope, now: datetime) -> bool:
         """Whether the refusal of a message is sent: one a minute in each conversation."""
-        at, chat = taken_at(envelope, now), envelope.chat or ""
+        at = taken_at(envelope, now)
+        chat = envelope.chat or ""
         return envelope.kind is Kind.MESSAGE and self._tellings.admits(chat, at, _name(envelope))
 
 

@@ -128,7 +128,8 @@ class Pairing:
         A code is good as often as it is given, in whatever spelling.
         """
         self.forget(now)
-        code, named = "".join(sign for sign in word.upper() if sign.isalnum()), fold_name(word)
+        code = "".join(sign for sign in word.upper() if sign.isalnum())
+        named = fold_name(word)
         found = [one for one, _ in self._pending.values() if one.code.replace("-", "") == code]
         return tuple(found) or tuple(
             one for one in self.strangers.values() if word == one.person or (named and fold_name(one.name) == named)

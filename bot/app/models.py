@@ -161,7 +161,8 @@ class CapabilityProbe:
 
     def __init__(self, settings: Settings, http: Http, lessons: ModelLessons) -> None:
         self._settings, self._http, self._lessons = settings, http, lessons
-        self._answered, self.aside = set[str](), Aside()
+        self._answered = set[str]()
+        self.aside = Aside()
 
     def start(self) -> None:
         """Asks about every model, side by side, in the background."""

@@ -47,7 +47,9 @@ class Calls:
         self, toolbox: Toolbox, journal: Journal, secrets: Secrets, settings: Settings, labels: Labels
     ) -> None:
         """`labels` are those of everything in the first request."""
-        self._toolbox, self._journal, self._secrets = toolbox, journal, secrets
+        self._toolbox = toolbox
+        self._journal = journal
+        self._secrets = secrets
         self._turn = turn = journal.turn
         self._max_at_once = settings.tools.max_calls_per_round
         self._patience = timedelta(seconds=settings.approvals.timeout)

@@ -54,7 +54,8 @@ class Revisions:
 
     def __init__(self, store: Store, clock: Clock, turns: Turns, settings: Settings) -> None:
         # So many edits of one person ask a model; more are admitted, as former words must go.
-        self._asks, self._tellings = CallRate(settings.limits.messages_per_minute), CallRate(1)
+        self._asks = CallRate(settings.limits.messages_per_minute)
+        self._tellings = CallRate(1)
         self._store = store
         self._clock = clock
         self._turns = turns

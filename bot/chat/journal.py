@@ -325,7 +325,8 @@ class Journal:
         steps, self._held = (*self._held, *more), ()
         bills, self.bills = self.bills, ()
         first, self._position = self._position, self._position + len(steps)
-        lines, turn = [dump_step(step) for step in steps], self.turn
+        lines = [dump_step(step) for step in steps]
+        turn = self.turn
 
         def write(repos: Repositories) -> Reservation | UsedUp | None:
             if lines:  # a turn that was taken back meanwhile has no journal, and has paid all the same

@@ -79,7 +79,8 @@ class Admins:
 
     def chats(self, repos: Repositories, contacts: Iterable[Contact]) -> list[tuple[PersonId, ConversationId]]:
         """Returns each admin who has a chat with Aldis, in which nothing is held, and that chat."""
-        held, listed = repos.outbox.holds(), self.listed()
+        held = repos.outbox.holds()
+        listed = self.listed()
         by_number = {
             contact.person
             for contact in contacts

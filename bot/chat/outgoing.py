@@ -136,7 +136,8 @@ def add_message(
 
 def shown_answer(repos: Repositories, turn: TurnId) -> list[SentMessage | None]:
     """Returns what stands in the chat as the turn's answer: its own, or the one that it is still to replace."""
-    answer, replaced = repos.outbox.of_turn(turn), repos.turns.replaces(turn)
+    answer = repos.outbox.of_turn(turn)
+    replaced = repos.turns.replaces(turn)
     if not answer and replaced is not None:
         answer = repos.outbox.of_turn(replaced)
     return [sent for _, sent in answer]

@@ -343,7 +343,8 @@ def _newest(sources: Sequence[Source]) -> Sequence[Source]:
 
 def repeats(repeat: Repeat) -> str:
     """Returns how often something repeats, and on which days."""
-    words, days = say(_REPEATS[repeat.every], count=repeat.interval), list(map(DAYS.index, repeat.weekdays))
+    words = say(_REPEATS[repeat.every], count=repeat.interval)
+    days = list(map(DAYS.index, repeat.weekdays))
     if repeat.nth is not None:
         return say(_NTH[repeat.nth], repeats=words, weekday=weekday(*days))
     return f"{words} ({', '.join(weekday(each, is_short=True) for each in days)})" if days else words

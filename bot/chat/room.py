@@ -247,7 +247,9 @@ class Requests:
 
     def __init__(self, models: Models, journal: Journal, offers: Sequence[ToolOffer], *, ends_at: float) -> None:
         """`offers` are all tools of the turn; `ends_at` is when the models must have ended, on the loop's clock."""
-        self._models, self._journal, self._ends_at = models, journal, ends_at
+        self._models = models
+        self._journal = journal
+        self._ends_at = ends_at
         self._turn = turn = journal.turn
         self._all_offers = tuple(offers)
         self._max_rounds = models.settings.tools.max_tool_calls if offers else 0

@@ -217,7 +217,8 @@ class Turns:
             return
 
         def transact(repos: Repositories) -> None:
-            here, now = turn.conversation, self._clock.now()
+            here = turn.conversation
+            now = self._clock.now()
             is_first = repos.turns.is_first(here, turn.id)
             if is_first and chat_settings.change(repos, here, now, lambda before: replace(before, is_greeted=True)):
                 self.tell(repos, here, turn.incoming[-1], words)
@@ -229,7 +230,8 @@ class Turns:
         why = phrases.ASKERS_ADMINS if askers == "admins" else phrases.ASKERS_LIST
 
         def tell(repos: Repositories) -> None:
-            here, now = claim.conversation, self._clock.now()
+            here = claim.conversation
+            now = self._clock.now()
             if chat_settings.change(repos, here, now, lambda before: replace(before, told_askers=True)):
                 self.tell(repos, here, message, why, origin=origin_of(item))
 

@@ -87,7 +87,9 @@ class Audience:
 
     def may_write(self, repos: Repositories, contact: Contact) -> bool:
         """Whether this person can write directly, at the moment."""
-        allowed, person, account = self._allowed(), contact.person, self.transport.account
+        allowed = self._allowed()
+        person = contact.person
+        account = self.transport.account
         # A person's own account lists people whom that person knows.
         return not allowed.note_to_self and is_welcome(repos, person, ChatId.direct(person), allowed, account=account)
 

@@ -218,7 +218,8 @@ class CommandContext:
         Returns the turn that speaks. If the command disappears or is deleted before the answer is sent, the answer goes
         with it: it may repeat what the command said.
         """
-        place, until = conversation or call.conversation, call.urgent_item.expires_at
+        place = conversation or call.conversation
+        until = call.urgent_item.expires_at
         turn = self.turns.tell(repos, place, call.message, reply, files=files, expires_at=until)
         repos.inbox.settle(call.urgent_item.id, turn=turn)
         return turn

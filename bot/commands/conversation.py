@@ -123,7 +123,9 @@ class ConversationCommands(CommandGroup):
 
     async def _forget_own(self, call: Call) -> None:
         """Destroys what the person said and planned in this group."""
-        author, here, now = call.message.author, call.conversation, self.context.clock.now()
+        author = call.message.author
+        here = call.conversation
+        now = self.context.clock.now()
 
         def work(repos: Repositories) -> list[TurnId]:
             ended = [turn for place, turn in repos.forgetting.open_turns("", author) if place == here]
@@ -162,7 +164,8 @@ class ConversationCommands(CommandGroup):
                 # In a pause the previous answer stays.
                 self.context.say(repos, call, turn_phrases.IS_PAUSED if is_paused else refusal)
                 return ()
-            item, now = call.urgent_item, self.context.clock.now()
+            item = call.urgent_item
+            now = self.context.clock.now()
             expires_at = min((at for at in (last.expires_at, item.expires_at) if at), default=None)
             replaces = last.turn if repos.turns.is_newest(last.turn) else None
             again = repos.turns.begin(call.conversation, now=now, expires_at=expires_at, replaces=replaces)

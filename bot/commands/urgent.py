@@ -162,11 +162,14 @@ class UrgentItems(Outside):
             found = route(event, name=self.name, answers_always=always)
         except Exception as error:  # noqa: BLE001  (a bug with one message must not affect those that came with it)
             _log.error("message %d cannot be read: %s", item.id, describe_error(error))
-            event, found = None, Ignore(reason="unreadable")
+            event = None
+            found = Ignore(reason="unreadable")
         return OpenedItem(item=item, envelope=envelope, event=event, route=found)
 
     async def _carry_out(self, opened: OpenedItem) -> None:
-        item, found, by_admin = opened.item, opened.route, is_admin(opened.envelope, self.allowed)
+        item = opened.item
+        found = opened.route
+        by_admin = is_admin(opened.envelope, self.allowed)
         match found:
             case Deleted():
                 self.group_context.take_back(found.chat, found.author, found.target)
@@ -204,7 +207,9 @@ class UrgentItems(Outside):
 
     async def _correct(self, item: InboxItem, correction: Correction) -> None:
         """Applies an edit."""
-        edit, message, meant = correction.edit, correction.edit.message, correction.as_message
+        edit = correction.edit
+        message = correction.edit.message
+        meant = correction.as_message
         if not await self._is_by_member(edit):
             await self._settle(item.id, "not_allowed")
             return

@@ -40,7 +40,8 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> list[Fin
 
 def check_release(release: Release, clock: Clock) -> list[Finding]:
     """Returns what is wrong with the bridge's version."""
-    name, days = BRIDGE_NAMES[release.bridge], age_days(release, clock.now().date())
+    name = BRIDGE_NAMES[release.bridge]
+    days = age_days(release, clock.now().date())
     if days is None:
         what = f"{name} does not report its version, so there is no telling how old it is"
         return [warning("bridge", what, "run a released image or package of it")]

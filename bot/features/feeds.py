@@ -336,7 +336,8 @@ class FeedPoller:
             urls = self.news.feeds
             await self.store.transaction(lambda repos: repos.feeds.settle_set(urls, now=self.clock.now()))
             self.is_settled = True
-        every, kept = timedelta(minutes=self.news.poll_minutes), timedelta(days=self.news.kept_days)
+        every = timedelta(minutes=self.news.poll_minutes)
+        kept = timedelta(days=self.news.kept_days)
 
         def due(repos: Repositories) -> Feed | None:
             now = self.clock.now()
@@ -411,6 +412,7 @@ class FeedPoller:
             return replace(feed, trouble=_UNREACHABLE), None
         facts, _ = await self.sandbox.open("feed_parser", page.body, page.url, page.charset or "", timeout_seconds=20.0)
         found = check_facts(_Content, facts)
-        etag, last_modified = _mark(page, "etag"), _mark(page, "last-modified")
+        etag = _mark(page, "etag")
+        last_modified = _mark(page, "last-modified")
         title = found.title or feed.title
         return replace(feed, title=title, etag=etag, last_modified=last_modified, trouble=None), found.entries

@@ -108,7 +108,8 @@ class Doorkeeper(Outside):
             TransportError, ConfigError: the bridge does not answer.
             StoreError: it could not be stored.
         """
-        bridge, allowed = self.transport, self.access
+        bridge = self.transport
+        allowed = self.access
         if not isinstance(bridge, Groups):
             return
         invitations = await bridge.invitations() if allowed.groups and not allowed.note_to_self else ()
@@ -145,7 +146,8 @@ class Doorkeeper(Outside):
         The store is asked once for all of them, and only where the operator's list of UUIDs does not decide.
         """
         asked = [one for one in envelopes if one.author and not one.from_self]
-        listed, known = self.access.numbers, dict[str | None, tuple[str | None, bool]]()
+        listed = self.access.numbers
+        known = dict[str | None, tuple[str | None, bool]]()
 
         def look_up(repos: Repositories) -> None:
             for author in {str(one.author) for one in asked}:

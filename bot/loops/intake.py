@@ -194,7 +194,9 @@ class Intake(Outside):
             _log.error("an envelope failed and was skipped: %s", describe_error(error))
 
     async def _take(self, *envelopes: Envelope) -> None:
-        entries, receipts, now = list[_Entry](), list[Confirmation](), self.clock.now()
+        entries = list[_Entry]()
+        receipts = list[Confirmation]()
+        now = self.clock.now()
         # If notes to self are answered, they are kept, and nothing else.
         gated = [one for one in envelopes if one.kind in _KEPT and one.from_self == self.door.access.note_to_self]
         known = dict(zip(map(id, gated), await self.door.recognize(*gated), strict=True))

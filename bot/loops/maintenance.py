@@ -138,5 +138,6 @@ class Maintenance:
             self._hindered.tell(str(error))
         if (days := self.settings.store.backup_days) and not self.clock.doubt():
             folder = self.settings.store.path.absolute().parent / "backups/nightly"
-            zone, kept = self.settings.locale.timezone, timedelta(days=days)
+            zone = self.settings.locale.timezone
+            kept = timedelta(days=days)
             await self.store.back_up_nightly(folder, now=self.clock.now(), timezone=zone, kept=kept)

@@ -218,7 +218,8 @@ class Worker(Outside):
 
     async def _to_answer(self, claim: Claim, opened: Iterable[OpenedItem]) -> list[tuple[OpenedItem, Incoming]]:
         """The messages of a claim to answer, in order; talk among others is overheard, a yes or no applied."""
-        asked, authors = list[tuple[OpenedItem, Incoming]](), set[str | None]()
+        asked = list[tuple[OpenedItem, Incoming]]()
+        authors = set[str | None]()
         for one in opened:
             follows = one.envelope.author in authors
             if isinstance(one.route, Verdict) and await self._decides(claim, one, one.route, follows=follows):
@@ -231,7 +232,8 @@ class Worker(Outside):
 
     async def _decides(self, claim: Claim, one: OpenedItem, verdict: Verdict, *, follows: bool) -> bool:
         """Whether a command or a turn waits for this yes or no, which then takes effect; `follows` as in `decide`."""
-        item, place = one.item.id, claim.conversation
+        item = one.item.id
+        place = claim.conversation
         if self.urgent_items.commands.awaits(place, verdict.author):
             await self.store.transaction(lambda repos: repos.inbox.as_urgent(item))
             return True
@@ -274,7 +276,9 @@ class Worker(Outside):
 
     def _excuse(self, opened: OpenedItem) -> Sentence | None:
         """Returns what the person reads instead of an answer; None: it is answered."""
-        item, envelope, now = opened.item, opened.envelope, self.clock.now()
+        item = opened.item
+        envelope = opened.envelope
+        now = self.clock.now()
         if item.refusal is not None:
             return _REFUSALS.get(item.refusal, phrases.FAILED)
         if item.expires_at is not None and item.expires_at <= now and not self.clock.doubt():
@@ -363,7 +367,8 @@ class Worker(Outside):
             showing.watch(progress)
             await self.transport.progress(turn.chat, progress)
 
-        seconds, journal = self.settings.worker.turn_timeout_seconds, self.turns.journal(turn, on_progress)
+        seconds = self.settings.worker.turn_timeout_seconds
+        journal = self.turns.journal(turn, on_progress)
         try:
             with self.tasks.answering(turn.id):
                 async with asyncio.timeout(seconds), self.status_messages.show(turn, showing):

@@ -69,7 +69,8 @@ class Library:
         facts, data = await self.sandbox.open(
             "pdf", body, str(max_pages), str(most), timeout_seconds=_PAPER_SECONDS, person=person
         )
-        known, text = check_facts(_PaperFacts, facts), data.decode(errors="replace")
+        known = check_facts(_PaperFacts, facts)
+        text = data.decode(errors="replace")
         # Up to a second of work for the longest text, during which everybody else must have their turn.
         shown = await asyncio.to_thread(clean_text, text)
         is_cut = len(text) >= most or len(shown) >= max_chars

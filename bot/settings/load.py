@@ -196,7 +196,8 @@ class SettingsFile:
     def _rank(self, given: GivenValue) -> tuple[bool, ...]:
         """A variable has the value of the highest rank."""
         # What is set for Aldis in `.env` is not beaten by what the environment has for other programs.
-        is_own, is_here = SEPARATOR in given.name, given.where == _ENVIRONMENT
+        is_own = SEPARATOR in given.name
+        is_here = given.where == _ENVIRONMENT
         return given.where != self.path.name, is_own, is_here, not given.name.endswith(_FILE)
 
     def _refusal(self, given: GivenValue) -> str:

@@ -372,7 +372,8 @@ class McpServers:
                 await server.settled.wait()
         by_name: dict[str, Tool] = {}
         for tool in (tool for server in self._servers for tool in server.tools):
-            name, server = tool.spec.name, tool.spec.server
+            name = tool.spec.name
+            server = tool.spec.server
             first = by_name.setdefault(name, tool).spec.server
             if first != server and (first, server) not in self._logged:
                 self._logged.add((first, server))

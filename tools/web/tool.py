@@ -191,7 +191,8 @@ def allows(text: str, target: str) -> bool:
 
 def _kind(page: FetchedPage) -> PageKind:
     """What it is by its bytes, as the types of servers are unreliable; raises `BadArguments` for no text."""
-    begins, named = page.body[:_PDF_BYTES], page.content_type
+    begins = page.body[:_PDF_BYTES]
+    named = page.content_type
     if begins.lstrip(_BLANK_BYTES).startswith(_PDF) or (named == _NAMED_PDF and _PDF in begins):
         return "pdf"
     is_open = named in _UNNAMED or named.startswith("application/")

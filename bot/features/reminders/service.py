@@ -303,14 +303,16 @@ class Reminders(Outside):
         try:
             place = _place(reminder)
             words = None if reminder.words is None else _words.validate_json(reminder.words)
-            person, chat = place.person, place.chat
+            person = place.person
+            chat = place.chat
             has_left = chat.is_group and repos.members.has_left(chat, ChatId.direct(person), since=place.planned_at)
             comes = not has_left and is_welcome(repos, person, chat, self.allowed(), account=self.transport.account)
             if comes:
                 self._fire(repos, reminder, place, words)
         except ValueError as error:
             _log.error("reminder %d cannot be read and was given up: %s", reminder.id, describe_error(error))
-            words, comes = None, False
+            words = None
+            comes = False
         self.counts.add("reminders_came" if comes else "reminders_dropped")
         if comes and words is not None:
             _go_on(repos, reminder, self.clock.now())

@@ -301,7 +301,8 @@ class RestApi(SignalBridge):
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
         target = {"recipient": self._recipient(chat), "target_author": author, "timestamp": sent_at}
-        method, path = "DELETE" if removed else "POST", f"/v1/reactions/{self.own.name}"
+        method = "DELETE" if removed else "POST"
+        path = f"/v1/reactions/{self.own.name}"
         body = target | {"reaction": emoji}
         await self._post(method, path, body, seconds=self._call_seconds, is_group=chat.is_group)
         return None

@@ -118,7 +118,9 @@ async def connect(url: str, *, max_line_bytes: int = MAX_ANSWER_BYTES, is_frugal
     Raises:
         OSError: nothing listens there, or connecting is not allowed.
     """
-    loop, parts, failed = asyncio.get_running_loop(), urlsplit(url), OSError("the host has no address")
+    loop = asyncio.get_running_loop()
+    parts = urlsplit(url)
+    failed = OSError("the host has no address")
     places: list[tuple[int, Any]] = [(socket.AF_UNIX, parts.path)]
     if parts.scheme == "tcp":
         found = await loop.getaddrinfo(parts.hostname, parts.port, type=socket.SOCK_STREAM)

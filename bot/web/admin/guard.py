@@ -228,7 +228,8 @@ class RequestGuard:
     @web.middleware
     async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """What every request passes through."""
-        names, origin = request.headers.getall("Host", []), request.headers.get("Origin")
+        names = request.headers.getall("Host", [])
+        origin = request.headers.get("Origin")
         if len(names) != 1 or names[0].lower() not in self._hosts:
             raise web.HTTPMisdirectedRequest(text="Not a name of this server.\n")
         if origin is not None and origin.lower() not in self._origins:

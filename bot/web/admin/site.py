@@ -94,7 +94,8 @@ class Site:
         control.router.add_post("/admin-link", self._link)
         try:
             async with serving(self.app, address), answering(control, socket_path(store_path, "admin")):
-                at, opens = address_of(place), command_line("admin")
+                at = address_of(place)
+                opens = command_line("admin")
                 _log.info("set-up and administration at %s; `%s` prints a link that opens them", at, opens)
                 yield
         finally:
