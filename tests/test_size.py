@@ -19,40 +19,38 @@ from tools import ToolSpec
 ROOT = Path(__file__).parents[1]
 
 ROOMS = {
-    "bot": (1602, 1300),
-    "bot/settings": (981, 700),
-    "bot/cli": (686, 700),
-    "bot/app": (929, 700),
-    "bot/i18n": (366, 350),
-    "bot/chat": (7076, 7350),
-    "bot/commands": (1597, 1100),
-    "bot/features": (3395, 3400),
-    "bot/loops": (1837, 1600),
-    "bot/signal": (2846, 2900),
+    "bot": (1572, 1572),
+    "bot/settings": (954, 954),
+    "bot/cli": (681, 685),
+    "bot/app": (850, 850),
+    "bot/i18n": (366, 366),
+    "bot/chat": (6897, 6900),
+    "bot/commands": (1562, 1562),
+    "bot/features": (3273, 3275),
+    "bot/loops": (1711, 1711),
+    "bot/signal": (2753, 2757),
     "bot/terminal": (349, 350),
-    "bot/formatting": (751, 800),
-    "bot/media": (1822, 1700),
-    "bot/models": (2740, 2900),
-    "bot/web": (2171, 2300),
-    "bot/doctor": (915, 900),
-    "store": (4158, 3900),
-    "tools": (6906, 7000),
+    "bot/formatting": (751, 755),
+    "bot/media": (1771, 1771),
+    "bot/models": (2660, 2665),
+    "bot/web": (2085, 2090),
+    "bot/doctor": (895, 900),
+    "store": (3997, 3997),
+    "tools": (6787, 6790),
 }
 """Lines of Python: a room's number today, and its budget."""
+MAX_LINES = 39_950
+"""The sum of the budgets; a room may only have more if another has less."""
 
-PARTS = {
-    "bot/trust": "bot/chat",
-    "bot/money": "bot/chat",
-    "bot/access": "bot/chat",
-}
+PARTS: dict[str, str] = dict.fromkeys(("bot/trust", "bot/money", "bot/access"), "bot/chat")
 """Folders that are counted as a part of another room."""
 
-MODULES = (232, 280)
-TEST_LINES = (49847, 50000)
+MODULES = (231, 280)
+TEST_LINES = (49846, 50000)
 SENTENCES = (346, 550)
-DOCS_WORDS = (15662, 18000)
+DOCS_WORDS = (15639, 18000)
 SETTINGS = (113, 120)
-PACKAGES = (27, 26)
+PACKAGES = (26, 26)
 TRANSPORT_MEMBERS = (14, 14)
 TOOL_FIELDS = (14, 14)
 OTHER_LINES = (1134, 1425)
@@ -102,6 +100,7 @@ def test_a_room_is_not_above_its_number() -> None:
         assert home in ROOMS or home in PARTS, f"{home} has no number in ROOMS"
         sizes[room(path)] += lines(path)
     assert {name: size for name, size in sizes.items() if size > ROOMS[name][0]} == {}
+    assert sum(budget for _, budget in ROOMS.values()) <= MAX_LINES
 
 
 def test_what_else_is_to_be_carried_only_falls() -> None:
