@@ -221,6 +221,14 @@ class History(Repository):
         query = f"SELECT {_MESSAGE} WHERE turn_id = ? ORDER BY position {order} LIMIT 1"
         return self.value(query, (turn,))
 
+    def tool_answers(self, conversation: ConversationId, *, now: datetime, limit: int) -> tuple[bytes, ...]:
+        """Returns the last `limit` answers of tools in the conversation that have not expired, newest first."""
+        return self.column(
+            f"SELECT {_MESSAGE} WHERE history.conversation_id = ? AND role = 'tool' "
+            "AND coalesce(expires_at > ?, TRUE) ORDER BY turn_id DESC, position DESC LIMIT ?",
+            (conversation, now, limit),
+        )
+
     def correct(self, conversation: ConversationId, turn: TurnId, message: bytes) -> None:
         """Replaces the question of a turn."""
         sealed = self.keyring.seal(conversation, _place(turn, 0), message)

@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field
 
@@ -107,13 +107,13 @@ class VerifyNewsOptions(Options):
 
     max_rounds: int = Field(default=3, ge=1, le=3)
     """The largest number of search rounds for one claim."""
-    max_searches: int = Field(default=7, ge=1, le=9)
+    max_searches: int = Field(default=5, ge=1, le=9)
     """The largest number of searches for one claim, in all rounds; each may cost what the search service charges."""
     preferred_sites: Sites = ()
     """Sites that are searched separately if none of their pages was found, and listed first: a comma-separated list."""
     official_sites: Sites = ()
     """Further authorities whose statements count as official, besides those of known states: a comma-separated list."""
-    timeout_seconds: float = Field(default=24, gt=0, le=300)
+    timeout_seconds: float = Field(default=5, gt=0, le=300)
     """The time limit for all searches of one claim; after that it answers with what it has."""
 
 
@@ -125,8 +125,22 @@ class Judgement:
     tone: Tone
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Memory:
+    """What is known of similar events without a search."""
+
+    articles: tuple[Hit, ...] = ()
+    """Of the feeds, for the words of the claim, best first."""
+    checks: tuple[Mapping[str, Any], ...] = ()
+    """Earlier answers of the tool in this conversation, newest first, whatever they were about."""
+
+
 class Judge(Protocol):
     """Reads reports and tells what they say about a claim, never whether it is true."""
+
+    async def recall(self, claim: str, context: ToolContext) -> Memory:
+        """Returns what feeds and earlier checks hold that may be about the claim."""
+        ...
 
     async def judge(self, claim: str, reports: Sequence[Hit], context: ToolContext) -> tuple[Judgement, ...]:
         """Returns one judgement per report, in order, and records the cost; raises `Disabled` or `Unavailable`."""

@@ -4,14 +4,18 @@ import json
 import re
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from bot.chat.context import rows_of
 from bot.chat.judge import MAX_EXCERPT_CHARACTERS, MAX_REPORTS, ReportJudge
 from bot.clock import SetClock
 from bot.errors import Overloaded
-from store import LedgerEntry, Store
+from bot.labels import Labels
+from bot.messages import CallId, ToolAnswer, ToolMessage
+from store import Article, LedgerEntry, Repositories, Store
 from tests.bot.chat.turn_helpers import Desk, Scripted, unlimited
 from tests.bot.models import vendors
 from tests.bot.models.vendors import NAMES, Vendor
@@ -129,3 +133,78 @@ async def test_it_is_capped(store: Store, clock: SetClock, anthropic: Vendor) ->
     assert body["max_tokens"] < 2000
     assert [tool["name"] for tool in body["tools"]] == ["judge_reports"]
     assert len(body["messages"]) == 1
+
+
+async def test_what_feeds_and_the_conversation_hold_of_a_claim_is_recalled(store: Store, clock: SetClock) -> None:
+    """Articles with its words, and earlier checks, newest first, of this conversation alone, until they disappear."""
+    here = await store.conversation("direct:alice", now=NOON)
+    there = await store.conversation("direct:bob", now=NOON)
+
+    def keep(repos: Repositories) -> None:
+        feed = repos.feeds.add("https://feed.example/", now=NOON)
+        assert feed is not None
+        rows = (
+            {"key": "a", "url": "https://www.a.example/1", "title": "Larkhaven bridge collapsed"},
+            {"key": "b", "url": None, "title": "Larkhaven bridge"},
+        )
+        repos.feeds.keep(
+            feed.id, [Article(**row, summary="It fell.", published_at=NOON, is_dated=True) for row in rows]
+        )
+        for number, (place, name, ok) in enumerate(
+            (
+                (here, "verify_news", True),
+                (here, "web_search", True),
+                (here, "verify_news", False),
+                (there, "verify_news", True),
+            )
+        ):
+            turn = repos.turns.begin(place, now=NOON, expires_at=NOON + timedelta(hours=1))
+            content = json.dumps({"ok": ok, "untrusted_data": {"claim": f"claim {number} verify_news"}})
+            answer = ToolAnswer(call_id=CallId("c"), name=name, content=content, ok=ok, labels=Labels())
+            repos.history.append(place, rows_of(turn, (ToolMessage(answers=(answer,)),)))
+
+    await store.transaction(keep)
+    judge = judge_of(store, clock, None)
+    memory = await judge.recall(CLAIM, CONTEXT)
+    assert [(hit.url, hit.site, hit.snippet, hit.age) for hit in memory.articles] == [
+        ("https://www.a.example/1", "a.example", "It fell.", "2026-11-21")
+    ]
+    assert [check["claim"] for check in memory.checks] == ["claim 0 verify_news"]
+    clock.move(3600)
+    assert (await judge.recall(CLAIM, CONTEXT)).checks == ()
+
+
+async def test_which_items_are_news(store: Store, clock: SetClock, anthropic: Vendor) -> None:
+    """By their places, with one sentence; an answer that names others, or none with a sentence, is not used."""
+    judge = judge_of(store, clock, anthropic)
+    heard: list[str] = []
+
+    def picking(**given: Any) -> Callable[[Heard], Any]:
+        def reply(asked: Heard) -> Any:
+            heard.append(asked.text)
+            return call("pick_news", given)
+
+        return reply
+
+    async def picked(**given: Any) -> tuple[tuple[int, ...], str]:
+        anthropic.server.reply = picking(**given)
+        news = await judge.news("the bridge", ["It fell."], ["It fell again.", "Tea is cheap."], CONTEXT)
+        return news.places, news.claim
+
+    assert await picked(items=[1], claim="It fell twice.") == ((0,), "It fell twice.")
+    assert await picked(items=[], claim="") == ((), "")
+    assert [json.loads(line) for line in heard[0].splitlines()] == [
+        {"wish": "the bridge"},
+        {"said_before": "It fell."},
+        {"item": 1, "text": "It fell again."},
+        {"item": 2, "text": "Tea is cheap."},
+    ]
+    anthropic.mistakes = True
+    for wrong in (
+        {"items": [3], "claim": "x"},
+        {"items": [0], "claim": "x"},
+        {"items": [], "claim": "x"},
+        {"items": [1]},
+    ):
+        with pytest.raises(Unavailable):
+            await picked(**wrong)
