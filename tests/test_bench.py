@@ -26,6 +26,7 @@ TINY = Size(
     people=(2,),
     bill_turns=3,
     messages=20,
+    claims=1,
 )
 
 
@@ -35,6 +36,7 @@ def test_a_run_prints_its_table(tmp_path: Path) -> None:
     printed = report(TINY, tmp_path)
     for name in (
         "CPU per turn, openai",
+        "evidence on a claim",
         "resident memory, openai",
         "CPU per turn, hand-written loop, openai",
         "latency, turn 3 to turn 1",

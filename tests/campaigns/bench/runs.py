@@ -48,6 +48,7 @@ class Size:
     rhythms: tuple[str, ...] = tuple(bill.RHYTHMS)
     people: tuple[int, ...] = (1, 8)
     bill_turns: int = bill.TURNS
+    claims: int = 15
 
 
 def say(text: str) -> None:
