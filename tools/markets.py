@@ -3,7 +3,8 @@
 An event has one market (yes or no), or one for each candidate, which become its outcomes here. No key is needed.
 
 Source: docs.polymarket.com, Gamma API, and its answers, 2026-11-21: lists are JSON within texts, numbers are texts or
-numbers; a price is a probability, and a price of 1 in a closed market marks the winner.
+numbers; a price is a probability, and a price of 1 in a closed market marks the winner. Events have tags; a market that
+is asked for by its number names its event.
 """
 
 import re
@@ -12,7 +13,7 @@ from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Json
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Json, model_validator
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
 from tools.errors import BadArguments, NotFound, TooLarge
@@ -28,14 +29,15 @@ _MAX_OUTCOMES = 12
 _MISSING = frozenset({400, 404, 422})  # how it answers if there is no such market
 _OPEN = {"keep_closed_markets": "0", "events_status": "active"}
 _MAX_LINE_CHARS = 200
+_MAX_TAGS = 3
 _MAX_TEXT_CHARS = 1500
 _FEW_DOLLARS = 1000  # below it, a single person moves the price
 _WON = 0.999
 _MARKET = re.compile(
-    r"(?a)polymarket:(?P<id>[\w-]{1,200})"
+    r"(?a)polymarket:(?P<id>[\w-]{1,200})|(?P<number>\d{1,12})"
     r"|https://polymarket\.com/(?:[a-z]{2}/)?event/(?P<slug>[\w-]+)(?:[/?#].*)?"
 )
-"""How people and models refer to a market: by the id from an earlier answer, or by its address."""
+"""How people and models refer to a market: by the id from an earlier answer, Polymarket's number, or its address."""
 
 
 def _line(text: str) -> str:
@@ -63,6 +65,11 @@ class _Traded(BaseModel):
         ]
 
 
+class _Tag(BaseModel):
+    label: str = ""
+    forceHide: bool | None = None  # noqa: N815
+
+
 class _Event(BaseModel):
     slug: str
     title: str
@@ -73,6 +80,17 @@ class _Event(BaseModel):
     volume24hr: _Number = None
     liquidity: _Number = None
     markets: tuple[_Traded, ...] = ()
+    tags: tuple[_Tag, ...] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_one(cls, given: Any) -> Any:
+        """Reads a single market as an event that has only this one, under the address of its event."""
+        match given:
+            case {"question": str(question), "events": [{"slug": str(slug)}, *_]}:
+                return {**given, "slug": slug, "title": question, "markets": [given]}
+            case _:
+                return given
 
     @property
     def likelihoods(self) -> Sequence[tuple[str, float | None]]:
@@ -114,7 +132,12 @@ class MarketSearchArguments(Arguments):
 class MarketGetArguments(Arguments):
     """The market to read."""
 
-    market: str = Field(min_length=1, max_length=300, description="The `id` from market_search, or its page's address.")
+    market: str = Field(
+        coerce_numbers_to_str=True,
+        min_length=1,
+        max_length=300,
+        description="The `id` from market_search, its number, or its page's address.",
+    )
 
 
 class MarketSearch:
@@ -175,8 +198,8 @@ class MarketGet:
         """Returns the market; raises `BadArguments` for what is neither the id nor the address of one."""
         if (named := _MARKET.fullmatch(arguments.market)) is None:
             raise BadArguments("Give the id from market_search, such as polymarket:some-words, or its address.")
-        slug = named["id"] or named["slug"]
-        event = (await _ask(self._http, f"{self._base_url}/events/slug/{slug}")).parse(_Event, _SERVICE)
+        path = f"markets/{named['number']}" if named["number"] else f"events/slug/{named['id'] or named['slug']}"
+        event = (await _ask(self._http, f"{self._base_url}/{path}")).parse(_Event, _SERVICE)
         rules = shorten(clean_text(event.description or "").strip(), _MAX_TEXT_CHARS)
         return Result(data={**_row(event, context.now), "source": _SERVICE, "rules": rules or "(none)"})
 
@@ -193,6 +216,7 @@ def _row(event: _Event, now: datetime) -> dict[str, Any]:
     said: dict[str, Any] = {
         "id": f"polymarket:{_line(event.slug)}",
         "question": _line(event.title),
+        "category": ", ".join([_line(tag.label) for tag in event.tags or () if not tag.forceHide][:_MAX_TAGS]),
         "url": f"https://polymarket.com/event/{_line(event.slug)}",
         "status": "resolved" if winner else "closed" if is_over else "open",
         "came_out": winner,

@@ -1,7 +1,7 @@
 """A double of Polymarket's Gamma API, with events of our own.
 
 Answers and refuses as the real one (docs.polymarket.com, 2026-11-21): `q` is required, lists are JSON within texts,
-numbers are texts or numbers, and an unknown slug is a 404.
+numbers are texts or numbers, and an unknown slug is a 404. A market by its number names its event, without its markets.
 """
 
 import json
@@ -22,6 +22,7 @@ def traded(question: str, prices: list[str], **more: Any) -> dict[str, Any]:
 def event(slug: str, title: str, *markets: dict[str, Any], **more: Any) -> dict[str, Any]:
     row: dict[str, Any] = {"id": "903", "slug": slug, "title": title, "description": "Resolves YES if it happens."}
     row |= {"endDate": "2028-11-07T00:00:00Z", "active": True, "closed": False, "liquidity": 15000.5}
+    row |= {"tags": [{"id": "2", "label": "Politics", "slug": "politics"}, {"label": "All", "forceHide": True}]}
     return row | {"volume": 250000.0, "volume24hr": 1234.5, "markets": list(markets), **more}
 
 
@@ -30,7 +31,7 @@ EVENTS = [
     event(
         "who-lights-it",
         "Who lights the lamp?",
-        traded("Will the keeper light it?", ["0.2", "0.8"], groupItemTitle="The keeper"),
+        traded("Will the keeper light it?", ["0.2", "0.8"], groupItemTitle="The keeper", id="512801"),
         traded("Will the captain light it?", ["0.7", "0.3"], groupItemTitle="The captain"),
         traded("Will the cook light it?", ["0", "1"], groupItemTitle="The cook", closed=True),
         traded("Will nobody light it?", [], outcomePrices=None),
@@ -54,6 +55,14 @@ class Polymarket(Server):
                 if row["slug"] == slug:
                     return web.json_response(row)
             return web.json_response({"type": "not found error", "error": "slug not found"}, status=404)
+        if seen.path.startswith("/markets/"):
+            for row in self.events:
+                for market in row["markets"]:
+                    if market["id"] == seen.path.removeprefix("/markets/"):
+                        of = {name: row[name] for name in ("id", "slug", "title", "endDate")}
+                        more = {"slug": "a-market", "endDate": row["endDate"], "description": row["description"]}
+                        return web.json_response({**market, **more, "liquidity": "15000.5", "events": [of]})
+            return web.json_response({"type": "not found error", "error": "id not found"}, status=404)
         return web.json_response({"error": "not found"}, status=404)
 
     def _search(self, query: dict[str, str]) -> web.StreamResponse:

@@ -39,6 +39,7 @@ async def test_a_market_has_source_likelihood_and_end(search: Asked, get: Asked,
             {
                 "id": "polymarket:lamp-2028",
                 "question": "Will the lamp be lit in 2028?",
+                "category": "Politics",
                 "url": "https://polymarket.com/event/lamp-2028",
                 "status": "open",
                 "likelihood": {"Yes": "61.5%", "No": "38.5%"},
@@ -59,8 +60,8 @@ async def test_a_market_has_source_likelihood_and_end(search: Asked, get: Asked,
     assert "message" in await search("zeppelin")
 
 
-async def test_a_market_is_read_by_id_or_address(get: Asked, polymarket: Polymarket) -> None:
-    """With its rules; nothing becomes a path of the model's choice."""
+async def test_a_market_is_read_by_id_number_or_address(get: Asked, polymarket: Polymarket) -> None:
+    """With its rules, by Polymarket's number as the one question; nothing becomes a path of the model's choice."""
     for given in (
         "polymarket:lamp-2028",
         "https://polymarket.com/event/lamp-2028",
@@ -68,12 +69,15 @@ async def test_a_market_is_read_by_id_or_address(get: Asked, polymarket: Polymar
     ):
         market = await get(given)
         assert (market["id"], market["rules"]) == ("polymarket:lamp-2028", "Resolves YES if it happens.")
-    with pytest.raises(NotFound):
-        await get("polymarket:none")
+    market = await get(512801)
+    assert (market["id"], market["question"]) == ("polymarket:who-lights-it", "Will the keeper light it?")
+    assert (market["likelihood"], market["volume"]) == ({"Yes": "20%", "No": "80%"}, "250,000 USD")
+    for given in ("polymarket:none", "999"):
+        with pytest.raises(NotFound):
+            await get(given)
     polymarket.requests.clear()
     for given in (
         "lamp-2028",
-        "512724",
         "polymarket:../markets",
         "polymarket:lamp-2028/../x",
         "polymarket:",
