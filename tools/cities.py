@@ -75,9 +75,10 @@ _COUNTRY_NAMES = {
     "TR": "turkiye",
 }
 
+_MINUTES = r"(?:\s*°\s*([0-5]?\d(?:\.\d+)?)\s*['’′](?:\s*([0-5]?\d(?:\.\d+)?)\s*(?:[\"”″]|''|’’|′′))?)?"
 _COORDINATES = re.compile(
-    r"\(?\s*(?P<latitude>[-−]?\d{1,2}(?:\.\d+)?)\s*°?\s*(?P<south>[NS])?"
-    r"(?:\s*[,;/]\s*|\s+)(?P<longitude>[-−]?\d{1,3}(?:\.\d+)?)\s*°?\s*(?P<west>[EW])?\s*\)?",
+    rf"\(?\s*([-−]?\d{{1,2}}(?:\.\d+)?){_MINUTES}\s*°?\s*([NS])?"
+    rf"(?:\s*[,;/]\s*|\s+)([-−]?\d{{1,3}}(?:\.\d+)?){_MINUTES}\s*°?\s*([EW])?\s*\)?",
     re.IGNORECASE,
 )
 _MAX_LATITUDE, _MAX_LONGITUDE = 90, 180
@@ -120,11 +121,18 @@ def regions_named(name: str) -> tuple[Region, ...]:
 
 
 def coordinates(text: str) -> tuple[float, float] | None:
-    """Returns latitude and longitude of `52.52 13.41` or `33.9 S, 18.4 E`; None if the text has no such form."""
+    """Returns latitude and longitude of `52.52 13.41`, `33.9 S, 18.4 E` or `52°31'12"N 13°24'18"E`; None if the text
+    has no such form.
+    """
     found = _COORDINATES.fullmatch(text.strip())
     if found is None:
         return None
-    latitude, longitude = (float(found[name].replace("−", "-")) for name in ("latitude", "longitude"))
-    latitude *= -1 if (found["south"] or "").upper() == "S" else 1
-    longitude *= -1 if (found["west"] or "").upper() == "W" else 1
+    latitude, longitude = _degrees(*found.groups()[:4]), _degrees(*found.groups()[4:])
     return (latitude, longitude) if abs(latitude) <= _MAX_LATITUDE and abs(longitude) <= _MAX_LONGITUDE else None
+
+
+def _degrees(degrees: str, minutes: str | None, seconds: str | None, side: str | None) -> float:
+    """The number of degrees, negative in the south and west."""
+    is_negative = degrees[0] in "-−" or (side or "").upper() in {"S", "W"}
+    size = round(float(degrees.lstrip("-−")) + float(minutes or 0) / 60 + float(seconds or 0) / 3600, 5)
+    return -size if is_negative else size

@@ -251,15 +251,17 @@ async def test_a_region_or_a_country_behind_a_comma_decides(ask: Asked, open_met
 
 
 async def test_coordinates_are_read_as_people_write_them(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """With spaces, commas and letters; a pair of postal codes is none."""
+    """With spaces, commas and letters, in degrees and minutes as map programs copy them; no pair of postal codes."""
     for asked, here in (
         ("52.52 13.41", (52.52, 13.41)),
         ("(-33.9; 18.4)", (-33.9, 18.4)),
         ("52.52° N, 13.41° w", (52.52, -13.41)),
+        ("52°31'12.0\"N 13°24'18.0\"E", (52.52, 13.405)),
+        ("-0°30′ 151° 12′ 36″ w", (-0.5, -151.21)),
     ):
         assert (await ask(asked))["place"] == {"latitude": here[0], "longitude": here[1]}, asked
     assert {seen.path for seen in open_meteo.requests} == {"/v1/forecast"}
-    for asked in ("101 17", "52.52 N 13.41 S", "10115 10117"):
+    for asked in ("101 17", "52.52 N 13.41 S", "10115 10117", "52°71'N 13°E"):
         with pytest.raises(NotFound):
             await ask(asked)
 
