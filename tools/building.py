@@ -19,7 +19,7 @@ _NOTHING: Any = None
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolDeps:
-    """The dependencies that tools share; the last three can be left out if tools are listed and not called."""
+    """The dependencies that tools share; the last four can be left out if tools are listed and not called."""
 
     http: Http
     fetcher: Fetcher
@@ -28,6 +28,8 @@ class ToolDeps:
     quotas: Quotas = _NOTHING
     papers: Papers = _NOTHING
     judge: Judge = _NOTHING
+    call_seconds: float = 20.0
+    """The operator's limit for one call, `TOOLS__TIMEOUT_SECONDS`."""
 
 
 def build(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> tuple[Tool, ...]:

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from bot.chat.toolbox import ALL_TOOLS
@@ -44,6 +45,7 @@ def prefixes_of(settings: Settings) -> dict[str, str]:
 
 def own_tools(settings: Settings, around: ToolDeps) -> tuple[Tool, ...]:
     """The enabled tools."""
+    around = replace(around, call_seconds=settings.tools.timeout_seconds)
     return build(settings.tools.options_by_name, around) if settings.tools.enabled else ()
 
 

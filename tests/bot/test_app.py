@@ -208,6 +208,15 @@ def test_tools_can_be_switched_off() -> None:
     assert every - fewer == {"get_weather"}
 
 
+def test_a_page_is_waited_for_no_longer_than_the_operator_lets_a_tool_take() -> None:
+    """Opening it comes on top."""
+    bounds: list[float] = []
+    for seconds in (3, 60):
+        tools = {tool.spec.name: tool for tool in own_tools(given(TOOLS__TIMEOUT_SECONDS=str(seconds)), all_deps())}
+        bounds.append((tools["web_fetch"].spec.timeout_seconds or 0) - seconds)
+    assert bounds[0] == bounds[1] > 0
+
+
 async def test_services_hear_how_the_operator_can_be_reached_and_strangers_do_not() -> None:
     """The setting stands in what Aldis calls itself where an API is asked, not where a page is read."""
     contact = given(TOOLS__CONTACT="keeper@lamps.example").tools.contact

@@ -14,7 +14,6 @@ Source: RFC 9309 (Robots Exclusion Protocol): at least 500 kB, statuses 4xx as i
 """
 
 import asyncio
-import math
 import re
 import time
 from collections.abc import Mapping
@@ -35,8 +34,8 @@ from tools.web.papers import PageKind, PageText, Papers
 _MAX_CHARS = 6_000
 """How many characters of a page or a PDF the model reads at a time."""
 _MIN_CHARS = 200
-_TIMEOUT_SECONDS = 15.0
-"""The time limit for fetching a page and its site's robots.txt, redirects included."""
+_USUAL_SECONDS = 15.0
+"""The time limit for fetching a page and its site's robots.txt, redirects included, unless a model names another."""
 _OPEN_SECONDS = 25.0
 MAX_BYTES = 15_000_000
 _MAX_MOVES = 2
@@ -80,13 +79,17 @@ class PageArguments(Arguments):
     url: str = Field(min_length=1, max_length=MAX_URL_CHARS, description="A complete address as given, with https://.")
     offset: int = Field(default=0, ge=0, le=10_000_000, description="The next_offset of an earlier answer.")
     max_chars: int | None = Field(default=None, ge=_MIN_CHARS, description="The most characters; default: as usual.")
-    timeout_ms: int | None = Field(default=None, ge=1, description="The longest wait for the page; default: as usual.")
+    timeout_ms: int = Field(default=int(1000 * _USUAL_SECONDS), ge=1, description="The longest wait for the page.")
 
 
 class WebFetch:
     """Reads web pages and PDFs."""
 
-    def __init__(self, fetcher: Fetcher, papers: Papers, *, max_chars: int = _MAX_CHARS) -> None:
+    def __init__(
+        self, fetcher: Fetcher, papers: Papers, *, call_seconds: float = _USUAL_SECONDS, max_chars: int = _MAX_CHARS
+    ) -> None:
+        """`call_seconds` is the longest that the operator lets a model wait for a page."""
+        self._call_seconds = call_seconds
         self._max_chars = max_chars
         self._fetcher = fetcher
         self._papers = papers
@@ -104,14 +107,14 @@ class WebFetch:
             arguments=PageArguments,
             intent=lambda given: Intent("page", {"url": given.url}),
             fetches="url",
-            timeout_seconds=_TIMEOUT_SECONDS + _OPEN_SECONDS,
+            timeout_seconds=call_seconds + _OPEN_SECONDS,
             max_result_chars=2 * max_chars + _OTHER_CHARS,
         )
 
     async def run(self, arguments: PageArguments, context: ToolContext) -> Result:
         """Returns a piece of the page."""
         start, most = arguments.offset, min(arguments.max_chars or self._max_chars, self._max_chars)
-        seconds = min(_TIMEOUT_SECONDS, (arguments.timeout_ms or math.inf) / 1000)
+        seconds = min(self._call_seconds, arguments.timeout_ms / 1000)
         url, read = await self._opened(arguments.url, start + most, context.person, seconds)
         for _ in range(_MAX_MOVES):
             if not _sends_on(read):

@@ -13,11 +13,22 @@ from bot.media.library import Library
 from tests.bot.media.samples import pdf
 from tests.bot.media.test_pdf import locked
 from tests.cells import sandbox
-from tests.servers.base import redirect
+from tests.servers.base import hang, redirect
 from tests.servers.fixtures import fixture_of
 from tests.tools.conftest import USER_AGENT, Asked, Opened, Repository
 from tests.tools.sites import HERE, Names, Site, answer_bytes, only_here
-from tools import BadArguments, Denied, Fetcher, NotFound, RateLimited, TooLarge, ToolContext, Unavailable, fit_json
+from tools import (
+    BadArguments,
+    Denied,
+    Fetcher,
+    NotFound,
+    RateLimited,
+    TimedOut,
+    TooLarge,
+    ToolContext,
+    Unavailable,
+    fit_json,
+)
 from tools.web.tool import MAX_BYTES, WebFetch, allows
 
 HTML = "<title>Lamps</title><h1>Lamps</h1><p>They flash. <a href='/morse'>Morse</a>"
@@ -70,6 +81,14 @@ async def test_a_long_page_is_read_on_without_a_gap(opened: Opened, site: Site) 
     assert len((await ask(site.url_of("/long"), max_chars=300))["text"]) <= 300
     with pytest.raises(BadArguments, match="nothing from"):
         await ask(site.url_of("/long"), offset=len(pieces))
+
+
+async def test_a_model_names_how_long_to_wait_within_what_the_operator_allows(opened: Opened, site: Site) -> None:
+    """In milliseconds; the default ends there, too."""
+    for allowed, named in ((60, {"timeout_ms": 200}), (0.2, {"timeout_ms": 60_000}), (0.2, {})):
+        site.faults += [answer_bytes(status=404), hang]
+        with pytest.raises(TimedOut, match=r"within 0\.2 seconds"):
+            await opened(call_seconds=allowed)(site.url_of("/slow"), **named)
 
 
 async def test_a_pdf_is_known_by_its_bytes(ask: Asked, site: Site) -> None:
