@@ -48,6 +48,16 @@ ALSO = {
     "TOOLS__WEB_SEARCH__PERPLEXITY_API_KEY": "PERPLEXITY_API_KEY",
 }
 """Names that many machines have set already; each is read if our own is left out."""
+_OUTER = {
+    "SERPAPI_KEY": "TOOLS__WEB_SEARCH__SERPAPI_API_KEY",
+    "TOOLS_ENABLED": "TOOLS__ENABLED",
+    "TOOLS_MAX_TOOL_CALLS": "TOOLS__MAX_TOOL_CALLS",
+    "TOOLS_WEB_SEARCH_ENABLED": "TOOLS__WEB_SEARCH__ENABLED",
+    "TOOLS_WEB_SEARCH_MAX_RESULTS": "TOOLS__WEB_SEARCH__MAX_RESULTS",
+    "TOOLS_WEATHER_ENABLED": "TOOLS__WEATHER__ENABLED",
+    "TOOLS_CALCULATOR_ENABLED": "TOOLS__CALCULATOR__ENABLED",
+}
+"""Names of other compose files for what is exactly one of our settings, read likewise."""
 _ELSEWHERE = {
     "DEEP_ANALYSIS_": "TOOLS__VERIFY_NEWS__",
     "SEARCH_": "TOOLS__WEB_SEARCH__",
@@ -84,8 +94,9 @@ class Variable:
 
     @property
     def own_names(self) -> tuple[str, ...]:
-        """Its own name, and the well-known one that is read if its own is not set."""
-        return (self.name, ALSO[self.name]) if self.name in ALSO else (self.name,)
+        """Its own name, and those that are read if its own is not set."""
+        known = (ALSO[self.name],) if self.name in ALSO else ()
+        return (self.name, *known, *(outer for outer, own in _OUTER.items() if own == self.name))
 
     @property
     def names(self) -> tuple[str, ...]:

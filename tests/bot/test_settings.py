@@ -11,6 +11,7 @@ from bot.errors import ConfigError
 from bot.settings import Settings, load_settings
 from bot.settings.load import KNOWN, NAMES
 from tests.variables import table
+from tools.search.options import SearchOptions
 
 KEY = bytes(range(32))
 UUID = "0B1C2D3E-4F50-6172-8394-A5B6C7D8E9F0"
@@ -42,6 +43,20 @@ def test_names_that_are_promised() -> None:
     ACCESS__ADMINS STORE__PATH STORE__KEY STORE__KEY_FILE HISTORY__MAX_TURNS LOG__LEVEL LOCALE__TIMEZONE WEB__PORT
     """
     assert set(promised.split()) <= set(NAMES)
+
+
+def test_names_of_other_compose_files_are_taken() -> None:
+    """Those that mean exactly one of ours; our own name counts more."""
+    found = load(TOOLS_MAX_TOOL_CALLS="3", TOOLS_WEB_SEARCH_MAX_RESULTS="4", SERPAPI_KEY="k", TWITTER_BEARER="b")
+    search = found.tools.options_by_name["web_search"]
+    assert isinstance(search, SearchOptions)
+    assert (found.tools.max_tool_calls, search.max_results, "serpapi" in search.ready) == (3, 4, True)
+    assert found.tools.options_by_name["twitter"].missing_settings() is None
+    for part in ("", "_WEB_SEARCH", "_WEATHER", "_CALCULATOR"):
+        tools = load(**{f"TOOLS{part}_ENABLED": "false"}).tools
+        switched = tools.options_by_name[part.lower().removeprefix("_")] if part else tools
+        assert not switched.enabled
+    assert load(TOOLS_ENABLED="false", TOOLS__ENABLED="true").tools.enabled
 
 
 def test_no_name_stands_for_two_settings() -> None:
