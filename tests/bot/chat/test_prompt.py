@@ -58,6 +58,8 @@ def test_the_system_prompt() -> None:
         assert system("Lamp", own) == own + rules
     assert told.endswith(rules)
     assert "square brackets" in rules
+    for rule in ("When a tool fails, say so", "never invent its result", "Cite a page", "Use the tools for what"):
+        assert rule in rules
     assert "untrusted_data" in rules
     assert system("Lamp", None, "Lyon") == f"{told}\n\nThe people here are in Lyon, unless they say otherwise."
 

@@ -189,6 +189,12 @@ async def test_tools_that_come_and_go_stand_behind_those_that_stay(clock: SetClo
     assert box.approval(call({"word": "a"}, name="first"), UNKNOWN, ALICE, "") is None
 
 
+async def test_what_a_call_costs_is_said_to_the_model(clock: SetClock) -> None:
+    """With the tool, before it is called."""
+    [offer] = await toolbox(clock, Echo()).offers()
+    assert offer.description == "Gives back a word. One call costs about 0.002 US dollars."
+
+
 async def test_what_a_tool_takes_is_told_in_full(clock: SetClock) -> None:
     """The rare arguments, too; and of a tool that is not there, which there are."""
     box = toolbox(clock, Echo(flags={"seldom": "echoes"}))

@@ -216,7 +216,7 @@ async def test_a_turn_goes_its_way_through_loop_and_history(
     echo = Echo()
     desk = Desk(store, clock, cast("Any", model), tools=(echo,))
     server.scripted(
-        say('<<echo: {"word": "ho"}>> <<echo: {X}>> <<nothing: {}>>'),
+        say('<<echo: {"word": "ho"}>> <<echo: {X}>> <<perplexity_search: ACME Corp>>'),
         say("It says ho."),
         say("Nothing new."),
     )

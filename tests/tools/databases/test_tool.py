@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from bot.errors import ConfigError
 from bot.settings import load_settings
 from tests.tools.databases.samples import Listed, Shop, where
-from tools import BadArguments, Disabled
+from tools import BadArguments, Disabled, NotFound
 from tools.databases.options import DbQueryOptions
 
 SCHEMA = """
@@ -96,6 +96,14 @@ async def test_each_operator_finds_its_rows(shop: Shop) -> None:
         assert len((await shop.query("orders", where=conditions))["rows"]) == rows, conditions
     either = [*where("town", "=", "Kiel"), *where("customer", "=", "Ann")]
     assert [len(await shop.rows("orders", where=either, match=match)) for match in ("all", "any")] == [0, 3]
+
+
+async def test_the_only_database_needs_no_name_and_no_row_is_not_found(shop: Shop) -> None:
+    """Columns and values as a model may write them; what no row has is an error of its own, not an empty table."""
+    rows = await shop.ask(table="orders", columns=["id"], where={"customer": "Müller"}, limit=5)
+    assert (rows["database"], rows["rows"]) == ("shop", [[1]])
+    with pytest.raises(NotFound, match="No row of orders"):
+        await shop.ask(table="orders", where={"customer": "Alice"})
 
 
 async def test_figures_are_computed_by_group(shop: Shop) -> None:
