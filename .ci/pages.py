@@ -1,5 +1,5 @@
 # ruff: noqa: INP001  (a script beside the others of its folder, no part of a package)
-"""Rewrites the tables of docs/settings.md, docs/commands.md and docs/tools.md from the code: python .ci/pages.py.
+"""Rewrites the tables of docs/settings.md, commands.md, tools.md and coverage.md from the code: python .ci/pages.py.
 
 What explains more than a table can stands on these pages around the marks between which the tables are put.
 """
@@ -20,7 +20,7 @@ from bot.app.tools import idle_features  # noqa: E402  (found by the line above)
 from bot.commands.base import CommandEntry, CommandGroup, Section  # noqa: E402
 from bot.doctor.tools import ToolGroup, inventory  # noqa: E402
 from bot.settings import load_settings  # noqa: E402
-from tests.variables import table  # noqa: E402
+from tests import capabilities, variables  # noqa: E402
 from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, build_tools  # noqa: E402
 from tools.search.base import Query  # noqa: E402
 from tools.search.options import SearchOptions  # noqa: E402
@@ -75,13 +75,8 @@ def _rows(group: ToolGroup, tools: Iterable[Tool], filled: Options | None) -> It
         yield f"`{tool.spec.name}`", _first(type(tool)), _needs(group), cost, "; ".join(seen)
     if not tools:
         about = _first(CATALOG[group.name].options)
-        yield (
-            f"those of {group.name.upper()}",
-            about,
-            _needs(group),
-            "not counted",
-            "each server: what its tools are asked",
-        )
+        asked = "each server: what its tools are asked"
+        yield f"those of {group.name.upper()}", about, _needs(group), "not counted", asked
 
 
 def _needs(group: ToolGroup) -> str:
@@ -129,9 +124,10 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 _TABLES: Mapping[str, Mapping[str, Callable[[], str]]] = {
-    "settings.md": {"settings": table},
+    "settings.md": {"settings": variables.table},
     "commands.md": {"commands": _commands},
     "tools.md": {"tools": _tools, "search services": _services},
+    "coverage.md": {"capabilities": capabilities.table},
 }
 """What stands between the marks of each page, by the name of the mark."""
 

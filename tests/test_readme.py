@@ -29,9 +29,9 @@ PAPERS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHA
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.mark.parametrize("name", ["settings.md", "commands.md", "tools.md"])
+@pytest.mark.parametrize("name", ["settings.md", "commands.md", "tools.md", "coverage.md"])
 def test_the_tables_are_written_from_the_code(name: str) -> None:
-    """After a change of a setting, a command or a tool: `make pages`."""
+    """After a change of a setting, a command, a tool or what shows a capability: `make pages`."""
     page = runpy.run_path(str(ROOT / ".ci" / "pages.py"))["page"]
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == page(name)
 
