@@ -332,7 +332,7 @@ class ToolsSettings(SettingsGroup):
     max_calls_per_round: Annotated[int, FIXED] = 8
     """How many tools it can call each time, side by side."""
     timeout_seconds: float = Field(default=20, ge=0.1, le=600)
-    """How many seconds one tool call can take in all."""
+    """How many seconds a tool call can take, or web_fetch wait for a page; some tools have a limit of their own."""
     calls_per_minute: int = Field(default=30, ge=1, le=10_000)
     """How often one person can cause calls of one tool per minute."""
     approve: Annotated[tuple[str, ...], CommaList] = ()
