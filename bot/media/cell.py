@@ -11,6 +11,8 @@ Each module that opens files has two functions, and is imported only by cells an
 
     preload()                      loads everything that its library would load later, when no file can be opened
     serve(data, arguments)         returns the content of the file: facts, and bytes
+
+A cell can also become a program, which then answers in its place.
 """
 
 import encodings
@@ -37,6 +39,9 @@ Facts = Mapping[str, Any]
 
 LEVEL = "level"
 """Used in place of a module name to ask which layers confine a cell."""
+
+PROGRAM = "program"
+"""The same for a cell that is to become a program; the arguments are how that is called, first its path."""
 
 _MAX_DESCRIPTORS = 256
 _FIRST_DESCRIPTOR = 3  # the standard ones below it lead nowhere
@@ -85,13 +90,20 @@ def run(channel: socket.socket, name: str, arguments: Sequence[str]) -> NoReturn
         os.environ.clear()
         os.chdir("/")
         parent = os.getppid()
+        program = os.open(arguments[0], os.O_RDONLY) if name == PROGRAM else None
+        if program is not None:  # it reads a file in memory: what stands in its arguments, other users could read
+            for standard, given in enumerate((os.memfd_create("text"), descriptor, descriptor)):
+                os.dup2(given, standard)
         confinement.become_nobody()
         confinement.end_with_parent(parent)  # behind the change of user, which would undo it
-        level = confinement.confine()
+        level = confinement.confine(program)
         # A missing module fails at once, instead of being searched in folders that cannot be opened.
         sys.meta_path.clear()
         sys.path_importer_cache.clear()
         data = b"".join(iter(lambda: os.read(descriptor, _PIECE_BYTES), b""))
+        if program is not None:
+            os.write(0, data)
+            os.execve(program, list(arguments), {})  # noqa: S606  (no shell is wanted)
         try:
             is_level = name == LEVEL and bool(_serving)
             facts, answer = (asdict(level), b"") if is_level else _serving[name](data, arguments)

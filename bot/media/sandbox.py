@@ -17,9 +17,9 @@ import signal
 import socket
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from multiprocessing import connection, forkserver, resource_tracker
 from multiprocessing.process import BaseProcess
 from typing import TypeVar, cast
@@ -70,19 +70,29 @@ class Sandbox:
 
         The time limit excludes waiting for other files of the module. `person` is for whom, by any name; empty: no one.
         """
-        lane = self._lanes.setdefault((module, person), asyncio.Lock()) if person else nullcontext()
-        async with lane, self._places[module]:
-            return await self._opened(f"{self._package}.{module}", data, arguments, timeout_seconds)
+        name = f"{self._package}.{module}"
+        async with self._place(module, person):
+            return _read(await self._answer(name, data, arguments, timeout_seconds), name)
+
+    async def run_program(self, text: str, *call: str, timeout_seconds: float, person: str = "") -> str:
+        """Returns what a program says to a text; see `tools.ProgramCells`; raises `FileRefused` if that takes long."""
+        async with self._place(cell.PROGRAM, person):
+            answer = await self._answer(cell.PROGRAM, text.encode(errors="replace"), call, timeout_seconds)
+        return answer.decode(errors="replace")
 
     async def level(self) -> Level:
         """Returns the layers that confine the cells on this machine; raises `FileRefused` if there can be no cells."""
-        facts, _ = await self._opened(cell.LEVEL, b"", (), _BEGIN_SECONDS)
+        facts, _ = _read(await self._answer(cell.LEVEL, b"", (), _BEGIN_SECONDS), cell.LEVEL)
         self.known_level = Level(landlock=int(facts["landlock"]), seccomp=bool(facts["seccomp"]))
         return self.known_level
 
-    async def _opened(
-        self, name: str, data: bytes, arguments: Sequence[str], timeout_seconds: float
-    ) -> tuple[Facts, bytes]:
+    @asynccontextmanager
+    async def _place(self, kind: str, person: str) -> AsyncGenerator[None]:
+        lane = self._lanes.setdefault((kind, person), asyncio.Lock()) if person else nullcontext()
+        async with lane, self._places[kind]:
+            yield
+
+    async def _answer(self, name: str, data: bytes, arguments: Sequence[str], timeout_seconds: float) -> bytes:
         run = asyncio.get_running_loop().run_in_executor
         try:
             start_server(self._preloaded)
@@ -92,16 +102,15 @@ class Sandbox:
                 async with asyncio.timeout(_BEGIN_SECONDS):
                     await run(_THREAD, _begin, process, theirs)
                 async with asyncio.timeout(timeout_seconds):
-                    answer = await _exchange(ours, data)
+                    return await _exchange(ours, data)
             finally:
                 ours.close()
                 await asyncio.wait([run(_THREAD, _end, process, theirs)], timeout=2 * _END_SECONDS)
         except TimeoutError as error:
-            raise FileRefused("opening it takes too long") from error
+            raise FileRefused("it takes too long") from error
         except (OSError, EOFError) as error:
             _log.error("no sandbox process can be started: %s", error)
             raise FileRefused("there is no room for it at the moment; it may be sent again") from error
-        return _read(answer, name)
 
 
 def start_server(preloaded: str) -> None:

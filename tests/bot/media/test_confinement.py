@@ -16,11 +16,11 @@ HEADERS = {"x86_64": "x86_64-linux-gnu/asm/unistd_64.h", "aarch64": "asm-generic
 """What the C library of this machine says of either, where it was installed for compilers."""
 
 
-def judged(name: str, number: int, *, audit: int | None = None, third: int = 0) -> int:
+def judged(name: str, number: int, *, audit: int | None = None, third: int = 0, starts: bool = False) -> int:
     """What becomes of a call, by the rules of BPF as far as they are used here."""
     of = _ARCHITECTURES[name]
     data = struct.pack("=iIQ6Q", number, of.audit if audit is None else audit, 0, 0, 0, third, 0, 0, 0)
-    code = list(struct.iter_unpack("=HBBI", program(of)))
+    code = list(struct.iter_unpack("=HBBI", program(of, starts=starts)))
     at = accumulator = 0
     while True:
         operation, if_so, if_not, operand = code[at]
@@ -53,6 +53,24 @@ def test_every_number_is_what_it_is_meant_to_be(name: str) -> None:
     assert {known["mmap"], known["mprotect"]} == set(_ARCHITECTURES[name].mapping)
     assert {call for call in LEADING_OUT if judged(name, known[call]) != EPERM} == set()
     assert judged(name, known["clone3"]) == ENOSYS
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_becomes_a_program_may_only_start_it_besides(name: str) -> None:
+    """Open files, which Landlock decides about, have code in memory, and begin; nothing else that leads out."""
+    known = numbers(name)
+    more = {
+        call
+        for call, number in known.items()
+        if judged(name, number, starts=True) == ALLOW and judged(name, number) != ALLOW
+    }
+    assert {one.replace("new", "") for one in more} == {
+        *("execveat", "openat", "fstatat", "statx", "pread64", "set_tid_address"),
+        *(("poll", "arch_prctl") if name == "x86_64" else ("ppoll",)),
+    }
+    assert judged(name, known["mmap"], third=4, starts=True) == ALLOW
+    refused = {call for call in LEADING_OUT if judged(name, known[call], starts=True) == EPERM}
+    assert set(LEADING_OUT) - refused == {"openat", "execveat"}
 
 
 LEADING_OUT = (

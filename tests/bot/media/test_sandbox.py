@@ -169,6 +169,22 @@ async def test_limits_alone_keep_descriptors_and_processes() -> None:
         assert found["fork"] == "EAGAIN"
 
 
+async def test_what_becomes_a_program_reaches_nothing_besides_its_libraries(level: Level) -> None:
+    """Already before it does; where a layer is missing it becomes none."""
+    needs(level)
+    lock = "confinement.confine(os.open(sys.executable, os.O_RDONLY))"
+    found = alone(EACH.replace("LOCK", lock).replace("os.__file__", '"/etc/passwd"'))
+    assert len(found) == 9
+    assert set(found.values()) == {"EACCES", "EPERM"}
+    for layer in ("_landlock_version", "_knows_filters"):
+        said = alone(f"""
+            confinement.{layer} = int
+            confinement.confine(os.open(sys.executable, os.O_RDONLY))
+            say(still="here")
+        """)
+        assert said in {1, 120}
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other ways")
 def test_a_process_that_refuses_dumps_is_not_looked_into() -> None:
     """Neither by a core dump nor by another process; and it cannot be had back by its limit."""
