@@ -68,7 +68,7 @@ def _tools() -> str:
 
 
 def _rows(group: ToolGroup, tools: Iterable[Tool], filled: Options | None) -> Iterator[tuple[str, ...]]:
-    seen = (filled.seen_by() if filled else group.seen_by) or ("nobody",)
+    seen = (filled.seen_by() if filled else group.seen_by) or ("no one",)
     is_set = filled is not None and "cost_usd" in type(filled).model_fields
     for tool in tools:
         cost = f"`TOOLS__{group.name.upper()}__COST_USD`" if is_set else _usd(tool.spec.cost_usd)
@@ -82,8 +82,8 @@ def _rows(group: ToolGroup, tools: Iterable[Tool], filled: Options | None) -> It
 def _needs(group: ToolGroup) -> str:
     if group.name == "web_search":
         return "nothing; [other services](#search-services) are asked once they are set up"
-    needs = re.sub(r"TOOLS__\w+", r"`\g<0>`", str(group.advice).removeprefix("it needs "))
-    return needs if group.state == "not offered" else f"nothing; {needs}" if needs else "nothing"
+    needs = re.sub(r"TOOLS__[\w=]+", r"`\g<0>`", group.advice.removeprefix("it needs ")).removesuffix(" switches it on")
+    return needs if group.state != "on" else f"nothing; {needs}" if needs else "nothing"
 
 
 def _services() -> str:

@@ -23,6 +23,7 @@ def table(model: type[Settings] = USUAL) -> str:
         group = cast("type[BaseModel]", field.annotation)
         found = list(variables_of(group, name))
         switches = [one for one in found if re.fullmatch("TOOLS__.+__ENABLED", one.name)]
+        switches = [one for one in switches if "| `true` |" in _row(one, model)]
         purpose = " ".join((group.__doc__ or "").split())
         if switches:
             off = ", ".join(one.name.split("__")[1] for one in switches)

@@ -28,6 +28,9 @@ from .building import sources as sources
 from .catalog import CATALOG as CATALOG
 from .catalog import CatalogEntry as CatalogEntry
 from .clock import zone_named as zone_named
+from .code import CodeOptions as CodeOptions
+from .code import CodeSource as CodeSource
+from .code import ProgramCells as ProgramCells
 from .connections import trusted_certificates as trusted_certificates
 from .connections import why_unreachable as why_unreachable
 from .databases.options import DbQueryOptions as DbQueryOptions

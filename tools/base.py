@@ -319,6 +319,11 @@ class ToolSource(Protocol):
         """What should provide tools but does not at the moment, by the operator's names."""
         return ()
 
+    @property
+    def unable(self) -> Sequence[str]:
+        """Its tools that this machine cannot run, by name."""
+        return ()
+
     async def aclose(self) -> None:
         """Stops everything that runs for it. It must not be used afterwards."""
 

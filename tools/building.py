@@ -7,6 +7,7 @@ from typing import Any
 
 from tools.base import Options, Quotas, Tool, ToolSource
 from tools.catalog import CATALOG
+from tools.code import ProgramCells
 from tools.evidence.sources import Judge
 from tools.http import Http
 from tools.search.options import SearchOptions
@@ -19,7 +20,7 @@ _NOTHING: Any = None
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolDeps:
-    """The dependencies that tools share; the last four can be left out if tools are listed and not called."""
+    """The dependencies that tools share; those behind can be left out if tools are listed and not called."""
 
     http: Http
     fetcher: Fetcher
@@ -28,6 +29,7 @@ class ToolDeps:
     quotas: Quotas = _NOTHING
     papers: Papers = _NOTHING
     judge: Judge = _NOTHING
+    cells: ProgramCells = _NOTHING
     call_seconds: float = 20.0
     """The operator's limit for one call, `TOOLS__TIMEOUT_SECONDS`."""
 

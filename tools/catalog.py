@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pkgutil import resolve_name
 
 from tools.base import Options, Tool, switch
+from tools.code import CodeOptions
 from tools.databases.options import DbQueryOptions
 from tools.evidence.sources import VerifyNewsOptions
 from tools.images import ImagesOptions
@@ -74,6 +75,7 @@ CATALOG: Mapping[str, CatalogEntry] = {
         "tools.databases.tool:database_tools",
         example={"databases": '{"shop": {"address": "sqlite:///shop.db", "tables": {"orders": ["day", "total"]}}}'},
     ),
+    "code": CatalogEntry(CodeOptions, "tools.code:RunCode", example={"enabled": "true"}),
     "mcp": CatalogEntry(McpOptions, source="tools.mcp.servers:McpServers"),
     "remind": CatalogEntry(switch()),
     "remember": CatalogEntry(switch()),

@@ -1,4 +1,4 @@
-"""Draws the weather by the hour: curves or bars over common steps in panels one above the other.
+"""Draws curves or bars over common steps in panels one above the other, such as the weather by the hour.
 
 Charts are drawn at double size and scaled down, because Pillow does not smooth lines; all lengths here are those of the
 double size. Pillow's own font has only ASCII and a few signs, so letters are drawn without accents, and words of other
@@ -131,7 +131,8 @@ def _draw_panel(canvas: Any, panel: Panel, labels: Mapping[int, str], top: float
     _write(canvas, _LEFT, top - _TOP / 2, panel.name, _NAME_SIZE, colour=colour)
     for tick in ticks:
         canvas.line([(_LEFT, y(tick)), (_WIDTH - _RIGHT, y(tick))], fill=_GRID, width=_GRID_WIDTH)
-        value = f"{round(tick, 6):g}".replace(".", point)
+        number, unit = (tick / 1e6, "M") if abs(tick) >= 1e6 else (tick, "")  # noqa: PLR2004  (a million)
+        value = f"{round(number, 6):g}{unit}".replace(".", point)
         _write(canvas, _LEFT - 20, y(tick), value, _LABEL_SIZE, anchor="r", colour=_PALE_INK)
     taken = 0.0
     for step, label in sorted(labels.items()):  # those that fit beside each other and inside the picture

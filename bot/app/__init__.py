@@ -85,6 +85,7 @@ from bot.web.control import Control
 from bot.web.health import HealthPage
 from store import Store, open_store
 from tools import Fetcher, Http, NewsOptions, Tool, ToolDeps, ToolSource, sources
+from tools.code import CodeSource, RunCode
 
 _log = logging.getLogger(__name__)
 
@@ -153,19 +154,22 @@ async def build_service(
         features = feature_tools(store, clock, shared.reminders)
         judge = ReportJudge(store, clock, provider if models.has_model(settings) else None, shared.budget)
         papers, quotas = Library(sandbox), Quotas(store, clock)
-        around = ToolDeps(http=http, fetcher=fetcher, features=features, quotas=quotas, papers=papers, judge=judge)
+        around = ToolDeps(
+            http=http, fetcher=fetcher, features=features, quotas=quotas, papers=papers, judge=judge, cells=sandbox
+        )
         own = own_tools(settings, around)
         check_approve(settings, own)
         news = tuple(tool for tool in own if tool in features["news"])
         names = {tool.spec.name for tool in own}
         servers = sources(settings.tools.options_by_name, taken=names) if settings.tools.enabled else ()
-        more = (*((FeedService(news, store),) if news else ()), *servers)
+        code = (CodeSource(own),) if settings.tools.enabled and settings.tools.options_by_name["code"].enabled else ()
+        more = (*((FeedService(news, store),) if news else ()), *code, *servers)
         for source in more:
             stack.push_async_callback(_close, source)
         aldis = service(
             shared,
             provider,
-            tuple(tool for tool in own if tool not in news),
+            tuple(tool for tool in own if tool not in news and not isinstance(tool, RunCode)),
             more,
             speech=Speech(http, settings.audio, api_key=settings.audio_key) if settings.audio.base_url else None,
             feeds=feeds,

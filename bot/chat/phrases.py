@@ -210,6 +210,7 @@ _BY_ERROR: tuple[tuple[type[ProviderError], Sentence], ...] = (
 _TOOL_PREDICTIONS = Sentence("TOOL_PREDICTIONS", "Predictions")
 _TOOLS: Mapping[str, Sentence] = {
     "calculate": Sentence("TOOL_CALCULATE", "Calculator"),
+    "run_code": Sentence("TOOL_CODE", "Small program"),
     "get_weather": Sentence("TOOL_WEATHER", "Weather"),
     "current_time": Sentence("TOOL_CLOCK", "Clock"),
     "convert": Sentence("TOOL_CONVERT", "Units and currencies"),

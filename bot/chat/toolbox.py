@@ -125,8 +125,10 @@ class Toolbox:
     def writes_soon(self, calls: Iterable[ToolCall]) -> bool:
         """Whether each call writes its first step within milliseconds: its start, or its end if it only computes."""
         specs = [self.spec(call.name) for call in calls]
+        # What computes for longer has a time limit of its own.
         return all(
-            spec is not None and (spec.label == "computed" or spec.effects == "once" or bool(spec.cost_usd))
+            spec is not None
+            and (spec.effects == "once" or spec.cost_usd or (spec.label == "computed" and not spec.timeout_seconds))
             for spec in specs
         )
 

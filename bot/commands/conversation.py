@@ -294,7 +294,8 @@ class ConversationCommands(CommandGroup):
         verb, _, rest = call.command.rest.lower().partition(" ")
         tools = await gather_tools(self.tools, self.sources)
         absent = [name for source in self.sources for name in source.absent]
-        if not tools and not absent:
+        unable = [name for source in self.sources for name in source.unable]
+        if not (tools or absent or unable):
             return phrases.NO_TOOLS
         if verb and (not rest.strip() or verb not in {"on", "off", "revoke"}):
             raise WrongForm
@@ -306,6 +307,7 @@ class ConversationCommands(CommandGroup):
                 for name, those in _by_name(tools).items()
             ]
             lines += [say(phrases.LIST_ABSENT, name=name) for name in absent]
+            lines += [say(phrases.LIST_UNABLE, name=name) for name in _by_name(unable)]
             grants = repos.grants.of(call.conversation, call.message.author)
             return "\n".join((*lines, *dict.fromkeys(turn_phrases.allowed_since(one.tool, one.at) for one in grants)))
 

@@ -115,6 +115,7 @@ TOOLS_ON_NOW = Sentence("TOOLS_ON_NOW", "Switched on here: {names}.")
 NO_SUCH_TOOL = Sentence("NO_SUCH_TOOL", "I have no tool called “{name}”; `/tools` shows them all.")
 LIST_ON = Sentence("LIST_ON", "- {name}: on")
 LIST_OFF = Sentence("LIST_OFF", "- {name}: off")
+LIST_UNABLE = Sentence("LIST_UNABLE", "- {name}: can't run on this machine")
 LIST_ABSENT = Sentence("LIST_ABSENT", "- {name} (several tools): does not answer at the moment")
 _UNKNOWN_COMMAND = Sentence(
     "UNKNOWN_COMMAND",

@@ -42,7 +42,8 @@ async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: 
             *asked,
             recheck(settings, deps),
         )
-    found = [*(finding for part in parts for finding in part), *tools.check_tools(settings, deps.tool_deps)]
+    found = [finding for part in parts for finding in part]
+    found += [finding async for finding in tools.check_tools(settings, deps)]
     # A running Aldis's own come before those of the servers, and know less of what to do.
     last = {clean_line(finding.what): finding for finding in found}
     return tuple(finding for finding in found if last[clean_line(finding.what)] is finding)

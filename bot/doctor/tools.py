@@ -6,7 +6,7 @@ With Perplexity and X nothing is free. Tools are made for it and never called.
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Literal
@@ -18,7 +18,7 @@ from bot.doctor.findings import Deps, Finding, hint, ok, problem, warning
 from bot.doctor.models import CheckedServer
 from bot.i18n.locale import join_list
 from bot.settings import Settings
-from tools import CATALOG, DbQueryOptions, JsonAnswer, SearchOptions, Tool, ToolDeps, build_tools
+from tools import CATALOG, CodeSource, DbQueryOptions, JsonAnswer, SearchOptions, Tool, ToolDeps, build_tools
 
 _GROUP = "TOOLS__WEB_SEARCH__"
 _FIELD = re.compile(r"\b[A-Z][A-Z0-9_]*\b")
@@ -71,12 +71,16 @@ def inventory(settings: Settings, around: ToolDeps) -> Iterator[ToolGroup]:
         yield ToolGroup(name=name, state=state, tools=tuple(tools), seen_by=options.seen_by(), advice=advice)
 
 
-def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
+async def check_tools(settings: Settings, deps: Deps) -> AsyncIterator[Finding]:
     """Yields which tools are on, and what would switch the others on."""
     if not settings.tools.enabled:
         yield hint("tools", "all are switched off", "TOOLS__ENABLED=true switches them on")
         return
-    for group in inventory(settings, around):
+    for group in inventory(settings, replace(deps.tool_deps, cells=deps.sandbox())):
+        if group.name == "code" and group.state == "on" and not await CodeSource(group.tools).tools():
+            how = "it takes Linux with Landlock and seccomp: see what is said of cells"
+            yield warning("tools", "code is not offered: no program can be contained here", how)
+            continue
         is_wanted = group.state == "not offered" and settings.tools.options_by_name[group.name].model_fields_set
         level = ok if group.state == "on" and group.tools else warning if is_wanted else hint
         how = group.advice or ("" if group.tools else "/tools in Signal names the servers that are down")

@@ -18,8 +18,10 @@ from bot.clock import Clock, SetClock
 from bot.doctor import checkup
 from bot.doctor.findings import Finding, format_findings
 from bot.doctor.machine import check_cell_level, check_disk, check_store, secret_of
+from bot.doctor.tools import check_tools
 from bot.errors import ConfigError
 from bot.media.confinement import Level
+from bot.media.sandbox import Sandbox
 from bot.settings import load_settings
 from store import open_store
 from tests.cells import sandbox
@@ -234,6 +236,25 @@ async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
     assert (absent.level, "TOOLS__DB_QUERY__DATABASES" in absent.advice) == ("problem", True)
     practice.given = {"TOOLS__ENABLED": "false"}
     assert about(await practice.examine(), "tools: all are switched off").advice
+
+
+class Uncontained(Sandbox):
+    """One of a machine on which no program can be contained."""
+
+    async def run_program(self, text: str, *call: str, timeout_seconds: float, person: str = "") -> str:
+        return ""
+
+
+async def test_programs_are_not_offered_where_they_are_not_contained() -> None:
+    """The doctor tries, and says so in place of their being on."""
+    settings = load_settings({"TOOLS__CODE__ENABLED": "true"}, env_file=None)
+    for cells, level, words in ((Uncontained, "warning", "code is not offered"), (sandbox, "ok", "code is on")):
+        deps = replace(app.doctor_deps(settings), sandbox=cells)
+        found = tuple([finding async for finding in check_tools(settings, deps)])
+        reached = await sandbox().level()
+        if cells is Uncontained or (reached.seccomp and reached.landlock):
+            assert about(found, "tools: code is ").level == level
+            assert words in about(found, "tools: code is ").words
 
 
 @dataclass
