@@ -127,7 +127,8 @@ def coordinates(text: str) -> tuple[float, float] | None:
     found = _COORDINATES.fullmatch(text.strip())
     if found is None:
         return None
-    latitude, longitude = _degrees(*found.groups()[:4]), _degrees(*found.groups()[4:])
+    latitude = _degrees(*found.groups()[:4])
+    longitude = _degrees(*found.groups()[4:])
     return (latitude, longitude) if abs(latitude) <= _MAX_LATITUDE and abs(longitude) <= _MAX_LONGITUDE else None
 
 
