@@ -1,7 +1,7 @@
 """Which tools there are, how they are described to models, and which of them a model's call means.
 
 A description is a name, a purpose, and a schema reduced to what matters. A rarely used tool is one line in the list of
-`more_tools`, with its arguments, and so is any other that does not fit in full; a model that wants the details asks.
+`use_tool`, with its arguments, and so is any other that does not fit in full; a model that wants the details asks.
 
     weather(location="Oslo")                 is  get_weather(place="Oslo")
     calculator(a=2, b=3, operation="add")    is  calculate(expression="(2) + (3)")
@@ -23,7 +23,7 @@ from pydantic import Field
 
 from bot.messages import ToolCall
 from bot.models.base import ToolOffer
-from bot.models.more_tools import NAME
+from bot.models.tool_list import NAME
 from tools import Arguments, NotFound, Result, Tool, ToolContext, ToolSource, ToolSpec
 
 _SAYS_NOTHING = frozenset(
@@ -32,7 +32,7 @@ _SAYS_NOTHING = frozenset(
 """Checked anyway, and reported if violated."""
 _MAX_CHOICES = 6
 _MAX_LINE_CHARACTERS = 120
-"""The limit of a description in the list of `more_tools`; servers of MCP write pages."""
+"""The limit of a description in the list of `use_tool`; servers of MCP write pages."""
 
 
 _TOOL_NAMES: Mapping[str, str] = {
@@ -79,7 +79,7 @@ async def gather_tools(fixed: Iterable[Tool], sources: Iterable[ToolSource]) -> 
 
 
 def offer(spec: ToolSpec, *, in_brief: bool = False) -> ToolOffer:
-    """The tool as it is offered to models; `in_brief` leaves out what they can ask `more_tools` about."""
+    """The tool as it is offered to models; `in_brief` leaves out what they can ask `use_tool` about."""
     cost = f" One call costs about {spec.cost_usd.normalize():f} US dollars." if spec.cost_usd else ""
     rare = [name for name in spec.parameters.get("properties", ()) if in_brief and name in spec.arguments.rare]
     more = f" Takes besides (see {NAME}): {', '.join(rare)}." if rare else ""
@@ -140,15 +140,15 @@ def _argument(name: str, schema: Mapping[str, Any], *, is_needed: bool) -> str:
     return f"{name}{listed}" if is_needed else f"{name}?"
 
 
-class MoreToolsArguments(Arguments):
+class UseToolArguments(Arguments):
     """A tool and the arguments for it."""
 
     tool: str = Field(max_length=100, description="Its name.")
     arguments: dict[str, Any] | None = Field(default=None, description="Left out: the answer says what it takes.")
 
 
-class MoreToolsTool:
-    """Describes a tool; a call with arguments becomes one of the tool itself (`bot.models.more_tools`)."""
+class UseTool:
+    """Describes a tool; a call with arguments becomes one of the tool itself (`bot.models.tool_list`)."""
 
     spec = ToolSpec(
         name=NAME,
@@ -156,7 +156,7 @@ class MoreToolsTool:
             "Calls a tool of the list below by its name with its arguments (? may be left out). With the name alone,"
             " of any tool, it tells exactly what that takes and gives: do so first where you are not sure."
         ),
-        arguments=MoreToolsArguments,
+        arguments=UseToolArguments,
         label="computed",
     )
 
@@ -164,7 +164,7 @@ class MoreToolsTool:
         """`specs` returns those of the tools available now."""
         self._specs = specs
 
-    async def run(self, arguments: MoreToolsArguments, context: ToolContext) -> Result:  # noqa: ARG002  (the seam has it)
+    async def run(self, arguments: UseToolArguments, context: ToolContext) -> Result:  # noqa: ARG002  (the seam has it)
         """The tool's purpose and the schema of its arguments; raises NotFound if there is no such tool."""
         specs = {spec.name: spec for spec in self._specs()}
         spec = specs.get(arguments.tool)

@@ -25,7 +25,7 @@ from bot.labels import join_labels
 from bot.messages import AssistantMessage, IdentityCache, Message, ToolMessage, without_opaque
 from bot.models.base import Completion, Provider, Request, Stop, ToolOffer
 from bot.models.capabilities import Lesson, ModelLessons
-from bot.models.more_tools import NAME as MORE_TOOLS
+from bot.models.tool_list import NAME as USE_TOOL
 from bot.models.wire import encode_json
 from bot.money.budgets import Budget, UsedUp
 from bot.money.ledger import Bill, Payer, completion_entries
@@ -122,9 +122,9 @@ class ContextRoom:
             return tuple(offers)
         left = sum(OFFER_TOKENS.each(offers)) if window is None else int(window * _TOOLS_SHARE)
         limit = len(offers) if size.max_tools is None else size.max_tools
-        can_defer = any(offer.name == MORE_TOOLS for offer in offers)
+        can_defer = any(offer.name == USE_TOOL for offer in offers)
         kept: dict[str, ToolOffer] = {}
-        for offer in sorted(offers, key=lambda offer: (offer.name != MORE_TOOLS, offer.name not in called)):
+        for offer in sorted(offers, key=lambda offer: (offer.name != USE_TOOL, offer.name not in called)):
             shortest = _DEFERRED.of(offer) if can_defer and offer.line else offer
             if len(kept) < limit and (tokens := OFFER_TOKENS.of(shortest)) <= left:
                 kept[offer.name] = shortest

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from bot.access.limits import CallRate
 from bot.chat.citations import CitedPages, number_pages, without_numbers
 from bot.chat.journal import Turn
-from bot.chat.offers import MoreToolsTool, gather_tools, meant_name, offer, shape_of, with_own_arguments
+from bot.chat.offers import UseTool, gather_tools, meant_name, offer, shape_of, with_own_arguments
 from bot.chat.outgoing import files_of
 from bot.chat.steps import Allowance, ToolRun
 from bot.clock import Clock
@@ -81,7 +81,7 @@ class Toolbox:
         self._approve = frozenset(settings.tools.approve)
         self._prefixes = prefixes or {}
         self._has_more = any(tool.spec.seldom for tool in tools)
-        more = (MoreToolsTool(self._specs),) if self._has_more else ()
+        more = (UseTool(self._specs),) if self._has_more else ()
         self._fixed: tuple[Tool, ...] = (*tools, *more)
         self._sources = tuple(sources)
         self._tools: Mapping[str, Tool] = {tool.spec.name: tool for tool in self._fixed}

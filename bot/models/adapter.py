@@ -20,8 +20,8 @@ from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, TooSlo
 from bot.models import media, wire
 from bot.models.base import Completion, Request
 from bot.models.capabilities import Lesson, ModelLessons
-from bot.models.more_tools import defer_tools, own_calls
 from bot.models.prices import Prices, published_prices
+from bot.models.tool_list import defer_tools, own_calls
 from bot.settings.groups import AnthropicSettings, OpenAISettings
 from tools import trusted_certificates
 

@@ -25,7 +25,7 @@ class ToolOffer:
     line: str = ""
     """What stands for it where it is deferred: its arguments and a few words; empty: it cannot be."""
     is_deferred: bool = False
-    """Whether models see only its line, and the description on request (`bot.models.more_tools`)."""
+    """Whether models see only its line, and the description on request (`bot.models.tool_list`)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

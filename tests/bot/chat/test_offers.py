@@ -10,7 +10,7 @@ from bot.app.tools import own_tools
 from bot.chat.offers import brief, offer
 from bot.clock import SetClock
 from bot.messages import UserMessage
-from bot.models import more_tools, wire
+from bot.models import tool_list, wire
 from bot.models.base import Request, ToolOffer
 from bot.settings import load_settings
 from tests.bot.chat.turn_helpers import toolbox
@@ -55,7 +55,7 @@ def _request(offers: tuple[ToolOffer, ...]) -> Request:
         timeout_seconds=10,
         conversation="c1",
     )
-    return more_tools.defer_tools(request)
+    return tool_list.defer_tools(request)
 
 
 async def test_the_tools_of_every_request_are_small() -> None:
@@ -64,14 +64,14 @@ async def test_the_tools_of_every_request_are_small() -> None:
     told = _request(offers).told_tools
     shown = [{"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in told]
     assert len(json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode()) / 4 <= MAX_TOKENS
-    [more] = [tool for tool in told if tool.name == more_tools.NAME]
+    [more] = [tool for tool in told if tool.name == tool_list.NAME]
     names = {tool.name for tool in told}
     assert all(offer.name in names or f"- {offer.name}(" in more.description for offer in offers)
     assert {offer.name for offer in offers if offer.is_deferred} >= SELDOM.keys()
 
 
 async def test_every_schema_is_one_that_all_servers_take() -> None:
-    """Each object names its properties, `more_tools` included; an open one says that any may be given."""
+    """Each object names its properties, `use_tool` included; an open one says that any may be given."""
 
     def objects(schema: Any) -> Iterator[dict[str, Any]]:
         if isinstance(schema, dict):
@@ -86,7 +86,7 @@ async def test_every_schema_is_one_that_all_servers_take() -> None:
     found = [one for each in offers for one in objects(wire.schema_of(each))]
     assert len(found) > len(offers)
     assert all(isinstance(one.get("properties"), dict) for one in found)
-    [more] = [each for each in offers if each.name == more_tools.NAME]
+    [more] = [each for each in offers if each.name == tool_list.NAME]
     arguments = cast("dict[str, Any]", wire.schema_of(more)["properties"])["arguments"]
     assert (arguments["properties"], arguments["additionalProperties"]) == ({}, True)
 
@@ -156,9 +156,9 @@ async def test_seldom_tools_are_looked_up_and_called_on_every_wire(wire: bill.Wi
         tool = heard.text.split()[-1]
         assert tool not in heard.tools
         if not heard.answers:
-            return call(more_tools.NAME, {"tool": tool})
+            return call(tool_list.NAME, {"tool": tool})
         if len(heard.answers) == 1:
-            return call(more_tools.NAME, {"tool": tool, "arguments": SELDOM[tool]})
+            return call(tool_list.NAME, {"tool": tool, "arguments": SELDOM[tool]})
         heard_answers[tool] = [json.loads(answer) for answer in heard.answers]
         return say(f"That was {tool}.")
 

@@ -13,7 +13,7 @@ from bot.chat.room import OFFER_TOKENS, SIZES, ContextRoom
 from bot.clock import SetClock
 from bot.errors import ContextTooLong
 from bot.messages import CallId, ToolAnswer, ToolMessage
-from bot.models import more_tools
+from bot.models import tool_list
 from bot.models.base import Provider, ToolOffer
 from bot.models.wire import window_tokens
 from bot.settings import load_settings
@@ -92,13 +92,13 @@ def test_tools_that_do_not_fit_are_left_out() -> None:
 def test_tools_that_do_not_fit_are_deferred_whatever_is_asked() -> None:
     """The first stay in full, and no question changes the beginning of a request, which a server keeps computed."""
     room = ContextRoom()
-    more = ToolOffer(name=more_tools.NAME, description="Calls one of these:", parameters={})
+    more = ToolOffer(name=tool_list.NAME, description="Calls one of these:", parameters={})
     names = ("chart", "convert", "news", "translate", "weather")
     offers = (*(replace(offer, line=f"{offer.name}(word): does it") for offer in _offers(*names)), more)
     room.on_refusal("m", 10 * OFFER_TOKENS.of(offers[0]))  # so that nearly three fit in full
     few = room.offers(offers, SIZES[0], "m", called=())
     assert [offer.name for offer in few] == [offer.name for offer in offers]
-    assert [offer.name for offer in few if not offer.is_deferred] == ["chart", "convert", more_tools.NAME]
+    assert [offer.name for offer in few if not offer.is_deferred] == ["chart", "convert", tool_list.NAME]
     again = room.offers(offers, SIZES[0], "m", called={"weather"})
     assert all(one is other for one, other in zip(few, again, strict=True))
 

@@ -15,7 +15,7 @@ from bot.clock import SetClock
 from bot.events import PersonId
 from bot.labels import UNKNOWN, Labels
 from bot.messages import CallId, ToolAnswer, ToolCall, UserMessage
-from bot.models import more_tools
+from bot.models import tool_list
 from store import ConversationId, Store, TurnId
 from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, incoming, says, toolbox
 from tests.conftest import NOON
@@ -200,7 +200,7 @@ async def test_what_a_tool_takes_is_told_in_full(clock: SetClock) -> None:
     box = toolbox(clock, Echo(flags={"seldom": "echoes"}))
 
     async def told(name: str) -> dict[str, Any]:
-        return json.loads((await box.run(call({"tool": name}, more_tools.NAME), turn_of())).answer.content)
+        return json.loads((await box.run(call({"tool": name}, tool_list.NAME), turn_of())).answer.content)
 
     assert (await told("echo"))["untrusted_data"]["parameters"]["properties"].keys() == {"word", "times"}
     assert (await told("nothing"))["error"] == "not_found"

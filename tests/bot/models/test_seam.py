@@ -143,9 +143,9 @@ async def test_tools_can_be_switched_off_for_the_last_round(vendor: Vendor) -> N
 
 
 async def test_a_tool_of_the_list_is_called_through_it(vendor: Vendor) -> None:
-    """The model reads one line of it and calls `more_tools`; we read a call of the tool itself."""
-    more = ToolOffer(name="more_tools", description="More:", parameters={})
-    vendor.server.scripted(call("more_tools", {"tool": "current_time", "arguments": {"zone": "UTC"}}))
+    """The model reads one line of it and calls `use_tool`; we read a call of the tool itself."""
+    more = ToolOffer(name="use_tool", description="More:", parameters={})
+    vendor.server.scripted(call("use_tool", {"tool": "current_time", "arguments": {"zone": "UTC"}}))
     asked = replace(QUESTION, tools=(more, replace(TIME, is_deferred=True, line="current_time(zone)")))
     [called] = calls(await vendor.provider.complete(asked))
     assert (called.name, called.arguments) == ("current_time", {"zone": "UTC"})

@@ -5,7 +5,7 @@ from dataclasses import replace
 from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.models.base import Request, ToolOffer
 from bot.models.caching import outlives_half_an_hour, plan
-from bot.models.more_tools import NAME, defer_tools, own_calls
+from bot.models.tool_list import NAME, defer_tools, own_calls
 from tests.bot.chat.turn_helpers import calls
 
 LOOK = ToolOffer(name="look", description="Looks.", parameters={})

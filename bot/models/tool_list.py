@@ -1,6 +1,6 @@
-"""Deferred tools: a model sees one line about each, and calls them through a single tool, `more_tools`.
+"""Deferred tools: a model sees one line about each, and calls them through a single tool, `use_tool`.
 
-    calls of the turn, past and new --wrapped--> more_tools(tool, arguments) --unwrapped--> the tool's own call
+    calls of the turn, past and new --wrapped--> use_tool(tool, arguments) --unwrapped--> the tool's own call
 
 So the beginning of every request stays small and always the same, and a cache keeps it whichever tools are used;
 vendors' own tool search leaves blocks in the conversation that no history keeps. Everything else deals with calls of
@@ -15,11 +15,11 @@ from bot.messages import AssistantMessage, Message, ToolCall, ToolMessage
 from bot.models.base import Completion, Request
 from bot.models.wire import tool_call
 
-NAME: Final = "more_tools"
+NAME: Final = "use_tool"
 
 
 def defer_tools(request: Request) -> Request:
-    """The request with the list of its deferred tools, and with their calls as calls of `more_tools`."""
+    """The request with the list of its deferred tools, and with their calls as calls of `use_tool`."""
     deferred = frozenset(offer.name for offer in request.tools if offer.is_deferred)
     if not deferred:
         return request
@@ -30,7 +30,7 @@ def defer_tools(request: Request) -> Request:
 
 
 def own_calls(completion: Completion, request: Request) -> Completion:
-    """The completion of such a request, its calls of `more_tools` as calls of the tools themselves."""
+    """The completion of such a request, its calls of `use_tool` as calls of the tools themselves."""
     message = completion.message
     if message is None or not message.calls:
         return completion
