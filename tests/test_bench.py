@@ -42,6 +42,7 @@ def test_a_run_prints_its_table(tmp_path: Path) -> None:
         "latency, turn 3 to turn 1",
         "throughput, 3 at once",
         "longest wait beside it (backup)",
+        "talk with tools to talk without, anthropic",
         "bill, anthropic, 2 people, every 10 min",
         "start to the prompt of chat, offline",
         "start to first answer, offline",
@@ -53,5 +54,11 @@ def test_a_run_prints_its_table(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wire", bill.WIRES)
 async def test_the_bill_stays_small_where_people_pause(wire: bill.Wire) -> None:
-    """Fifty turns, ten minutes between them: at most 18 % of what sending everything anew would cost."""
+    """Fifty turns, ten minutes between them: at most 21 % of what sending everything anew would cost."""
     assert await bill.percent(wire, people=1, rhythm="10 min") <= bill.MAX_PERCENT
+
+
+@pytest.mark.parametrize("wire", bill.WIRES)
+async def test_to_have_tools_costs_little_where_none_is_used(wire: bill.Wire) -> None:
+    """Ten turns of talk: at most 1.3 times what they cost without tools."""
+    assert await bill.times(wire) <= bill.MAX_TIMES

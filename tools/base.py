@@ -47,7 +47,7 @@ class Arguments(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
     rare: ClassVar[frozenset[str]] = frozenset()
-    """Seldom needed optional arguments, of which models see only the names until they ask for the rest."""
+    """Seldom needed optional arguments, which models see when they ask what the tool takes."""
 
     @classmethod
     def json_schema(cls) -> Mapping[str, Any]:
@@ -203,7 +203,7 @@ class ToolSpec:
     intent: Callable[[Any], Intent] | None = None
     """Describes a call for the person who has to approve it. None: they see the name and each argument."""
     seldom: str = ""
-    """A few words for a seldom needed tool, of which models see only these at first; empty: always shown in full."""
+    """A few words for a seldom needed tool in the list that models see; empty: the first sentence of `description`."""
     timeout_seconds: float | None = None
     """The time limit of one call; None means the setting `TOOLS__TIMEOUT_SECONDS`."""
     max_result_chars: int | None = None

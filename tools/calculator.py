@@ -105,8 +105,8 @@ class Calculator:
     spec = ToolSpec(
         name="calculate",
         description=(
-            "Calculates an expression exactly; use it for every nontrivial calculation: + - * / // ^ ! and the usual"
-            " functions, such as sqrt, log(x, base), sin(30°), round, mean. 200 + 15% adds 15% of 200; % before a"
+            "Calculates exactly, also between dates; use it for every nontrivial calculation: + - * / // ^ ! and the"
+            " usual functions, such as sqrt, log(x, base), sin(30°), round, mean. 200 + 15% adds 15% of 200; % before a"
             " number is the remainder. Subtract dates (2026-12-24 - today) for days, months and working days, or add"
             " days to one. No variables, units or commas in numbers."
         ),

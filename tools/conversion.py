@@ -164,7 +164,7 @@ class Convert:
 
     spec = ToolSpec(
         name="convert",
-        seldom="units of all kinds and currencies, such as 5 miles to km or 20 EUR to USD",
+        seldom="units and currencies, such as 5 miles to km",
         description=(
             "Converts an amount exactly: units of length, area, volume, weight, speed, temperature, pressure, energy,"
             " power, data, time and combinations of them (km/h, l/100km, N*m), and currencies at the central banks'"

@@ -197,10 +197,10 @@ class Weather:
     spec = ToolSpec(
         name="get_weather",
         description=(
-            "Returns the weather of a place now and for up to 16 days; on request by the hour, with air and pollen, or"
-            " as a picture. If several places have the name, it lists them: ask which one, or call again with the"
-            " region. No past weather and no official warnings: if asked, say so and name the country's weather"
-            " service. Give the attribution."
+            "Tells the weather of a place for up to 16 days, also by the hour, with air and pollen, or as a picture. If"
+            " several places have the name, it lists them: ask which one, or call again with the region. No past"
+            " weather and no official warnings: if asked, say so and name the country's weather service. Give the"
+            " attribution."
         ),
         arguments=WeatherArguments,
         intent=lambda given: Intent("weather", {"place": given.place}),

@@ -1,7 +1,7 @@
 """Which tools there are, how they are described to models, and which of them a model's call means.
 
-A description is a name, a purpose, and a schema reduced to what matters. A rarely used tool is one line in the list of
-`use_tool`, with its arguments, and so is any other that does not fit in full; a model that wants the details asks.
+A few tools are described in full. More are a line each in the list of `use_tool` (`bot.models.tool_list`): a name, the
+arguments, a few words. A model that wants the details asks for them, and reads them where it has called wrongly.
 
     weather(location="Oslo")                 is  get_weather(place="Oslo")
     calculator(a=2, b=3, operation="add")    is  calculate(expression="(2) + (3)")
@@ -15,9 +15,9 @@ import asyncio
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from pydantic import Field
 
@@ -26,13 +26,12 @@ from bot.models.base import ToolOffer
 from bot.models.tool_list import NAME
 from tools import Arguments, NotFound, Result, Tool, ToolContext, ToolSource, ToolSpec
 
-_SAYS_NOTHING = frozenset(
-    {"maxLength", "minLength", "maxItems", "format", "minimum", "maximum", "pattern", "additionalProperties"}
-)
-"""Checked anyway, and reported if violated."""
+_FEW = 3
+"""So many are described in full: a list of them would save little."""
 _MAX_CHOICES = 6
+_MAX_SIGNATURE_CHARACTERS = 80
 _MAX_LINE_CHARACTERS = 120
-"""The limit of a description in the list of `use_tool`; servers of MCP write pages."""
+"""The limit of a description in the list; servers of MCP write pages."""
 
 
 _TOOL_NAMES: Mapping[str, str] = {
@@ -78,26 +77,50 @@ async def gather_tools(fixed: Iterable[Tool], sources: Iterable[ToolSource]) -> 
     return found
 
 
-def offer(spec: ToolSpec, *, in_brief: bool = False) -> ToolOffer:
-    """The tool as it is offered to models; `in_brief` leaves out what they can ask `use_tool` about."""
+def offers_of(specs: Iterable[ToolSpec]) -> tuple[ToolOffer, ...]:
+    """The tools as models see them: a few in full, more as a list, with the tool that calls them."""
+    tools = [spec for spec in specs if spec.name != NAME]
+    if len(tools) <= _FEW:
+        return tuple(map(offer, tools))
+    return (*map(line_of, tools), offer(UseTool.spec))
+
+
+def offer(spec: ToolSpec) -> ToolOffer:
+    """The tool in full."""
     cost = f" One call costs about {spec.cost_usd.normalize():f} US dollars." if spec.cost_usd else ""
-    rare = [name for name in spec.parameters.get("properties", ()) if in_brief and name in spec.arguments.rare]
-    more = f" Takes besides (see {NAME}): {', '.join(rare)}." if rare else ""
-    parameters = spec.parameters if spec.server else brief(spec.parameters, without=rare)
+    return ToolOffer(name=spec.name, description=f"{spec.description}{cost}", parameters=spec.parameters)
+
+
+def details_of(spec: ToolSpec) -> dict[str, Any]:
+    """All about a tool, for a model that asks or has called it with wrong arguments."""
+    return {"tool": spec.name, "description": offer(spec).description, "parameters": dict(spec.parameters)}
+
+
+def line_of(spec: ToolSpec) -> ToolOffer:
+    """The tool as a line of the list: `name(needed, one_of: a|b, may_be_left_out?, ...): what for`.
+
+    `...` stands for arguments that are rarely needed, and for the optional ones of a seldom tool.
+    """
+    properties: Mapping[str, Any] = spec.parameters.get("properties", {})
+    needed = spec.parameters.get("required", ())
+    names = [name for name in properties if name not in spec.arguments.rare]
+    if spec.seldom:  # where none is needed, the first, so that a plain call needs no question
+        names = [*needed] or names[:1]
+    shown = [_argument(name, properties[name], is_needed=name in needed) for name in names]
+    signature = ", ".join([*shown, "..."] if len(shown) < len(properties) else shown)
+    if len(signature) > _MAX_SIGNATURE_CHARACTERS:
+        signature = "ask first"
     begins = " ".join(spec.description[:_MAX_LINE_CHARACTERS].split())
     sentence = re.split(r"[.;:] ", begins, maxsplit=1)[0].removesuffix(".")
-    # `name(needed, choice: a|b, may_be_left_out?)`
-    properties: Mapping[str, Any] = parameters.get("properties", {})
-    needed = parameters.get("required", ())
-    signature = ", ".join(_argument(key, value, is_needed=key in needed) for key, value in properties.items())
+    cost = f" ({spec.cost_usd.normalize():f} US dollars)" if spec.cost_usd else ""
     line = f"{spec.name}({signature}): {spec.seldom or sentence}{cost}"
-    return ToolOffer(
-        name=spec.name,
-        description=f"{spec.description}{cost}{more}",
-        parameters=parameters,
-        line=line if in_brief and spec.name != NAME else "",
-        is_deferred=in_brief and bool(spec.seldom),
-    )
+    return ToolOffer(name=spec.name, description="", parameters={}, line=line)
+
+
+def _argument(name: str, schema: Mapping[str, Any], *, is_needed: bool) -> str:
+    choices = schema.get("enum", ())
+    listed = f": {'|'.join(map(str, choices))}" if is_needed and 0 < len(choices) <= _MAX_CHOICES else ""
+    return f"{name}{listed}" if is_needed else f"{name}?"
 
 
 def shape_of(spec: ToolSpec) -> str:
@@ -107,44 +130,11 @@ def shape_of(spec: ToolSpec) -> str:
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
-def brief(schema: Mapping[str, Any], *, without: Sequence[str] = ()) -> Mapping[str, Any]:
-    """A compact schema of a tool's arguments, without those named."""
-    shown = _brief(schema)
-    shown.pop("description", None)
-    for name in without:
-        del shown["properties"][name]
-    return shown
-
-
-def _brief(schema: Mapping[str, Any]) -> dict[str, Any]:
-    found = {**schema}
-    choices = [choice for choice in found.get("anyOf", ()) if choice != {"type": "null"}]
-    if len(choices) == 1:
-        del found["anyOf"]
-        found = {**choices[0], **found}
-    if not found.get("default", True):  # null, false, an empty list: the same as leaving it out
-        del found["default"]
-    for name in _SAYS_NOTHING & found.keys():
-        del found[name]
-    if isinstance(found.get("items"), dict):
-        found["items"] = _brief(found["items"])
-    if isinstance(found.get("properties"), dict):
-        properties = cast("dict[str, dict[str, Any]]", found["properties"])
-        found["properties"] = {name: _brief(value) for name, value in properties.items()}
-    return found
-
-
-def _argument(name: str, schema: Mapping[str, Any], *, is_needed: bool) -> str:
-    choices = schema.get("enum", ())
-    listed = f": {'|'.join(map(str, choices))}" if is_needed and 0 < len(choices) <= _MAX_CHOICES else ""
-    return f"{name}{listed}" if is_needed else f"{name}?"
-
-
 class UseToolArguments(Arguments):
-    """A tool and the arguments for it."""
+    """A call."""
 
-    tool: str = Field(max_length=100, description="Its name.")
-    arguments: dict[str, Any] | None = Field(default=None, description="Left out: the answer says what it takes.")
+    tool: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
 
 
 class UseTool:
@@ -153,8 +143,8 @@ class UseTool:
     spec = ToolSpec(
         name=NAME,
         description=(
-            "Calls a tool of the list below by its name with its arguments (? may be left out). With the name alone,"
-            " of any tool, it tells exactly what that takes and gives: do so first where you are not sure."
+            "Calls a tool of this list by its name with its arguments: ? may be left out, ... stands for more of those."
+            " The name alone asks when to use it and exactly what it takes: do so where it says so or you are unsure."
         ),
         arguments=UseToolArguments,
         label="computed",
@@ -167,11 +157,10 @@ class UseTool:
     async def run(self, arguments: UseToolArguments, context: ToolContext) -> Result:  # noqa: ARG002  (the seam has it)
         """The tool's purpose and the schema of its arguments; raises NotFound if there is no such tool."""
         specs = {spec.name: spec for spec in self._specs()}
-        spec = specs.get(arguments.tool)
+        spec = specs.get(meant_name(arguments.tool, specs))
         if spec is None:
             raise NotFound(f"there is no such tool; there are: {', '.join(specs)}")
-        offered = offer(spec)
-        return Result(data={"tool": spec.name, "description": offered.description, "parameters": dict(spec.parameters)})
+        return Result(data=details_of(spec))
 
 
 def meant_name(name: str, known: Mapping[str, object]) -> str:

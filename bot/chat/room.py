@@ -112,30 +112,21 @@ class ContextRoom:
     def offers(
         self, offers: Sequence[ToolOffer], size: Size, model: str | None, *, called: Collection[str]
     ) -> tuple[ToolOffer, ...]:
-        """The tools that fit, in their order: the first in full, the rest as lines if that is possible.
+        """The tools that fit, in their order: those `called` in this turn, then the first.
 
         They do not depend on the question: once tools change, a server computes all that follows them again.
-        If not even the lines fit, those `called` in this turn stay, then the first.
         """
         window = self.window_tokens(model)
         if size.max_tools is None and (window is None or window >= _AMPLE_WINDOW):
             return tuple(offers)
         left = sum(OFFER_TOKENS.each(offers)) if window is None else int(window * _TOOLS_SHARE)
         limit = len(offers) if size.max_tools is None else size.max_tools
-        can_defer = any(offer.name == USE_TOOL for offer in offers)
-        kept: dict[str, ToolOffer] = {}
+        kept = set[str]()
         for offer in sorted(offers, key=lambda offer: (offer.name != USE_TOOL, offer.name not in called)):
-            shortest = _DEFERRED.of(offer) if can_defer and offer.line else offer
-            if len(kept) < limit and (tokens := OFFER_TOKENS.of(shortest)) <= left:
-                kept[offer.name] = shortest
+            if len(kept) < limit and (tokens := OFFER_TOKENS.of(offer)) <= left:
+                kept.add(offer.name)
                 left -= tokens
-        in_order = [offer for offer in offers if offer.name in kept]
-        for offer in in_order:
-            more = OFFER_TOKENS.of(offer) - OFFER_TOKENS.of(kept[offer.name])
-            if more <= left:
-                kept[offer.name] = offer
-                left -= more
-        return tuple(kept[offer.name] for offer in in_order)
+        return tuple(offer for offer in offers if offer.name in kept)
 
     def history_tokens(self, max_tokens: int, size: Size, model: str | None, *, beside_tokens: int) -> int:
         """Returns how many tokens of earlier turns fit; `beside_tokens` is everything else, including the answer."""
@@ -153,18 +144,14 @@ class ContextRoom:
 
 
 def _offer_tokens(offer: ToolOffer) -> int:
-    if offer.is_deferred:
-        return prompt.estimated_text_tokens(f"- {offer.line}\n")
+    if offer.line:
+        return prompt.estimated_text_tokens(f"{offer.line}\n")
     text = offer.description + encode_json(offer.parameters).decode()
     return prompt.estimated_text_tokens(text) + _HEAD_BYTES // 3
 
 
 OFFER_TOKENS = IdentityCache(_offer_tokens)
 """A rough count of the tokens of a tool's description, or of its line."""
-
-
-_DEFERRED: IdentityCache[ToolOffer, ToolOffer] = IdentityCache(lambda offer: replace(offer, is_deferred=True))
-"""The tools as deferred ones; always the same objects, because other caches depend on that."""
 
 
 async def ask_once(

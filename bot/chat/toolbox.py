@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from bot.access.limits import CallRate
 from bot.chat.citations import CitedPages, number_pages, without_numbers
 from bot.chat.journal import Turn
-from bot.chat.offers import UseTool, gather_tools, meant_name, offer, shape_of, with_own_arguments
+from bot.chat.offers import UseTool, details_of, gather_tools, meant_name, offers_of, shape_of, with_own_arguments
 from bot.chat.outgoing import files_of
 from bot.chat.steps import Allowance, ToolRun
 from bot.clock import Clock
@@ -30,6 +30,7 @@ from bot.labels import UNKNOWN, Labels, Source, dump_labels
 from bot.logs import describe_error
 from bot.messages import ToolAnswer, ToolCall
 from bot.models.base import ToolOffer
+from bot.models.tool_list import NAME as USE_TOOL
 from bot.settings import Settings
 from bot.trust import provenance
 from bot.trust.rules import addresses_in, approval_causes, names_all, private
@@ -80,9 +81,7 @@ class Toolbox:
         self._on_run = on_run
         self._approve = frozenset(settings.tools.approve)
         self._prefixes = prefixes or {}
-        self._has_more = any(tool.spec.seldom for tool in tools)
-        more = (UseTool(self._specs),) if self._has_more else ()
-        self._fixed: tuple[Tool, ...] = (*tools, *more)
+        self._fixed: tuple[Tool, ...] = (*tools, UseTool(self._specs))
         self._sources = tuple(sources)
         self._tools: Mapping[str, Tool] = {tool.spec.name: tool for tool in self._fixed}
         self._offered: list[ToolSpec] = []
@@ -100,7 +99,7 @@ class Toolbox:
         specs = self._specs()
         if specs != self._offered:
             self._offered = specs
-            self._offers = tuple(offer(spec, in_brief=self._has_more) for spec in specs)
+            self._offers = offers_of(specs)
         return self._offers
 
     def _specs(self) -> list[ToolSpec]:
@@ -148,8 +147,8 @@ class Toolbox:
         """Returns why a person must agree before the call runs; empty: its author or the operator says so; None: no."""
         spec = self.spec(call.name)
         approval = None if spec is None else approval_of(spec, call)
-        if spec is None or approval is None:
-            return None  # it will not run
+        if spec is None or approval is None or spec.name == USE_TOOL:
+            return None  # it will not run, or only says what a tool takes
         effects = "none" if _only_looks(spec, call.arguments) else spec.effects
         shows_group = in_group and spec.is_private
         is_wanted = self._is_wanted(spec) or approval == "always"
@@ -289,6 +288,8 @@ class Toolbox:
     ) -> ToolRun:
         """The answer to a call that failed, or is not run; `quoted` is what a stranger says of it."""
         answer: dict[str, object] = {"ok": False, "error": error, "message": message[:_MAX_MESSAGE_CHARS]}
+        if error == BadArguments.code and (spec := self.spec(call.name)) is not None:
+            answer["tool"] = json.loads(fit_json(details_of(spec), self._max_result_chars))
         if quoted:
             answer["untrusted_data"] = {"said": clean_text(quoted)[:_MAX_MESSAGE_CHARS]}
         content = json.dumps(answer, ensure_ascii=False)

@@ -126,7 +126,7 @@ class IntelSearch:
 
     spec = ToolSpec(
         name="intel_search",
-        seldom="news on a subject in the feeds that people here have chosen; before web_search",
+        seldom="news in the feeds chosen here; before web_search",
         description=(
             "Searches the news feeds that the people here have chosen, kept on this machine for some weeks: title,"
             " address, feed, time and the feed's summary of each article, the best and newest first. For news on a"
@@ -167,7 +167,7 @@ class IntelRecent:
 
     spec = ToolSpec(
         name="intel_recent",
-        seldom="what is new in these feeds",
+        seldom="what is new in them",
         description=(
             "Lists the latest articles of the news feeds that the people here have chosen, newest first: title,"
             " address, feed, time and the feed's summary of each. For 'what is new' without a subject; for a subject"

@@ -21,7 +21,7 @@ from bot.models import media, wire
 from bot.models.base import Completion, Request
 from bot.models.capabilities import Lesson, ModelLessons
 from bot.models.prices import Prices, published_prices
-from bot.models.tool_list import defer_tools, own_calls
+from bot.models.tool_list import own_calls
 from bot.settings.groups import AnthropicSettings, OpenAISettings
 from tools import trusted_certificates
 
@@ -131,7 +131,7 @@ class Adapter(ABC):
         began_at = time.monotonic()
         try:
             async with asyncio.timeout(seconds):
-                answer = own_calls(await self._ask(defer_tools(request)), request)
+                answer = own_calls(await self._ask(request), request)
         except TimeoutError:
             late = TooSlow(f"{self.name} gave no answer in {seconds:g} s", provider=self.name, model=self._model)
             late.cost_usd = None  # the service counts what it accepted, and does not say how much

@@ -38,6 +38,7 @@ from bot.models.adapter import Adapter, PrivateClient, Quirks, http_options
 from bot.models.base import Completion, Request, Stop, ToolOffer
 from bot.models.capabilities import ModelLessons
 from bot.models.prices import Prices
+from bot.models.tool_list import with_list
 from bot.models.words import clean
 from bot.settings.groups import AnthropicSettings
 
@@ -101,9 +102,9 @@ class Anthropic(Adapter):
     async def _answered(self, request: Request, quirks: Quirks) -> Completion:
         if "thinking" in quirks:
             request = replace(request, messages=tuple(map(without_opaque, request.messages)))
-        marks = caching.plan(request)
-        body = _body(request, model=self._model, effort=self._effort, shares=marks is not None)
-        body["messages"] = _conversation(request.messages, media.ALL - quirks, marks or {})
+        asked, marks = with_list(request), caching.plan(request)
+        body = _body(asked, model=self._model, effort=self._effort, shares=marks is not None)
+        body["messages"] = _conversation(asked.messages, media.ALL - quirks, marks or {})
         answer = _Answer.model_validate_json(await self._post("/v1/messages", body))
         stop = _STOPS.get(answer.stop_reason, Stop.END)
         parts = _parts(answer.content)
@@ -148,7 +149,7 @@ def _kept(life: caching.Life) -> Block:
 
 
 def _tools(request: Request) -> dict[str, object]:
-    offers = [_offer(offer) for offer in request.told_tools]
+    offers = [_offer(offer) for offer in request.tools]
     if not offers:  # a request with calls in its history must describe some tool
         past = [message for message in request.messages if isinstance(message, AssistantMessage)]
         names = dict.fromkeys(wire.tool_name(call.name) for message in past for call in message.calls)

@@ -23,9 +23,7 @@ class ToolOffer:
     description: str
     parameters: Mapping[str, object]
     line: str = ""
-    """What stands for it where it is deferred: its arguments and a few words; empty: it cannot be."""
-    is_deferred: bool = False
-    """Whether models see only its line, and the description on request (`bot.models.tool_list`)."""
+    """All that models see of it at first, in a list (`bot.models.tool_list`); empty: it is described in full."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,11 +50,6 @@ class Request:
     """This conversation's addition to the system prompt; may be empty."""
     is_one_off: bool = False
     """Whether none of it is ever asked again, so that caching it would cost and never pay."""
-
-    @property
-    def told_tools(self) -> tuple[ToolOffer, ...]:
-        """The tools that are described in full."""
-        return tuple(offer for offer in self.tools if not offer.is_deferred)
 
     @property
     def whole_system(self) -> str:

@@ -25,6 +25,7 @@ from bot.models.adapter import Adapter, PrivateClient, Quirks, http_options
 from bot.models.base import Completion, Request
 from bot.models.capabilities import ModelLessons, chat_models, entries
 from bot.models.prices import Prices
+from bot.models.tool_list import with_list
 from bot.settings.groups import OpenAISettings
 
 NAME: Final = "openai"
@@ -123,14 +124,12 @@ class OpenAI(Adapter):
         effort = None if "effort" in quirks else self._effort
         model, in_words = self._model, "tools" in quirks and "responses" not in quirks
         reasons = _REASONING.match(model) is not None
+        asked = words.in_words(request) if in_words else with_list(request)
         if "responses" in quirks:
             marks = _CACHE_MARKS.match(model) is not None and "prompt_cache" not in quirks
-            body = openai_responses.body(
-                request, model=model, effort=effort, reasons=reasons, marks=marks, quirks=quirks
-            )
+            body = openai_responses.body(asked, model=model, effort=effort, reasons=reasons, marks=marks, quirks=quirks)
             answer = openai_responses.read(await self._post("/responses", body), model=model)
             return words.clean(answer, request)
-        asked = words.in_words(request) if in_words else request
         limits = ("max_tokens", "max_completion_tokens")
         limit = limits[(self._official or reasons) != ("limit" in quirks)]
         body = openai_chat.body(asked, model=model, effort=effort, limit=limit, official=self._official, quirks=quirks)

@@ -95,7 +95,7 @@ def tools_of(request: Request, offered: Callable[[ToolOffer], Json]) -> Json:
     """The tools part of a request, with each offer in the API's format."""
     if not request.tools:
         return {}
-    described: Json = {"tools": [offered(offer) for offer in request.told_tools]}
+    described: Json = {"tools": [offered(offer) for offer in request.tools]}
     return described if request.may_call_tools else described | {"tool_choice": "none"}
 
 

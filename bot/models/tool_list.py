@@ -1,4 +1,4 @@
-"""Deferred tools: a model sees one line about each, and calls them through a single tool, `use_tool`.
+"""The list of tools: a model sees one line about each, and calls them through a single tool, `use_tool`.
 
     calls of the turn, past and new --wrapped--> use_tool(tool, arguments) --unwrapped--> the tool's own call
 
@@ -7,57 +7,62 @@ vendors' own tool search leaves blocks in the conversation that no history keeps
 the tools themselves.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, cast
 
-from bot.messages import AssistantMessage, Message, ToolCall, ToolMessage
+from bot.messages import AssistantMessage, IdentityCache, Message, ToolCall, ToolMessage
 from bot.models.base import Completion, Request
 from bot.models.wire import tool_call
 
 NAME: Final = "use_tool"
 
 
-def defer_tools(request: Request) -> Request:
-    """The request with the list of its deferred tools, and with their calls as calls of `use_tool`."""
-    deferred = frozenset(offer.name for offer in request.tools if offer.is_deferred)
-    if not deferred:
+def with_list(request: Request) -> Request:
+    """The request with `use_tool` alone in place of the listed tools, and with their calls as calls of it."""
+    lines = "".join(f"\n{offer.line}" for offer in request.tools if offer.line)
+    if not lines:
         return request
-    offers = request.tools
-    lines = "".join(f"\n- {one.line}" for one in offers if one.is_deferred)
-    tools = tuple(replace(one, description=one.description + lines) if one.name == NAME else one for one in offers)
-    return replace(request, tools=tools, messages=tuple(_wrapped(message, deferred) for message in request.messages))
+    tools = (offer for offer in request.tools if not offer.line)
+    listing = (replace(one, description=one.description + lines) if one.name == NAME else one for one in tools)
+    return replace(request, tools=tuple(listing), messages=tuple(map(_as_written, request.messages)))
 
 
 def own_calls(completion: Completion, request: Request) -> Completion:
-    """The completion of such a request, its calls of `use_tool` as calls of the tools themselves."""
+    """The completion of a request that offers `use_tool`, its calls of that as calls of the tools themselves."""
     message = completion.message
-    if message is None or not message.calls:
+    if message is None or not message.calls or all(offer.name != NAME for offer in request.tools):
         return completion
-    names = {offer.name for offer in request.tools} - {NAME}
-    parts = tuple(_unwrapped(part, names) if isinstance(part, ToolCall) else part for part in message.parts)
+    parts = tuple(_unwrapped(part) if isinstance(part, ToolCall) else part for part in message.parts)
     return replace(completion, message=replace(message, parts=parts))
 
 
-def _wrapped(message: Message, deferred: Collection[str]) -> Message:
-    if isinstance(message, AssistantMessage) and any(call.name in deferred for call in message.calls):
-        parts = tuple(
-            replace(part, name=NAME, arguments={"tool": part.name, "arguments": dict(part.arguments)})
-            if isinstance(part, ToolCall) and part.name in deferred
-            else part
-            for part in message.parts
-        )
-        return replace(message, parts=parts)
-    if isinstance(message, ToolMessage) and any(answer.name in deferred for answer in message.answers):
-        answers = (replace(answer, name=NAME) if answer.name in deferred else answer for answer in message.answers)
-        return replace(message, answers=tuple(answers))
+def _as_written(message: Message) -> Message:
+    if isinstance(message, ToolMessage) or (isinstance(message, AssistantMessage) and message.calls):
+        return _WRAPPED.of(message)
     return message
 
 
-def _unwrapped(call: ToolCall, names: Collection[str]) -> ToolCall:
+def _wrapped(message: AssistantMessage | ToolMessage) -> Message:
+    if isinstance(message, ToolMessage):
+        return replace(message, answers=tuple(replace(answer, name=NAME) for answer in message.answers))
+    parts = tuple(
+        replace(part, name=NAME, arguments={"tool": part.name, "arguments": dict(part.arguments)})
+        if isinstance(part, ToolCall) and part.name != NAME
+        else part
+        for part in message.parts
+    )
+    return replace(message, parts=parts)
+
+
+_WRAPPED: IdentityCache[AssistantMessage | ToolMessage, Message] = IdentityCache(_wrapped)
+"""The same object each time, as what is made of it is cached, too."""
+
+
+def _unwrapped(call: ToolCall) -> ToolCall:
     """The tool's own call, even if the model wrote the arguments next to its name; a question about it stays one."""
     tool = call.arguments.get("tool")
-    if call.name != NAME or not isinstance(tool, str) or tool not in names:
+    if call.name != NAME or not isinstance(tool, str) or tool == NAME:
         return call
     beside = {key: value for key, value in call.arguments.items() if key not in {"tool", "arguments"}}
     given = call.arguments.get("arguments")

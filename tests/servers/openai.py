@@ -23,7 +23,7 @@ from tests.servers.script import Call, Heard, Mistake, ModelServer, Say, Scripte
 CHAT = "/v1/chat/completions"
 RESPONSES = "/v1/responses"
 
-_TOOL = re.compile(r"^([\w-]+): .*\nArguments: \{", re.MULTILINE)
+_TOOL = re.compile(r"^([\w-]+)(?:\(.*\): |: .*\nArguments: \{)", re.MULTILINE)
 _RESULT = re.compile(r"<<RESULT: [\w-]+>>\n(.*?)(?=\n\n<<RESULT: |\n\n\(No tool|\nWrite it like this|\Z)", re.DOTALL)
 _NO_MORE = "(No tool can be used any more"
 

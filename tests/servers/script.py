@@ -15,6 +15,7 @@ from typing import Any, Literal, Self
 
 from aiohttp import web
 
+from bot.models.tool_list import NAME as USE_TOOL
 from tests.servers.base import Answer, Seen, Server
 from tests.servers.model_hosts import ModelHost
 
@@ -210,7 +211,7 @@ class ModelServer(Server, ABC):
         if not isinstance(scripted, Scripted):
             fault = scripted(seen)
             return fault if isinstance(fault, web.StreamResponse) else await fault
-        answer = self.answer(seen, body, scripted)
+        answer = self.answer(seen, body, _by_the_list(scripted, body))
         response = web.json_response(answer, headers={"request-id": self.new_id("req")})
         await response.prepare(request)
         await response.write_eof()
@@ -234,6 +235,19 @@ class ModelServer(Server, ABC):
 
     @abstractmethod
     def refusal(self, mistake: Mistake) -> web.Response: ...
+
+
+def _by_the_list(scripted: Scripted, body: dict[str, Any]) -> Scripted:
+    """The answer of a model that calls what it is offered: a tool that is listed alone, through the list."""
+    described = {tool.get("function", tool)["name"]: tool.get("function", tool) for tool in body.get("tools") or ()}
+    listing = described.get(USE_TOOL, {}).get("description", "")
+    parts = tuple(
+        replace(part, name=USE_TOOL, arguments={"tool": part.name, "arguments": part.arguments})
+        if isinstance(part, Call) and f"\n{part.name}(" in listing
+        else part
+        for part in scripted.parts
+    )
+    return replace(scripted, parts=parts)
 
 
 def _is_look(seen: Seen) -> bool:

@@ -53,9 +53,9 @@ class WebSearch:
         self.spec = ToolSpec(
             name="web_search",
             description=(
-                "Searches the web and returns numbered results."
-                " `source` names the service that answered; Wikipedia has only encyclopaedic subjects, no news or"
-                " prices. Use it for anything recent, local or uncertain."
+                "Searches the web for what is recent, local or uncertain, without private details about people. Returns"
+                " numbered results; `source` names the service that answered: Wikipedia has only encyclopaedic"
+                " subjects, no news or prices."
             ),
             arguments=WebSearchArguments,
             intent=lambda given: Intent("search_web", {"query": given.query}),

@@ -116,8 +116,8 @@ class Remind:
     spec = ToolSpec(
         name="remind",
         description=(
-            "Reminds the person later in this conversation, once or repeatedly, or asks you a question for them then;"
-            " lists and cancels reminders. A message that begins with /remind asks for one. Work out the local time"
+            "Reminds the person in this conversation, once or repeatedly, or asks you a question for them then; lists"
+            " and cancels reminders. A message that begins with /remind asks for one. Work out the local time"
             " from the date and zone at the start of their message; never guess an hour that they did not give: ask"
             " (tonight, said in the evening, is in an hour)."
             " Confirm the time that it returns as people say it: OK, at 20:14 (in 10 minutes): take the pizza out. If"

@@ -2,41 +2,63 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, cast
+from contextlib import aclosing
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any, Literal, cast
 
 import pytest
 
 from bot.app.tools import own_tools
-from bot.chat.offers import brief, offer
+from bot.chat.journal import Pause
+from bot.chat.offers import UseTool, UseToolArguments, line_of, offer, offers_of
 from bot.clock import SetClock
 from bot.messages import UserMessage
 from bot.models import tool_list, wire
 from bot.models.base import Request, ToolOffer
 from bot.settings import load_settings
-from tests.bot.chat.turn_helpers import toolbox
+from store import Store
+from tests.bot.chat import turn_helpers
+from tests.bot.chat.turn_helpers import Desk, Echo, toolbox
+from tests.bot.models.vendors import NAMES, provider_of, server_of
 from tests.campaigns.bench import bill
 from tests.conftest import NOON
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import Heard, Scripted, call, say
 from tests.surroundings import standalone_deps
-from tools import CATALOG, build
+from tools import CATALOG, Arguments, ToolSpec, build
 
 OPEN = {"type": "object", "properties": {}, "additionalProperties": True}
 MAP = {"type": "object", "properties": {}, "additionalProperties": {"type": "number"}}
 
-MAX_TOKENS = 1800
-"""Of the tools in every request; four bytes of JSON count as one, which is more than any vendor counts."""
+MAX_TOKENS = 600
+"""Of the tools in every request; four bytes of JSON count as one.
 
-SELDOM: dict[str, dict[str, Any]] = {
+With 660 ten turns of talk on Claude cost 1.3 times those without tools (`bill.MAX_TIMES`). A new line takes about ten.
+"""
+
+STORY: dict[str, dict[str, Any]] = {
     "predict": {"statement": "It rains in Oslo.", "probability": 0.7, "due": "2030-01-01"},
     "resolve_prediction": {"number": 1, "outcome": "came_true"},
     "list_predictions": {},
     "calibration_stats": {},
+    "remind": {"action": "set", "text": "Look.", "delay_seconds": 600},
     "current_time": {"timezone": "Asia/Tokyo"},
     "convert": {"amount": 5, "unit": "miles", "to": "km"},
+    "calculate": {"expression": "17 * 23"},
 }
-"""Those that need nobody outside, in an order in which nobody has to be asked."""
+"""Tools that need no one outside, in an order in which no one has to be asked."""
+
+
+class Wanted(Arguments):
+    """What a tool of a server takes."""
+
+    rare = frozenset({"depth"})
+    kind: Literal["a", "b"]
+    about: str
+    depth: int = 1
+    count: int = 1
 
 
 async def _offers() -> tuple[ToolOffer, ...]:
@@ -55,19 +77,60 @@ def _request(offers: tuple[ToolOffer, ...]) -> Request:
         timeout_seconds=10,
         conversation="c1",
     )
-    return tool_list.defer_tools(request)
+    return tool_list.with_list(request)
 
 
 async def test_the_tools_of_every_request_are_small() -> None:
-    """All that is on by default, as it goes out: each is described or listed, so that none is lost."""
+    """All that is on by default, as it goes out: each has its line, so that none is lost."""
     offers = await _offers()
-    told = _request(offers).told_tools
-    shown = [{"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in told]
+    [told] = _request(offers).tools
+    shown = {"name": told.name, "description": told.description, "input_schema": wire.schema_of(told)}
     assert len(json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode()) / 4 <= MAX_TOKENS
-    [more] = [tool for tool in told if tool.name == tool_list.NAME]
-    names = {tool.name for tool in told}
-    assert all(offer.name in names or f"- {offer.name}(" in more.description for offer in offers)
-    assert {offer.name for offer in offers if offer.is_deferred} >= SELDOM.keys()
+    names = {offer.name for offer in offers} - {told.name}
+    assert names >= STORY.keys()
+    assert all(f"\n{name}(" in told.description for name in names)
+
+
+class Anywhere(Arguments):
+    """Takes nothing that is needed."""
+
+    book: str = ""
+    page: int = 1
+
+
+def test_a_line_says_what_a_call_needs() -> None:
+    """Usual arguments, with the choices of one that is needed; of many, that one asks; what it is for, and its cost."""
+    spec = ToolSpec(name="find", description="Finds a word. In all books.", arguments=Wanted)
+
+    class Many(Wanted):
+        """More than a line has room for."""
+
+        __annotations__ = {f"argument_{number}": str for number in range(9)}
+
+    for changes, line in (
+        ({}, "find(kind: a|b, about, count?, ...): Finds a word"),
+        ({"seldom": "words"}, "find(kind: a|b, about, ...): words"),
+        (
+            {"cost_usd": Decimal("0.150")},
+            "find(kind: a|b, about, count?, ...): Finds a word (0.15 US dollars)",
+        ),
+        ({"arguments": UseToolArguments}, "find(tool, arguments?): Finds a word"),
+        ({"arguments": Anywhere, "seldom": "words"}, "find(book?, ...): words"),
+        ({"arguments": Arguments}, "find(): Finds a word"),
+        ({"arguments": Many}, "find(ask first): Finds a word"),
+        (
+            {"description": "So many\nwords " * 99},
+            f"find(kind: a|b, about, count?, ...): {'So many words ' * 8}So many",
+        ),
+    ):
+        assert line_of(replace(spec, **changes)).line.startswith(line)
+
+
+def test_a_few_tools_are_described_in_full() -> None:
+    """A list of three would cost as much, and small models call what is described more surely."""
+    specs = [ToolSpec(name=name, description="Finds.", arguments=Wanted) for name in "abcd"]
+    assert offers_of([*specs[:3], UseTool.spec]) == tuple(map(offer, specs[:3]))
+    assert [bool(one.line) for one in offers_of([*specs, UseTool.spec])] == [True, True, True, True, False]
 
 
 async def test_every_schema_is_one_that_all_servers_take() -> None:
@@ -111,63 +174,44 @@ def test_an_open_object_says_so() -> None:
         assert wire.schema_of(offer) == {"type": "object", "properties": {}, **sent}
 
 
-def test_a_schema_says_no_more_than_it_must() -> None:
-    """That something may be null says its absence; bounds are checked and told when they are broken."""
-    schema = {
-        "type": "object",
-        "description": "Where.",
-        "additionalProperties": False,
-        "properties": {
-            "place": {
-                "anyOf": [{"type": "string", "maxLength": 9}, {"type": "null"}],
-                "default": None,
-                "description": "P",
-            },
-            "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-            "days": {"type": "integer", "default": 3, "minimum": 1},
-            "chart": {"type": "boolean", "default": False},
-            "default": {"type": "string", "format": "date"},
-            "sites": {"type": "array", "default": [], "items": {"type": "string", "maxLength": 5}},
-            "rare": {"type": "string"},
-        },
-        "required": ["days"],
-    }
-    assert brief(schema, without=["rare"]) == {
-        "type": "object",
-        "properties": {
-            "place": {"type": "string", "description": "P"},
-            "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-            "days": {"type": "integer", "default": 3},
-            "chart": {"type": "boolean"},
-            "default": {"type": "string"},
-            "sites": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["days"],
-    }
-
-
 @pytest.mark.parametrize("wire", bill.WIRES)
-async def test_seldom_tools_are_looked_up_and_called_on_every_wire(wire: bill.Wire) -> None:
-    """A story with all of them: the model asks what each takes, calls it, and is told what came of it."""
+async def test_tools_of_the_list_are_asked_about_and_called_on_every_wire(wire: bill.Wire) -> None:
+    """A story with many: the model asks what each takes, calls it wrongly, reads how, and calls it as it is."""
     server = AnthropicServer() if wire == "anthropic" else OpenAIServer()
     heard_answers: dict[str, list[dict[str, Any]]] = {}
 
     def reply(heard: Heard) -> Scripted:
         tool = heard.text.split()[-1]
-        assert tool not in heard.tools
-        if not heard.answers:
-            return call(tool_list.NAME, {"tool": tool})
-        if len(heard.answers) == 1:
-            return call(tool_list.NAME, {"tool": tool, "arguments": SELDOM[tool]})
+        assert heard.tools == (tool_list.NAME,)
+        given = ({}, {"arguments": {"nonsense": 1}}, {"arguments": STORY[tool]})
+        if len(heard.answers) < len(given):
+            return call(tool_list.NAME, {"tool": tool, **given[len(heard.answers)]})
         heard_answers[tool] = [json.loads(answer) for answer in heard.answers]
         return say(f"That was {tool}.")
 
     server.reply = reply
     async with server, bill.at_work(wire, server) as pier:
-        for tool in SELDOM:
+        for tool in STORY:
             assert await pier.ask("ann", f"Please predict, or whatever it is: use {tool}") == f"That was {tool}."
     assert server.refused == []
-    for tool, (described, done) in heard_answers.items():
+    for tool, (described, refused, done) in heard_answers.items():
         assert described["untrusted_data"]["tool"] == tool
+        assert refused["error"] == "invalid_arguments"
+        assert refused["tool"] == described["untrusted_data"]
         assert done["ok"] is True, (tool, done)
-    assert heard_answers.keys() == SELDOM.keys()
+    assert heard_answers.keys() == STORY.keys()
+
+
+@pytest.mark.parametrize("vendor", NAMES)
+async def test_the_list_is_no_way_around_a_question(store: Store, clock: SetClock, vendor: str) -> None:
+    """What strangers' words lead to waits for a yes, however it is called: the question is about the tool itself."""
+    look, post = Echo(name="look"), Echo(name="post", effects="once")
+    async with server_of(vendor) as server, aclosing(provider_of(vendor, server)) as provider:
+        desk = Desk(store, clock, cast("turn_helpers.Scripted", provider), (look, post, Echo(name="a"), Echo(name="b")))
+        server.scripted(call("look", {"word": "page"}), call("post", {"word": "the secret"}))
+        pause = await desk.agent.answer(desk.turns.journal(await desk.loaded(), desk.watch))
+        assert b"post(word, ...): Gives back a word" in server.requests[0].body
+        assert server.refused == []
+    assert isinstance(pause, Pause)
+    assert [(one.name, one.arguments) for one in pause.calls] == [("post", {"word": "the secret"})]
+    assert (look.ran, post.ran) == (["page"], [])

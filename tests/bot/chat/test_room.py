@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import replace
 from typing import cast
 
 import pytest
@@ -34,8 +33,8 @@ async def wire(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Provider, 
 
 
 def _tools() -> tuple[Echo, ...]:
-    """More than fit such a window: each takes some three hundred tokens."""
-    return tuple(Echo(name=f"echo_{number}", description="Gives back a word. " * 60) for number in range(12))
+    """More than fit such a window, though each is but a line of forty tokens."""
+    return tuple(Echo(name=f"echo_{number}", description="Gives back a word, " * 60) for number in range(80))
 
 
 async def test_a_small_window_is_no_dead_end(
@@ -79,41 +78,23 @@ def _offers(*names: str, size: int = 300) -> tuple[ToolOffer, ...]:
 
 
 def test_tools_that_do_not_fit_are_left_out() -> None:
-    """What is called in this turn stays, then the first."""
+    """The one that calls the others stays, what is called in this turn, then the first."""
     room = ContextRoom()
-    offers = _offers("chart", "convert", "news", "translate", "weather")
+    offers = _offers("chart", "convert", "news", "translate", "weather", tool_list.NAME)
     room.on_refusal("m", 14 * OFFER_TOKENS.of(offers[0]))  # so that some four tools fit
     few = room.offers(offers, SIZES[0], "m", called={"weather"})
-    assert [offer.name for offer in few] == ["chart", "convert", "news", "weather"]
+    assert [offer.name for offer in few] == ["chart", "convert", "weather", tool_list.NAME]
     assert room.offers(offers, SIZES[-1], "m", called={"chart"}) == ()
     assert room.offers(offers, SIZES[0], "another", called=()) == offers
 
 
-def test_tools_that_do_not_fit_are_deferred_whatever_is_asked() -> None:
-    """The first stay in full, and no question changes the beginning of a request, which a server keeps computed."""
-    room = ContextRoom()
-    more = ToolOffer(name=tool_list.NAME, description="Calls one of these:", parameters={})
-    names = ("chart", "convert", "news", "translate", "weather")
-    offers = (*(replace(offer, line=f"{offer.name}(word): does it") for offer in _offers(*names)), more)
-    room.on_refusal("m", 10 * OFFER_TOKENS.of(offers[0]))  # so that nearly three fit in full
-    few = room.offers(offers, SIZES[0], "m", called=())
-    assert [offer.name for offer in few] == [offer.name for offer in offers]
-    assert [offer.name for offer in few if not offer.is_deferred] == ["chart", "convert", tool_list.NAME]
-    again = room.offers(offers, SIZES[0], "m", called={"weather"})
-    assert all(one is other for one, other in zip(few, again, strict=True))
-
-
-async def test_the_default_tools_fit_in_full_into_the_window_of_a_small_server() -> None:
-    """As many tokens as llama.cpp and LM Studio give by default; a deferred tool counts as its line."""
+async def test_the_default_tools_fit_into_the_window_of_a_small_server() -> None:
+    """All of them, in half of what llama.cpp and LM Studio give by default."""
     settings, room = load_settings({}, None), ContextRoom()
     async with standalone_deps(None) as around:
         offers = await toolbox(SetClock(NOON), *own_tools(settings, around)).offers()
-    room.on_refusal("m", 8192)
-    assert room.offers(offers, SIZES[0], "m", called=()) == offers
     room.on_refusal("m", 4096)
-    fewer = room.offers(offers, SIZES[0], "m", called=())
-    assert [offer.name for offer in fewer] == [offer.name for offer in offers]
-    assert sum(OFFER_TOKENS.each(fewer)) <= 0.3 * 4096 < sum(OFFER_TOKENS.each(offers))
+    assert room.offers(offers, SIZES[0], "m", called=()) == offers
 
 
 def test_a_known_window_sizes_history_and_answers() -> None:

@@ -121,7 +121,7 @@ async def test_a_tool_is_known_by_what_people_call_it(store: Store, clock: SetCl
             assert heard == "\n".join(f"• {name}: {'off' if name in off else 'on'}" for name in on), rest
         await aldis.process(message("And now?"))
         offered = [offer.name for offer in aldis.model.requests[-1].tools]
-        assert offered == ["web_search", "web_fetch", "post_search"]
+        assert offered == ["web_search", "web_fetch", "post_search", "use_tool"]
         assert await ask(aldis, "/tools off search") == plain(say(phrases.NO_SUCH_TOOL, name="search"))
         forms = "/tools, /tools off NAME, /tools on NAME or /tools revoke NAME"
         assert await ask(aldis, "/tools maybe echo") == f"Please write it like this: {forms}"

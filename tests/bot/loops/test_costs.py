@@ -65,7 +65,7 @@ async def test_a_completion_is_paid_though_its_tool_is_broken_off(
         else:
             await aldis.quiet()
             await aldis.until(lambda: not aldis.worker.tasks)
-        reserved = "0.013701" if how == "edited" else "0.012"  # what is asked anew is under way
+        reserved = "0.013711" if how == "edited" else "0.012"  # what is asked anew is under way
         assert [await spent_by(aldis, person) for person in (ALICE.uuid, BOB.uuid)] == [reserved, "0"]
         assert len(aldis.model.asked) == (2 if how == "edited" else 1)
         aldis.model.gates["otherwise"].set()

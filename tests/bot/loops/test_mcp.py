@@ -74,7 +74,7 @@ async def test_a_tool_of_a_server_is_asked_for_and_its_picture_is_sent(
         posted = json.loads(contents(aldis.model.requests[-1])[-1])
         assert posted["untrusted_data"] == {"text": "Posted: We sail on Sunday."}
         offered = [[offer.name for offer in request.tools] for request in aldis.model.requests]
-        assert offered == [["echo", "club_echo", "club_hold", "club_post"]] * len(offered)
+        assert offered == [["echo", "club_echo", "club_hold", "club_post", "use_tool"]] * len(offered)
 
 
 async def test_a_server_that_is_down_is_named_and_its_tools_stay_switched_off(
@@ -99,7 +99,7 @@ async def test_aldis_starts_the_servers_with_the_first_question_and_ends_them_wi
     async with app.build_service(load_settings(environ, None), FakeTransport(), realm="signal") as aldis:
         assert not where.exists()
         offers = await aldis.worker.agent.toolbox.offers()
-        assert [offer.name for offer in offers][-4:] == ["club_echo", "club_die", "club_hold", "club_post"]
+        assert [offer.name for offer in offers][-5:-1] == ["club_echo", "club_die", "club_hold", "club_post"]
         pid = int(where.read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)

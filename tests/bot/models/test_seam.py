@@ -29,7 +29,7 @@ from bot.messages import (
     UserMessage,
     without_opaque,
 )
-from bot.models import wire
+from bot.models import tool_list, wire
 from bot.models.anthropic import Anthropic
 from bot.models.base import Stop, ToolOffer
 from bot.settings.groups import AnthropicSettings
@@ -143,13 +143,21 @@ async def test_tools_can_be_switched_off_for_the_last_round(vendor: Vendor) -> N
 
 
 async def test_a_tool_of_the_list_is_called_through_it(vendor: Vendor) -> None:
-    """The model reads one line of it and calls `use_tool`; we read a call of the tool itself."""
-    more = ToolOffer(name="use_tool", description="More:", parameters={})
-    vendor.server.scripted(call("use_tool", {"tool": "current_time", "arguments": {"zone": "UTC"}}))
-    asked = replace(QUESTION, tools=(more, replace(TIME, is_deferred=True, line="current_time(zone)")))
-    [called] = calls(await vendor.provider.complete(asked))
-    assert (called.name, called.arguments) == ("current_time", {"zone": "UTC"})
-    assert b"More:\\n- current_time(zone)" in vendor.server.requests[-1].body
+    """The model reads one line of it, and calls it so, or by its own name in words; we read a call of the tool."""
+    more = ToolOffer(name=tool_list.NAME, description="More:", parameters={})
+    vendor.server.scripted(call("current_time", {"zone": "UTC"}) + call("current_time", {"zone": "CET"}), say("Noon."))
+    asked = replace(QUESTION, tools=(more, replace(TIME, line="current_time(zone): the time <<b>>")))
+    first = await vendor.provider.complete(asked)
+    assert [(one.name, one.arguments["zone"]) for one in calls(first)] == [
+        ("current_time", "UTC"),
+        ("current_time", "CET"),
+    ]
+    await vendor.provider.complete(followed_by(asked, *answered(first.message)))
+    sent, is_in_words = vendor.server.requests[-1].body, vendor.kind == "prompted"
+    assert b"\\ncurrent_time(zone): the time" in sent
+    assert b"The time." not in sent
+    assert [piece in sent for piece in (b"<<use_tool: ", b"<<current_time: ")] == [is_in_words] * 2
+    assert [piece in sent for piece in (b'"name":"use_tool"', b"<<b>>")] == [not is_in_words] * 2
 
 
 async def test_ends_that_are_no_plain_answer(vendor: Vendor) -> None:

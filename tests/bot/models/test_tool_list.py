@@ -1,20 +1,20 @@
-"""Seldom tools: a line each for the model, and calls of the tools themselves for everybody else."""
+"""The list of tools: a line each for the model, and calls of the tools themselves for all else; and what is cached."""
 
 from dataclasses import replace
 
 from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.models.base import Request, ToolOffer
 from bot.models.caching import outlives_half_an_hour, plan
-from bot.models.tool_list import NAME, defer_tools, own_calls
+from bot.models.tool_list import NAME, own_calls, with_list
 from tests.bot.chat.turn_helpers import calls
 
-LOOK = ToolOffer(name="look", description="Looks.", parameters={})
-RARE = ToolOffer(name="bet", description="Bets a lot.", parameters={}, line="bet(on): a bet", is_deferred=True)
+LOOK = ToolOffer(name="look", description="", parameters={}, line="look(at): looks")
+BET = ToolOffer(name="bet", description="", parameters={}, line="bet(on): a bet")
 MORE = ToolOffer(name=NAME, description="More:", parameters={})
 ASKED = Request(
     system="You are Aldis.",
     messages=(UserMessage(text="Bet on it."),),
-    tools=(LOOK, RARE, MORE),
+    tools=(LOOK, BET, MORE),
     may_call_tools=True,
     max_output_tokens=100,
     timeout_seconds=10,
@@ -29,8 +29,9 @@ def test_a_call_by_the_list_is_one_of_the_tool() -> None:
         ({"tool": "bet", "arguments": '{"on": "rain"}'}, ("bet", {"on": "rain"})),
         ({"tool": "bet", "on": "rain"}, ("bet", {"on": "rain"})),
         ({"tool": "look", "arguments": {}}, ("look", {})),
+        # Another name for a tool, or of none: whoever knows the tools says so.
+        ({"tool": "wager", "arguments": {}}, ("wager", {})),
         ({"tool": "bet"}, (NAME, {"tool": "bet"})),
-        ({"tool": "nothing", "arguments": {}}, (NAME, {"tool": "nothing", "arguments": {}})),
         ({"tool": NAME, "arguments": {"tool": "bet"}}, (NAME, {"tool": NAME, "arguments": {"tool": "bet"}})),
         ({"tool": ["bet"], "arguments": {}}, (NAME, {"tool": ["bet"], "arguments": {}})),
         ({}, (NAME, {})),
@@ -41,25 +42,32 @@ def test_a_call_by_the_list_is_one_of_the_tool() -> None:
     completion = own_calls(calls((NAME, {"tool": "bet", "arguments": "rain"})), ASKED)
     assert completion.message is not None
     assert [(call.name, call.malformed) for call in completion.message.calls] == [("bet", "rain")]
+    unlisted = calls((NAME, {"tool": "bet", "arguments": {}}))
+    assert own_calls(unlisted, replace(ASKED, tools=(LOOK,))) == unlisted
 
 
 def test_what_was_called_before_goes_out_as_the_model_may_write_it() -> None:
-    """With the same ids, and in every request alike, so that a cache knows it again."""
+    """With the same ids, and as the same objects in every request, so that caches know them again."""
     call = ToolCall(id=CallId("a"), name="bet", arguments={"on": "rain"})
     answer = ToolAnswer(call_id=CallId("a"), name="bet", content="{}", ok=True)
     past = (UserMessage(text="Bet."), AssistantMessage(parts=(call,)), ToolMessage(answers=(answer,)))
-    _, asked, answered = defer_tools(replace(ASKED, messages=past)).messages
+    request = replace(ASKED, messages=past)
+    _, asked, answered = sent = with_list(request).messages
     assert isinstance(asked, AssistantMessage)
     assert isinstance(answered, ToolMessage)
     assert asked.calls == (replace(call, name=NAME, arguments={"tool": "bet", "arguments": {"on": "rain"}}),)
     assert answered.answers == (replace(answer, name=NAME),)
+    assert all(one is again for one, again in zip(sent, with_list(request).messages, strict=True))
+    question = AssistantMessage(parts=(replace(call, name=NAME, arguments={"tool": "bet"}),))
+    assert with_list(replace(ASKED, messages=(question,))).messages == (question,)
 
 
-def test_the_list_names_the_deferred_tools_and_only_the_others_are_told() -> None:
-    """What is told in full is the same whatever is called."""
-    request = defer_tools(ASKED)
-    assert [offer.name for offer in request.told_tools] == ["look", NAME]
-    assert request.told_tools[-1].description == "More:\n- bet(on): a bet"
+def test_one_tool_tells_of_all() -> None:
+    """Where there is a list; a few tools in full go out as they are."""
+    [told] = with_list(ASKED).tools
+    assert (told.name, told.description) == (NAME, "More:\nlook(at): looks\nbet(on): a bet")
+    few = replace(ASKED, tools=(replace(LOOK, description="Looks.", line=""),))
+    assert with_list(few) is few
 
 
 # What a request has its vendor's cache keep, and for how long, by the pauses of its chat

@@ -174,9 +174,13 @@ async def _prompt_seconds(folder: Path, settings: Mapping[str, str]) -> float:
 
 
 async def bills(size: Size) -> list[Figure]:
-    """What is paid of what sending everything anew would cost, for each wire, number of people and rhythm."""
+    """What is paid of what sending everything anew would cost, for each wire, number of people and rhythm; and talk."""
     say(f"the bill of {size.bill_turns} turns, {len(size.rhythms)} rhythms on {len(bill.WIRES)} wires")
-    return [
+    talk = [
+        Figure(name=f"talk with tools to talk without, {wire}", value=await bill.times(wire), most=bill.MAX_TIMES)
+        for wire in bill.WIRES
+    ]
+    return talk + [
         Figure(
             name=f"bill, {wire}, {'one person' if people == 1 else f'{people} people'}, every {rhythm}",
             value=await bill.percent(wire, people=people, rhythm=rhythm, turns=size.bill_turns),
