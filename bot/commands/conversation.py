@@ -344,7 +344,8 @@ class ConversationCommands(CommandGroup):
         people write.
         """
         wanted = fold(call.command.rest)
-        code = next((code for code in LANGUAGES if wanted in {code, *map(fold, language_names(code))}), None)
+        names = {code: [code, *(fold(language_names(by)[code]) for by in LANGUAGES)] for code in LANGUAGES}
+        code = next((code for code in LANGUAGES if wanted in names[code]), None)
         if code is None and wanted != "auto":
             raise WrongForm
         reply = phrases.LANGUAGE_BY_MESSAGE if code is None else phrases.LANGUAGE_SET

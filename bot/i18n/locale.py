@@ -14,7 +14,7 @@ from babel.lists import format_list
 from babel.numbers import format_currency, format_decimal
 from babel.units import format_unit
 
-from bot.i18n.language import LANGUAGES, Language, current_language
+from bot.i18n.language import Language, current_language
 
 _LOCALES: Mapping[Language, str] = {"en": "en_GB", "de": "de", "fr": "fr", "es": "es"}
 _QUOTES: Mapping[Language, str] = {"en": "“{}”", "de": "„{}“", "fr": "«\u00a0{}\u00a0»", "es": "«{}»"}  # Babel has none
@@ -71,9 +71,9 @@ def dollars(amount: Decimal) -> str:
     return format_currency(amount, "USD", locale=_locale(), currency_digits=False, decimal_quantization=False)
 
 
-def language_names(language: Language) -> list[str]:
-    """The names of a language in each of Aldis's languages: `German`, `Deutsch`, `allemand`, `alemán`."""
-    return [Locale(language).get_display_name(by) or language for by in LANGUAGES]
+def language_names(by: Language) -> Mapping[str, str]:
+    """The names of all languages in this one, by their codes: `German` for `de`, `Brazilian Portuguese` for `pt_BR`."""
+    return Locale(by).languages
 
 
 def _locale() -> Locale:

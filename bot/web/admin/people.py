@@ -31,7 +31,7 @@ async def _you_values(ask: Ask) -> dict[str, object]:
         "callers": [(caller, known.get(caller.person)) for caller in world.pairing.callers()],
         "place": ask.settings.locale,
         "is_zone_known": "timezone" in ask.settings.locale.model_fields_set,
-        "languages": {code: language_names(code)[at].capitalize() for at, code in enumerate(LANGUAGES)},
+        "languages": {code: language_names(code)[code].capitalize() for code in LANGUAGES},
     }
 
 
