@@ -87,6 +87,14 @@ class Turns(Repository):
             (turn,),
         )
 
+    def mark_translation(self, turn: TurnId) -> None:
+        """Notes that the turn translates its message instead of answering it."""
+        self.execute("UPDATE turns SET origin = 'translation' WHERE id = ?", (turn,))
+
+    def is_translation(self, turn: TurnId | None) -> bool:
+        """Whether the turn translates its message instead of answering it; None is no turn."""
+        return self.exists("SELECT 1 FROM turns WHERE id = ? AND origin = 'translation'", (turn,))
+
     def is_first(self, conversation: ConversationId, turn: TurnId) -> bool:
         """Whether this is the conversation's first turn that answers a question, as far as is known."""
         # Other things that are said, such as answers to commands, are in turns that end as ignored.

@@ -189,6 +189,15 @@ class Inbox(Repository):
             (json.dumps(list(items)), turn),
         )
 
+    def put_back(self, turn: TurnId, items: Collection[InboxId]) -> None:
+        """Lets messages wait again for another turn that were taken up with this one."""
+        self.execute(
+            "UPDATE inbox SET state = 'waiting', turn_id = NULL, claimed_until = NULL, attempts = attempts - 1 "
+            "WHERE id IN (SELECT value FROM json_each(?)) AND turn_id = ? AND state = 'claimed'",
+            (json.dumps(list(items)), turn),
+        )
+        self.notify("inbox")
+
     def waiting(self, conversation: ConversationId, *, urgent: bool) -> int:
         """Counts the open messages of the conversation: the urgent ones, or the others."""
         return self.value(

@@ -48,6 +48,10 @@ class ChatSettings:
     heard: Language | None = None
     """The language last reliably detected in a message, or the likely one of the first messages; None: none so far."""
     answers_always: bool = False
+    translates: tuple[str, ...] = ()
+    """In a group: the codes of the languages between which messages are translated; empty: they are not."""
+    untranslated: tuple[str, ...] = ()
+    """Who has read that their messages cannot be translated at the moment; an empty name stands for the group."""
     paused_at: datetime | None = None
     """Since when only commands are answered; None: Aldis is not paused here."""
     told_paused: bool = False

@@ -14,8 +14,9 @@ A yes, a no or an always is made of words that mean nothing else, in Aldis's lan
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from bot.events import Deleted, Edited, Event, Incoming, PersonId, Reacted, SentId
@@ -92,6 +93,8 @@ class Talk:
 
     message: Incoming
     reason: str = "not_addressed"
+    is_translated: bool = False
+    """Whether the group has it translated."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,7 +104,8 @@ class Ignore:
     reason: str
 
 
-Route = Question | Command | Correction | Deleted | Verdict | Reaction | Talk | Ignore
+Meant = Question | Command | Verdict | Talk | Ignore
+Route = Meant | Correction | Deleted | Reaction
 
 SKIN_TONES = dict.fromkeys(range(0x1F3FB, 0x1F400))
 """For `str.translate`: a thumb is a thumb in any colour."""
@@ -157,21 +161,29 @@ _NAME = r"[^\W\d_](?:[^\W\d]|-){0,30}"
 _COMMAND = re.compile(rf"/({_NAME})[.,:;!…\u200b\u2060\ufeff]*(?:\s+(.*))?", re.DOTALL)
 
 
-def route(event: Event | None, *, name: str, answers_always: bool = False) -> Route:
-    """Decides where an event goes; people call Aldis by `name`; `answers_always`: in this group it is always meant."""
+def route(event: Event | None, *, name: str, answers_always: bool = False, translates: bool = False) -> Route:
+    """Decides where an event goes; people call Aldis by `name`; this group has all answered, or its talk translated."""
+    others = Question if answers_always else partial(Talk, is_translated=translates)
     match event:
         case None:
             return Ignore(reason="unreadable")
         case Incoming():
-            return _message(event, name, answers_always)
+            return _message(event, name, others)
         case Edited():
-            return Correction(edit=event, as_message=_message(event.message, name, answers_always))
+            return Correction(edit=event, as_message=_message(event.message, name, others))
         case Deleted():
             return event
         case Reacted(removed=False):
             return _reaction(event)
         case _:
             return Ignore(reason=type(event).__name__.lower())
+
+
+def is_translated(found: Route) -> bool:
+    """Whether it is what people say to each other in a group that has it translated."""
+    meant = found.as_message if isinstance(found, Correction) else found
+    meant = meant.instead if isinstance(meant, Verdict) else meant
+    return isinstance(meant, Talk) and meant.is_translated
 
 
 def unanswered_message(found: Route) -> Incoming | None:
@@ -197,7 +209,7 @@ def _reaction(reacted: Reacted) -> Verdict | Reaction | Ignore:
     return Ignore(reason="reacted")
 
 
-def _message(message: Incoming, name: str, answers_always: bool) -> Question | Command | Verdict | Talk | Ignore:  # noqa: FBT001  (of its one caller, whose keyword it is)
+def _message(message: Incoming, name: str, others: Callable[..., Question | Talk]) -> Meant:
     text = _own_text(message)
     has_more = bool(message.attachments or message.sticker or message.extras or message.view_once)
     is_only_name = re.fullmatch(rf"\W*(?:@?{re.escape(name)}\W*)*", text, re.IGNORECASE) is not None
@@ -209,7 +221,7 @@ def _message(message: Incoming, name: str, answers_always: bool) -> Question | C
     command = _command(message.text, name)
     if command is not None and _command(text, name):
         return Command(message=message, name=command[0], rest=command[1], is_addressed=is_addressed)
-    found = Question(message=message) if is_addressed or answers_always else Talk(message=message)
+    found = Question(message=message) if is_addressed else others(message=message)
     word = None if message.attachments else parse_word(message.text)
     if word is None or (message.quote is not None and not message.quotes_me):
         return found

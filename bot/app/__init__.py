@@ -30,6 +30,7 @@ from bot.chat.approvals import Approvals
 from bot.chat.captchas import Captchas
 from bot.chat.context import GroupContext
 from bot.chat.edits import Revisions
+from bot.chat.journal import OnProgress
 from bot.chat.judge import ReportJudge
 from bot.chat.notices import Admins, Notices
 from bot.chat.room import ContextRoom, Models
@@ -56,6 +57,7 @@ from bot.features.reminders.commands import ReminderCommands
 from bot.features.reminders.service import Reminders, close_copy
 from bot.features.safety_numbers import SafetyNumbers, TrustCommands
 from bot.features.summaries import Summaries
+from bot.features.translation import Translation
 from bot.features.usage import UsageCommands
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
@@ -278,12 +280,14 @@ def service(
     system = prompt.system(settings.signal.name, settings.llm.system_prompt, settings.locale.place)
     asked = Models(provider=provider, system=system, settings=settings, budget=shared.budget, room=room)
     summaries = Summaries(store, clock, counts, asked)
-    groups = (*_command_groups(shared, tools, more, news), *commands)
+    bare = Agent(models=asked, toolbox=Toolbox((), clock=clock, settings=settings), secrets=secrets(settings))
+    translation = Translation(shared.command_context, bare, has_model=models.has_model(settings))
+    groups = (*_command_groups(shared, tools, more, news), translation, *commands)
     watchdog, health = _watching(shared, ask)
     language, grace = shared.turns.language, settings.signal.unknown_grace_seconds
     return Service(
         settings=settings,
-        worker=_worker(shared, asked, toolbox, speech, groups, summaries.note),
+        worker=_worker(shared, asked, toolbox, speech, groups, summaries.note, translation.translate),
         intake=intake,
         sender=Sender(*shared.outside, grace_seconds=grace, language=language, on_untrusted=identities.notice),
         doorkeeper=intake.door,
@@ -357,6 +361,7 @@ def _worker(
     speech: Speech | None,
     groups: Sequence[CommandGroup],
     on_kept: Callable[[Turn], None],
+    translate: Callable[[Turn, OnProgress], Awaitable[None]],
 ) -> Worker:
     """What takes one question after the other to its answer."""
     settings, name = shared.settings, shared.settings.signal.name
@@ -391,6 +396,7 @@ def _worker(
         settings=settings,
         allowed=shared.allowed,
         on_kept=on_kept,
+        translate=translate,
         greeting=(lambda: say(phrases.GREETING, name=name)) if greets else None,
     )
 

@@ -84,7 +84,8 @@ class GroupContext:
     def hear(self, message: Incoming, *, expires_at: datetime | None) -> None:
         """Remembers a message that was not meant for Aldis, until its timer runs out (None: it has none)."""
         self._drop(lambda _: False)
-        if message.text.strip() and not message.view_once:
+        is_new = not any(_is(heard, message.author, message.sent_at) for heard in self._talk.get(message.chat, ()))
+        if is_new and message.text.strip() and not message.view_once:
             heard = _Heard(message=message, expires_at=expires_at, names=frozenset({message.sent_at}))
             self._talk[message.chat].append(heard)
 

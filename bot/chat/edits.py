@@ -7,6 +7,7 @@
             answer is not out: asked again      | author edits too much: the history has its new words, the answer stays
                                                 '-to a command: what was made of it goes as if it were deleted, and its
                                                   author reads that no edit gives one
+    translated --> its translation goes, too, or is made anew, however old it is
     expired --> its turn goes; an answer that is not sent yet is replaced by a notice that it has disappeared
 
 Each is one transaction that also settles the event itself, so that a crash leaves either all of it to do or nothing.
@@ -20,7 +21,7 @@ from typing import TypeVar
 from bot import messages
 from bot.access import chat_settings
 from bot.access.limits import CallRate
-from bot.access.routing import Command, Correction
+from bot.access.routing import Command, Correction, is_translated
 from bot.chat import outgoing, phrases, prompt
 from bot.chat.steps import Asked, dump_step, has_acted, journaled_steps
 from bot.chat.turns import Turns
@@ -105,7 +106,8 @@ class Revisions:
                 unsent = repos.outbox.unsent_parts(turn)
                 repos.forgetting.turns(turn, now=now)
                 replies = [reply for line in unsent if isinstance(reply := load_outgoing(line), Reply)]
-                if replies:  # the answer expires before it is sent: a notice says so
+                # An answer that expires before it is sent is replaced by a notice; no one asked for a translation.
+                if replies and not repos.turns.is_translation(turn):
                     with use_language(self._turns.language(repos, conversation)):
                         text = say(phrases.ANSWER_EXPIRED)
                     notice = Reply(chat=replies[0].chat, content=Styled(text=text), ok=False)
@@ -166,6 +168,10 @@ class Revisions:
         repos, known = change.repos, change.known
         planned = self._undo(change)
         if known.is_open:
+            former = None if known.turn is None else repos.turns.replaces(known.turn)
+            if former is not None and repos.turns.is_translation(former):
+                shown = outgoing.shown_answer(repos, former)
+                outgoing.add_removals(repos, change.conversation, former, change.chat, shown, change.now)
             repos.inbox.settle(known.item)
             return (*planned, *self._given_up(change))
         if known.turn is None:
@@ -178,7 +184,8 @@ class Revisions:
         self._erase(change, known.turn)
         if (stops or is_open) and not has_others:
             self._put_word(change, known.turn)
-        if self._deletes_answers and not has_others:
+        # A translation repeats the words that are taken back.
+        if (self._deletes_answers or repos.turns.is_translation(known.turn)) and not has_others:
             outgoing.add_removals(repos, change.conversation, known.turn, change.chat, sent, change.now)
         return (*planned, *stops)
 
@@ -222,15 +229,17 @@ class Revisions:
         if known.is_open:
             return (*self._undo(change), *self._asked_instead(change))
         if known.turn is None or known.turn_state == "ignored":
-            # Talk among others: its new words may address Aldis after all.
+            # Talk among others: its new words may address Aldis after all, or are translated in place of the former.
+            is_again = is_translated(correction) and repos.turns.is_translation(known.turn)
+            again = self._begin(change, known.turn, change.now) if is_again else None
             repos.inbox.revise(change.item.id, known.root, None)
             planned = self._undo(change)
             if known.turn is not None:  # an unsent answer to a command may repeat the former words
                 repos.forgetting.turns(known.turn, now=change.now)
-            if not correction.is_addressed:
+            if not (correction.is_addressed or is_translated(correction)):
                 repos.inbox.settle(change.item.id)
             elif self._admits(change):
-                repos.inbox.as_question(change.item.id, None)
+                repos.inbox.as_question(change.item.id, again)
             return planned
         if known.turn_state == "running":
             is_admitted = self._admits(change)

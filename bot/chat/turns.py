@@ -81,6 +81,14 @@ class Turns:
         now = self._clock.now()
         return await self._store.read(lambda repos: chat_settings.settings_of(repos, conversation, now))
 
+    async def answers_translation(self, conversation: ConversationId, message: Incoming) -> bool:
+        """Whether a message quotes a translation, so that it answers the author of the original, and not Aldis."""
+        sent_at = message.quote.sent_at if message.quote is not None and message.quotes_me else 0
+
+        return bool(sent_at) and await self._store.read(
+            lambda repos: repos.turns.is_translation(repos.outbox.turn_of(conversation, sent_at))
+        )
+
     def language(self, repos: Repositories, conversation: ConversationId) -> Language:
         """The language Aldis uses there unprompted, within a transaction."""
         return chat_settings.settings_of(repos, conversation, self._clock.now()).spoken or self._locale.language

@@ -40,6 +40,7 @@ _WORDS: Mapping[str, str] = {
     "persona": "rolle personnage personaje",
     "tools": "werkzeuge outils herramientas",
     "language": "sprache langue idioma lang",
+    "translate": "ubersetze uebersetze ubersetzen uebersetzen traduis traduire traduce traducir",
     "remind": "erinnere erinner erinnern erinnerung erinnerungen reminder reminders rappelle rappel rappels "
     "rappellemoi recuerdame recordar recordatorio recordatorios",
     "timezone": "zeitzone fuseau zona tz",

@@ -353,11 +353,11 @@ class ConversationCommands(CommandGroup):
 
     @command("/always on|off", phrases.ABOUT_ALWAYS, configures_group=True, groups_only=True, section="admins")
     async def _always(self, call: Call) -> Answer:
-        """Answers every message of the group, or only those that address Aldis."""
+        """Answers every message of the group, or only those that address Aldis; either ends `/translate`."""
         replies = {"on": phrases.ALWAYS_ON, "off": phrases.ALWAYS_OFF}
         if (word := call.command.rest.lower()) not in replies:
             raise WrongForm
-        return self.context.set(call, replies[word], answers_always=word == "on")
+        return self.context.set(call, replies[word], answers_always=word == "on", translates=())
 
     @command(
         "/who [all|admins|list]",

@@ -9,8 +9,10 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 
 from bot.access.access import AccessList, is_admin, is_direct
+from bot.access.chat_settings import ChatSettings
 from bot.access.routing import (
     Command,
     Correction,
@@ -156,14 +158,20 @@ class UrgentItems(Outside):
             envelope = load_envelope(item.envelope)
         except UnreadableJson:
             return None
-        always = not is_direct(envelope) and (await self.turns.settings(item.conversation)).answers_always
+        settings = ChatSettings() if is_direct(envelope) else await self.turns.settings(item.conversation)
+        translates = bool(settings.translates) and not settings.is_paused
+        routed = partial(route, name=self.name, answers_always=settings.answers_always, translates=translates)
         try:
             event = read_event(envelope, self.transport.event)
-            found = route(event, name=self.name, answers_always=always)
+            found = routed(event)
         except Exception as error:  # noqa: BLE001  (a bug with one message must not affect those that came with it)
             _log.error("message %d cannot be read: %s", item.id, describe_error(error))
             event = None
             found = Ignore(reason="unreadable")
+        said = event.message if isinstance(event, Edited) else event
+        if translates and isinstance(said, Incoming) and await self.turns.answers_translation(item.conversation, said):
+            said = replace(said, quotes_me=False)
+            found = routed(replace(event, message=said) if isinstance(event, Edited) else said)
         return OpenedItem(item=item, envelope=envelope, event=event, route=found)
 
     async def _carry_out(self, opened: OpenedItem) -> None:
@@ -184,9 +192,11 @@ class UrgentItems(Outside):
                     await self._react(item, reacted.author, reacted.target, found.wish)
             case Verdict():
                 await self._decide(item, found, by_admin=by_admin)
-            case Question(message=message) | Talk(message=message) if await self._stops(item.conversation, message):
+            case Question(message=message) | Talk(message=message, is_translated=False) if await self._stops(
+                item.conversation, message
+            ):
                 await self._settle(item.id)  # the turn itself reports that it was stopped
-            case Question():
+            case Question() | Talk(is_translated=True):
                 await self._ask(item.id)
             case Talk(message=message, reason=reason):
                 self.group_context.hear(message, expires_at=item.expires_at)

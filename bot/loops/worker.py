@@ -16,19 +16,19 @@ Left to others: the answer (`bot.chat`), what people see meanwhile (`bot.chat.st
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import timedelta
 from functools import partial
 
 from bot.access.access import AccessList, is_admin, may_ask
-from bot.access.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict
+from bot.access.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict, is_translated
 from bot.chat import prompt
 from bot.chat.agent import Agent
 from bot.chat.approvals import Approvals
 from bot.chat.context import GroupContext
-from bot.chat.journal import Outcome, Pause, Turn
+from bot.chat.journal import OnProgress, Outcome, Pause, Turn
 from bot.chat.status import Reactions, StatusMessage, StatusMessages
 from bot.chat.turn_tasks import TurnStopped, TurnTasks
 from bot.chat.turns import Turns
@@ -60,6 +60,8 @@ _MAX_DEATHS = 5
 _MAX_LAST_TRIES = 10
 """How often Aldis tries to tell that a turn was given up; every process killed meanwhile counts as a try."""
 
+_Asked = tuple[OpenedItem, Incoming]
+
 
 @dataclass
 class Worker(Outside):
@@ -75,6 +77,8 @@ class Worker(Outside):
     group_context: GroupContext
     settings: Settings
     allowed: AccessList
+    translate: Callable[[Turn, OnProgress], Awaitable[None]]
+    """Translates the message of a turn."""
     on_kept: Callable[[Turn], None] = lambda _: None
     """Called with each turn that was answered and is remembered."""
     greeting: Callable[[], str] | None = None
@@ -182,6 +186,8 @@ class Worker(Outside):
             await self.turns.ignore(claim, is_readable=False)
             return
         asked = await self._to_answer(claim, opened)
+        if any(is_translated(one.route) for one, _ in asked):
+            asked = await self._translated(claim, asked)
         if not asked:
             await self.turns.ignore(claim)
             return
@@ -210,15 +216,31 @@ class Worker(Outside):
         turn = replace(turn, talk=self.group_context.talk(turn.chat, at_least=int(is_bare)))
         await self._answered(claim, turn, notes)
 
+    async def _translated(self, claim: Claim, asked: list[_Asked]) -> list[_Asked]:
+        """Has the first message translated, unless others are answered in this turn, and returns those; each other one
+        to be translated waits for a turn of its own, so that it can be edited and deleted alone.
+        """
+        talk = [(one, message) for one, message in asked if is_translated(one.route)]
+        others = [(one, message) for one, message in asked if not is_translated(one.route)]
+        later = [one.item.id for one, _ in (talk if others else talk[1:])]
+        if later:
+            await self.store.transaction(lambda repos: repos.inbox.put_back(claim.turn, later))
+        opened, message = talk[0]
+        if not (others or self._is_over(claim) or self._excuse(opened)):
+            turn = await self.turns.load(claim, (message,))
+            with suppress(TurnStopped), self.tasks.answering(turn.id):
+                await self.translate(turn, partial(self.transport.progress, turn.chat))
+        return others
+
     def _is_over(self, claim: Claim, more: int = 0) -> bool:
         """Whether it was tried as often as allowed, plus `more` times."""
         return claim.attempt > self.settings.worker.max_attempts + more or claim.deaths > _MAX_DEATHS + more
 
     # What waits, read
 
-    async def _to_answer(self, claim: Claim, opened: Iterable[OpenedItem]) -> list[tuple[OpenedItem, Incoming]]:
+    async def _to_answer(self, claim: Claim, opened: Iterable[OpenedItem]) -> list[_Asked]:
         """The messages of a claim to answer, in order; talk among others is overheard, a yes or no applied."""
-        asked = list[tuple[OpenedItem, Incoming]]()
+        asked = list[_Asked]()
         authors = set[str | None]()
         for one in opened:
             follows = one.envelope.author in authors
@@ -242,7 +264,7 @@ class Worker(Outside):
 
     async def _may_ask(self, claim: Claim, opened: OpenedItem, message: Incoming) -> bool:
         """Whether the author may ask in this group, by its settings; the first who may not gets a sentence."""
-        if not message.chat.is_group:
+        if not message.chat.is_group or is_translated(opened.route):
             return True
         envelope = opened.envelope
         askers = (await self.turns.settings(claim.conversation)).askers
@@ -266,8 +288,10 @@ class Worker(Outside):
             case Correction(edit=edit):
                 return edit.message  # among the waiting messages it has become one
             case Talk(message=message, reason=reason):
-                self.counts.note_unanswered(reason)
                 self.group_context.hear(message, expires_at=item.expires_at)
+                if found.is_translated:
+                    return message
+                self.counts.note_unanswered(reason)
             case Ignore(reason=reason):
                 self.counts.note_unanswered(reason)
             case _:
