@@ -71,6 +71,22 @@ async def _always(stage: Stage) -> None:
         await stage.asks(ALICE, text, to_group=True)
 
 
+@story("A family of two languages", ACCESS__ADMINS=ALICE.uuid)
+async def _family(stage: Stage) -> None:
+    """An admin turns this on, Aldis says so in every language concerned, and anyone ends it. A translation is edited
+    and deleted with its message, and an answer to it is for the person who wrote the original.
+    """
+    await stage.asks(ALICE, "/translate on de,en", to_group=True)
+    stage.doubles.model.scripted(say("When do you arrive on Saturday?"))
+    asked = await stage.says(BOB, "Wann kommt ihr am Samstag an?", to_group=True)
+    translated = await stage.answer()
+    await stage.asks(CAROL, "At eight, with the train.", say("Um acht, mit dem Zug."), to_group=True, quote=translated)
+    stage.doubles.model.scripted(say("When do you arrive on Sunday?"))
+    await stage.edits(asked, "Wann kommt ihr am Sonntag an?")
+    await stage.answer()
+    await stage.asks(CAROL, "/translate off", to_group=True)
+
+
 @story("Old messages", HISTORY__MAX_TURNS="1", HISTORY__SUMMARIES="true")
 async def _older(stage: Stage) -> None:
     """Messages that are too old to be sent again in full are summarised (`HISTORY__SUMMARIES`), and the model is told
