@@ -13,6 +13,7 @@ when it first wrote.
 """
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from bot.access.chat_settings import Askers
 from bot.events import ChatId, Envelope, Kind, PersonId, SentId
@@ -77,6 +78,14 @@ def is_welcome(repos: Repositories, person: PersonId, chat: ChatId, allowed: Acc
         from_self=allowed.note_to_self,
     )
     return may_write(envelope, allowed, is_approved=repos.people.is_allowed(person, account=account))
+
+
+def may_still_read(
+    repos: Repositories, person: PersonId, chat: ChatId, allowed: AccessList, *, account: str, since: datetime
+) -> bool:
+    """Whether the person would be admitted there now, and has not left that group since; within a transaction."""
+    has_left = chat.is_group and repos.members.has_left(chat, ChatId.direct(person), since=since)
+    return not has_left and is_welcome(repos, person, chat, allowed, account=account)
 
 
 def is_direct(envelope: Envelope) -> bool:

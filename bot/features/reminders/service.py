@@ -24,7 +24,7 @@ from pydantic import TypeAdapter
 
 from bot import labels
 from bot.access import chat_settings
-from bot.access.access import AccessList, is_welcome
+from bot.access.access import AccessList, may_still_read
 from bot.access.routing import Wished
 from bot.chat.prompt import PLANNED, PLANNED_LATE
 from bot.chat.turns import Turns
@@ -305,8 +305,8 @@ class Reminders(Outside):
             words = None if reminder.words is None else _words.validate_json(reminder.words)
             person = place.person
             chat = place.chat
-            has_left = chat.is_group and repos.members.has_left(chat, ChatId.direct(person), since=place.planned_at)
-            comes = not has_left and is_welcome(repos, person, chat, self.allowed(), account=self.transport.account)
+            account = self.transport.account
+            comes = may_still_read(repos, person, chat, self.allowed(), account=account, since=place.planned_at)
             if comes:
                 self._fire(repos, reminder, place, words)
         except ValueError as error:
