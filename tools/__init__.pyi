@@ -47,7 +47,6 @@ from .errors import UnknownOutcome as UnknownOutcome
 from .errors import Unreachable as Unreachable
 from .evidence.sources import Judge as Judge
 from .evidence.sources import Judgement as Judgement
-from .evidence.sources import Memory as Memory
 from .evidence.sources import Stance as Stance
 from .evidence.sources import Tone as Tone
 from .http import Http as Http

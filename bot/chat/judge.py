@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, WithJsonSchema
@@ -30,7 +30,7 @@ from bot.models.base import Completion, Provider, Request, Stop, ToolOffer
 from bot.money.budgets import Budget, UsedUp
 from bot.money.ledger import Payer
 from store import Repositories, Store, TurnId
-from tools import Arguments, Disabled, Hit, Judgement, Memory, Stance, Tone, ToolContext, Unavailable
+from tools import Arguments, Disabled, Hit, Judgement, Stance, Tone, ToolContext, Unavailable
 
 A = TypeVar("A", bound=Arguments)
 
@@ -110,35 +110,24 @@ class ReportJudge:
         self._clock = clock
         self._provider = provider
 
-    async def recall(self, claim: str, context: ToolContext) -> Memory:
+    async def recall(self, claim: str, context: ToolContext) -> tuple[Hit, ...]:
         """See `tools.Judge`: the feeds of the last month, and what the history still holds."""
         now = self._clock.now()
         here = await self._store.conversation(context.chat, now=now)
 
-        def read(repos: Repositories) -> Memory:
+        def read(repos: Repositories) -> tuple[Hit, ...]:
             articles, _ = repos.feeds.search(claim, since=now - _REMEMBERED, now=now, limit=_MAX_ARTICLES)
-            lines = repos.history.tool_answers(here, now=now, limit=_MAX_ANSWERS)
-            said = (
-                message
-                for line in lines
-                if line and _CHECK.encode() in line
-                for message in messages.load_messages(line)
-            )
-            answers = (answer for message in said if isinstance(message, ToolMessage) for answer in message.answers)
-            return Memory(
-                articles=tuple(
-                    Hit(
-                        title=one.title,
-                        url=one.url,
-                        site=(urlsplit(one.url).hostname or "").removeprefix("www."),
-                        snippet=one.summary[:MAX_EXCERPT_CHARACTERS],
-                        age=f"{one.published_at:%Y-%m-%d}",
-                    )
-                    for one in articles
-                    if one.url is not None
-                ),
-                checks=tuple(answer.data for answer in answers if answer.name == _CHECK and answer.ok),
-            )
+            rows = [
+                {"title": one.title, "url": one.url, "snippet": one.summary, "age": f"{one.published_at:%Y-%m-%d}"}
+                for one in articles
+            ]
+            for line in repos.history.tool_answers(here, now=now, limit=_MAX_ANSWERS):
+                for message in messages.load_messages(line) if line and _CHECK.encode() in line else ():
+                    answers = message.answers if isinstance(message, ToolMessage) else ()
+                    rows += [
+                        row for one in answers if one.name == _CHECK and one.ok for row in one.data.get("results", ())
+                    ]
+            return tuple(map(_hit, filter(_is_whole, rows)))
 
         return await self._store.read(read)
 
@@ -207,6 +196,17 @@ class ReportJudge:
         if isinstance(completion, UsedUp):
             raise Disabled("the budget is used up, so no model reads the reports")
         return _arguments(completion, offer, kind)
+
+
+def _is_whole(row: Mapping[str, Any]) -> bool:
+    """Whether a row describes a page; one of an earlier answer may have been cut."""
+    return all(isinstance(row.get(name), str) for name in ("title", "url", "snippet"))
+
+
+def _hit(row: Mapping[str, Any]) -> Hit:
+    url, snippet = str(row["url"]), str(row["snippet"])[:MAX_EXCERPT_CHARACTERS]
+    site = (urlsplit(url).hostname or "").removeprefix("www.")
+    return Hit(title=row["title"], url=url, site=site, snippet=snippet, age=row.get("age"))
 
 
 def _arguments(completion: Completion, offer: ToolOffer, kind: type[A]) -> A:

@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 from pydantic import Field
 
@@ -125,21 +125,11 @@ class Judgement:
     tone: Tone
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Memory:
-    """What is known of similar events without a search."""
-
-    articles: tuple[Hit, ...] = ()
-    """Of the feeds, for the words of the claim, best first."""
-    checks: tuple[Mapping[str, Any], ...] = ()
-    """Earlier answers of the tool in this conversation, newest first, whatever they were about."""
-
-
 class Judge(Protocol):
     """Reads reports and tells what they say about a claim, never whether it is true."""
 
-    async def recall(self, claim: str, context: ToolContext) -> Memory:
-        """Returns what feeds and earlier checks hold that may be about the claim."""
+    async def recall(self, claim: str, context: ToolContext) -> tuple[Hit, ...]:
+        """Returns pages of feeds and of earlier checks in the conversation, which may be about the claim."""
         ...
 
     async def judge(self, claim: str, reports: Sequence[Hit], context: ToolContext) -> tuple[Judgement, ...]:

@@ -14,7 +14,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -28,7 +28,6 @@ from tools.evidence.sources import (
     EvidenceSource,
     Judge,
     Judgement,
-    Memory,
     VerifyNewsOptions,
     is_about,
     sources,
@@ -57,7 +56,6 @@ _MAX_SITES = 10  # in one query
 _MAX_SNIPPET_CHARS = 300
 _MAX_RESULT_CHARS = 14_000  # ten sources of usual length in full, as a citation needs the whole address
 _MAX_READ = 12  # pages: what a model writes about each takes it a quarter of a second
-_MAX_RECALLED = 3  # earlier checks
 _SECONDS_TO_READ = 22.0
 _SECONDS_TO_ANSWER = 2.0  # between the end of the searches and the end of the call
 _DENIALS = {"en": "fact check false", "de": "Faktencheck falsch", "fr": "fact-check faux", "es": "verificación bulo"}
@@ -140,7 +138,7 @@ class VerifyNews:
     async def run(self, arguments: VerifyNewsArguments, context: ToolContext) -> Result:
         """Returns the evidence, with its sources as `results`. Failed searches make it incomplete, not an error."""
         check = _Check(arguments, self._options, self._search, context.now)
-        check.recall(await self._judge.recall(check.wordings[0], context))
+        check.recalled = await self._judge.recall(check.wordings[0], context)
         try:
             async with asyncio.timeout(self._options.timeout_seconds):
                 await check.search()
@@ -162,15 +160,6 @@ def evidence_tools(options: VerifyNewsOptions, search: SearchService, judge: Jud
     return (VerifyNews(options, search, judge),) if search.is_open else ()
 
 
-@dataclass(kw_only=True, slots=True)
-class _Round:
-    """A round of searches: after how many seconds it began, how many it took, and its queries."""
-
-    began: float
-    queries: Sequence[Query]
-    took: float = 0.0
-
-
 class _Check:
     def __init__(
         self, arguments: VerifyNewsArguments, options: VerifyNewsOptions, search: SearchService, now: datetime
@@ -180,18 +169,13 @@ class _Check:
         self.judgements: Mapping[Hit, Judgement] = {}
         self._language = arguments.language
         self._options, self._search, self._now = options, search, now
+        self.recalled: tuple[Hit, ...] = ()
+        """What is known of similar events without a search."""
         self._began = time.monotonic()
-        self._rounds: list[_Round] = []
-        self._recalled: list[Hit] = []
-        self._checks: list[Mapping[str, Any]] = []
+        self._rounds = 0
+        self._searched: list[Mapping[str, Any]] = []
         self._tried: dict[Query, Aim] = {}
         self._answers: dict[Query, SearchResult | ToolError] = {}
-
-    def recall(self, memory: Memory) -> None:
-        """Takes what is known of similar events: articles, and the sources of earlier checks of such a claim."""
-        similar = [one for one in memory.checks if is_about(self.wordings, str(one.get("claim")), "")]
-        self._checks = similar[:_MAX_RECALLED]
-        self._recalled = [*memory.articles, *(hit for one in self._checks for hit in _hits(one))]
 
     async def search(self) -> None:
         """Searches in rounds until nothing is missing, or nothing is left to try."""
@@ -201,21 +185,31 @@ class _Check:
             queries = able[: self._options.max_searches - len(self._tried)]
             if not queries:
                 return
-            this = _Round(began=time.monotonic() - self._began, queries=queries)
-            self._rounds.append(this)
+            self._rounds += 1
             self._tried |= {query: planned[query] for query in queries}
-            try:
-                async with asyncio.TaskGroup() as searches:
-                    for query in queries:
-                        searches.create_task(self._take(query))
-            finally:
-                this.took = time.monotonic() - self._began - this.began
+            async with asyncio.TaskGroup() as searches:
+                for query in queries:
+                    searches.create_task(self._take(query, self._rounds))
 
-    async def _take(self, query: Query) -> None:
+    async def _take(self, query: Query, number: int) -> None:
+        began = time.monotonic() - self._began
         try:
             self._answers[query] = await self._search.search(query, self._now)
         except ToolError as error:
             self._answers[query] = error
+        finally:
+            answer = self._answers.get(query)
+            row = {
+                "round": number,
+                "at": (self._now + timedelta(seconds=began)).isoformat(timespec="seconds"),
+                "seconds": round(time.monotonic() - self._began - began, 1),
+                "for": self._tried[query],
+                "in": "news" if query.is_news else "web",
+                "words": query.text,
+                # Whether it found a page about the claim.
+                "triggered": isinstance(answer, SearchResult) and any(map(self._is_about, answer.hits)),
+            }
+            self._searched.append(row)
 
     @property
     def found(self) -> list[SearchResult]:
@@ -234,7 +228,7 @@ class _Check:
     def sources(self) -> tuple[EvidenceSource, ...]:
         """Returns the pages about the claim that were found so far, each address once."""
         by_address: dict[str, Hit] = {}
-        for hit in (*self._recalled, *(hit for found in self.found for hit in found.hits)):
+        for hit in (*self.recalled, *(hit for found in self.found for hit in found.hits)):
             if self._is_about(hit):
                 by_address.setdefault(canonical_url(hit.url) or hit.url, hit)
         return sources(tuple(by_address.values()), self._options, self.judgements)
@@ -257,15 +251,11 @@ class _Check:
             "incomplete_because": self.lacking,
             "failed": list(dict.fromkeys(map(str, self._failures))),
             "more_pages": len(found[_MAX_SOURCES:]),
-            "recalled_pages": sum(map(self._is_about, self._recalled)),
-            "earlier_checks": [
-                {"asked_at": one.get("asked_at"), "confidence": (one.get("evidence") or {}).get("confidence")}
-                for one in self._checks
-            ],
+            "from_feeds_and_earlier_checks": sum(map(self._is_about, self.recalled)),
         }
         return {
             "claim": self.wordings[0],
-            "asked_at": self._at(0),
+            "asked_at": self._now.isoformat(timespec="seconds"),
             "triggered": evidence.reports.total() > evidence.reports["mentions"],
             "evidence": {
                 "independent_agreeing": evidence.reports["agrees"],
@@ -281,29 +271,10 @@ class _Check:
             },
             "data_incomplete": bool(self.lacking),
             **{name: item for name, item in more.items() if item},
-            "rounds": [self._round(one) for one in self._rounds],
+            "rounds": self._rounds,
+            "searched": self._searched,
             "note": NOTE,
             "results": list(map(_row, found[:_MAX_SOURCES])),
-        }
-
-    def _at(self, seconds: float) -> str:
-        return (self._now + timedelta(seconds=seconds)).isoformat(timespec="seconds")
-
-    def _round(self, this: _Round) -> Mapping[str, Any]:
-        """Describes a round: when, how long, and what was searched why; `triggered`: a page about the claim came."""
-        return {
-            "at": self._at(this.began),
-            "seconds": round(this.took, 1),
-            "searched": [
-                {
-                    "for": self._tried[query],
-                    "in": "news" if query.is_news else "web",
-                    "words": query.text,
-                    "triggered": isinstance(found := self._answers.get(query), SearchResult)
-                    and any(map(self._is_about, found.hits)),
-                }
-                for query in this.queries
-            ],
         }
 
 
@@ -312,16 +283,6 @@ def _to_read(found: Sequence[EvidenceSource]) -> list[Hit]:
     firsts = {source.report: source.hit for source in reversed(found)}
     ordered = [source.hit for source in found]
     return sorted(ordered, key=lambda hit: hit not in firsts.values())[:_MAX_READ]
-
-
-def _hits(check: Mapping[str, Any]) -> Iterator[Hit]:
-    """Yields the sources of an earlier answer of this tool, which may have been cut."""
-    for found in check.get("results", ()):
-        match found:
-            case {"title": str(title), "url": str(url), "site": str(site), "snippet": str(snippet)}:
-                yield Hit(title=title, url=url, site=site, snippet=snippet, age=f"read {check.get('asked_at')}")
-            case _:
-                continue
 
 
 def _row(source: EvidenceSource) -> Mapping[str, Any]:

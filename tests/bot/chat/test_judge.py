@@ -136,42 +136,37 @@ async def test_it_is_capped(store: Store, clock: SetClock, anthropic: Vendor) ->
 
 
 async def test_what_feeds_and_the_conversation_hold_of_a_claim_is_recalled(store: Store, clock: SetClock) -> None:
-    """Articles with its words, and earlier checks, newest first, of this conversation alone, until they disappear."""
+    """Articles with its words, and the pages of earlier checks of this conversation alone, until they disappear."""
     here = await store.conversation("direct:alice", now=NOON)
     there = await store.conversation("direct:bob", now=NOON)
 
     def keep(repos: Repositories) -> None:
-        feed = repos.feeds.add("https://feed.example/", now=NOON)
-        assert feed is not None
-        rows = (
-            {"key": "a", "url": "https://www.a.example/1", "title": "Larkhaven bridge collapsed"},
-            {"key": "b", "url": None, "title": "Larkhaven bridge"},
-        )
-        repos.feeds.keep(
-            feed.id, [Article(**row, summary="It fell.", published_at=NOON, is_dated=True) for row in rows]
-        )
-        for number, (place, name, ok) in enumerate(
-            (
-                (here, "verify_news", True),
-                (here, "web_search", True),
-                (here, "verify_news", False),
-                (there, "verify_news", True),
-            )
-        ):
+        assert repos.feeds.add("https://feed.example/", now=NOON) is not None
+        rows: list[dict[str, Any]] = [
+            {"key": "a", "url": "https://www.a.example/1", "title": "Larkhaven bridge collapsed"}
+        ]
+        rows += [{"key": "b", "url": None, "title": "Larkhaven bridge"}]
+        repos.feeds.keep(1, [Article(**row, summary="It fell.", published_at=NOON, is_dated=True) for row in rows])
+        kept = ((here, "verify_news", True), (here, "search", True), (here, "verify_news", False))
+        for number, (place, name, ok) in enumerate((*kept, (there, "verify_news", True))):
             turn = repos.turns.begin(place, now=NOON, expires_at=NOON + timedelta(hours=1))
-            content = json.dumps({"ok": ok, "untrusted_data": {"claim": f"claim {number} verify_news"}})
+            page = {"title": "verify_news", "url": f"https://{number}.example/", "snippet": "x"}
+            content = json.dumps({"ok": ok, "untrusted_data": {"results": [page, {"title": "cut"}]}})
             answer = ToolAnswer(call_id=CallId("c"), name=name, content=content, ok=ok, labels=Labels())
             repos.history.append(place, rows_of(turn, (ToolMessage(answers=(answer,)),)))
 
     await store.transaction(keep)
     judge = judge_of(store, clock, None)
-    memory = await judge.recall(CLAIM, CONTEXT)
-    assert [(hit.url, hit.site, hit.snippet, hit.age) for hit in memory.articles] == [
-        ("https://www.a.example/1", "a.example", "It fell.", "2026-11-21")
-    ]
-    assert [check["claim"] for check in memory.checks] == ["claim 0 verify_news"]
+    fed, checked = await judge.recall(CLAIM, CONTEXT)
+    assert (fed.url, fed.site, fed.snippet, fed.age) == (
+        "https://www.a.example/1",
+        "a.example",
+        "It fell.",
+        "2026-11-21",
+    )
+    assert checked.url == "https://0.example/"
     clock.move(3600)
-    assert (await judge.recall(CLAIM, CONTEXT)).checks == ()
+    assert await judge.recall(CLAIM, CONTEXT) == (fed,)
 
 
 async def test_which_items_are_news(store: Store, clock: SetClock, anthropic: Vendor) -> None:
