@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from bot.features.feeds import FeedPoller
 from bot.features.reminders.service import Reminders
 from bot.features.summaries import Summaries
+from bot.features.watches.service import Lookout
 from bot.loops.doorkeeper import Doorkeeper
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
@@ -43,6 +44,7 @@ class Service:
     doorkeeper: Doorkeeper
     maintenance: Maintenance
     reminders: Reminders
+    watches: Lookout
     summaries: Summaries
     feed_poller: FeedPoller | None
     watchdog: Watchdog
@@ -79,7 +81,7 @@ class Service:
         async with asyncio.TaskGroup() as group:
             working = group.create_task(self.worker.run(), name="worker")
             sending = group.create_task(self.sender.run(), name="sender")
-            asks = (self.reminders, self.summaries, *([self.feed_poller] if self.feed_poller else ()))
+            asks = (self.reminders, self.watches, self.summaries, *([self.feed_poller] if self.feed_poller else ()))
             asking = [group.create_task(loop.run(), name=type(loop).__name__) for loop in asks]
             tidying = [group.create_task(loop.run()) for loop in (self.maintenance, self.doorkeeper)]
             reading = group.create_task(read(), name="intake")

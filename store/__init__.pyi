@@ -25,6 +25,7 @@ from .ledger import Total as Total
 from .memories import Fact as Fact
 from .memories import PredictionRow as PredictionRow
 from .memories import Reminder as Reminder
+from .memories import WatchRow as WatchRow
 from .outbox import OutboxItem as OutboxItem
 from .people import Approval as Approval
 from .people import Grant as Grant

@@ -195,6 +195,7 @@ class Restored(Repository):
             (now,),
         )
         self.execute("DELETE FROM journal WHERE turn_id IN (SELECT id FROM turns WHERE state = 'ignored')")
+        self.execute("UPDATE watches SET state = NULL")  # what was said since is unknown
         for table in ("receipts", "grants", "restored"):  # no receipt can prove anything any more
             self.execute(f"DELETE FROM {table}")  # noqa: S608  (our own names)
         return messages.rowcount + replies.rowcount

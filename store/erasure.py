@@ -27,6 +27,7 @@ _EXPIRED = """
 UPDATE reminders SET words = NULL WHERE expires_at IS NOT NULL AND words IS NOT NULL AND expires_at <= ?;
 DELETE FROM facts WHERE expires_at <= ?;
 DELETE FROM predictions WHERE expires_at <= ?;
+DELETE FROM watches WHERE expires_at <= ?;
 DELETE FROM summaries WHERE expires_at <= ?
 """
 
@@ -34,9 +35,10 @@ _OUTDATED = """
 DELETE FROM reminders WHERE settled_at < ?;
 DELETE FROM facts WHERE fact IS NULL AND kept_at < ?;
 DELETE FROM predictions WHERE words IS NULL AND coalesce(settled_at, due_at) < ?;
+DELETE FROM watches WHERE settled_at < ?;
 DELETE FROM members WHERE left_at < ?
 """
-"""What is left of reminders, facts and predictions without words, and of people who have left a group."""
+"""What is left of reminders, facts, predictions and watches without words, and of people who have left a group."""
 
 _WORDS_OF_TURNS = """
 DELETE FROM summaries WHERE conversation_id IN (SELECT covers.conversation_id FROM turns
@@ -53,12 +55,13 @@ UPDATE inbox SET state = CASE state WHEN 'dead' THEN 'dead' ELSE 'done' END, env
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Erasure:
-    """How much is destroyed: answered questions, reminders still to come, facts, predictions."""
+    """How much is destroyed: answered questions, reminders still to come, facts, predictions, watches."""
 
     turns: int = 0
     reminders: int = 0
     facts: int = 0
     predictions: int = 0
+    watches: int = 0
 
 
 class Forgetting(Repository):
@@ -86,7 +89,8 @@ class Forgetting(Repository):
         """Deletes what this message and the turn that answers it have recorded and planned, and reopens what the turn
         settled, as the message is taken back or asked again; returns the turns of planned questions that were running.
         """
-        planned: set[str] = {*self.column("SELECT origin FROM reminders WHERE turn_id = ?", (turn,))}
+        made = "SELECT origin FROM reminders WHERE turn_id = ?1 UNION SELECT origin FROM watches WHERE turn_id = ?1"
+        planned: set[str] = {*self.column(made, (turn,))}
         planned |= set() if origin is None else {origin}
         running = [one for each in planned for one in self._undo_planned(each, now)]
         self.execute("DELETE FROM facts WHERE turn_id = ?", (turn,))
@@ -98,7 +102,7 @@ class Forgetting(Repository):
         return running
 
     def _undo_planned(self, origin: str, now: datetime) -> list[TurnId]:
-        """Deletes the reminder that this call or message planned, and the turns that it was said in; as `undo`."""
+        """Deletes the reminder or watch of this call or message, and the turns that it was said in; as `undo`."""
         runs = self.rows(
             "SELECT inbox.id, inbox.turn_id, turns.state FROM reminders JOIN inbox ON author = person "
             "AND device = reminders.id AND kind = 'reminder' LEFT JOIN turns ON turns.id = inbox.turn_id "
@@ -112,11 +116,14 @@ class Forgetting(Repository):
             "WHERE id IN (SELECT value FROM json_each(?)) AND state IN ('waiting', 'claimed')",
             (json.dumps([item for item, _, _ in runs]),),
         )
-        self.execute("DELETE FROM reminders WHERE origin = ?", (origin,))
+        for table in ("reminders", "watches"):
+            self.execute(f"DELETE FROM {table} WHERE origin = ?", (origin,))  # noqa: S608  (our own names)
         return [turn for _, turn, state in runs if state == "running"]
 
     def expire(self, now: datetime) -> int:
-        """Deletes the words of reminders, facts, predictions and summaries that have disappeared; returns how many."""
+        """Deletes the words of reminders, facts, predictions, watches and summaries that have disappeared, and counts
+        them.
+        """
         self.execute(
             "UPDATE reminders SET plan = NULL, words = NULL WHERE settled_at <= ? AND plan IS NOT NULL",
             (now - _KEPT_WORDS,),
@@ -207,7 +214,8 @@ class Forgetting(Repository):
             f"SELECT (SELECT count(DISTINCT turn_id) FROM history WHERE conversation_id = ?1 OR turn_id IN ({own})) "  # noqa: S608
             f"AS turns, (SELECT count(*) FROM reminders WHERE settled_at IS NULL AND {kept}) AS reminders, (SELECT "
             f"count(*) FROM facts WHERE fact IS NOT NULL AND (conversation_id = ?1 OR turn_id IN ({own}))) AS facts, "
-            f"(SELECT count(*) FROM predictions WHERE words IS NOT NULL AND {kept}) AS predictions",
+            f"(SELECT count(*) FROM predictions WHERE words IS NOT NULL AND {kept}) AS predictions, "
+            f"(SELECT count(*) FROM watches WHERE settled_at IS NULL AND {kept}) AS watches",
             (whole, handle, within),
         )
         return erasure
@@ -237,8 +245,9 @@ class Forgetting(Repository):
         self.notify("inbox")
         self.execute("DELETE FROM facts WHERE turn_id IN (SELECT value FROM json_each(?))", (json.dumps(turns),))
         here = "person = ? AND conversation_id = coalesce(?, conversation_id)"
-        for (origin,) in self.rows(f"SELECT origin FROM reminders WHERE {here}", (handle, within)):  # noqa: S608
-            self._undo_planned(origin, now)
+        for table in ("reminders", "watches"):
+            for origin in self.column(f"SELECT origin FROM {table} WHERE {here}", (handle, within)):  # noqa: S608
+                self._undo_planned(origin, now)
         for table in ("predictions", "grants"):
             self.execute(f"DELETE FROM {table} WHERE {here}", (handle, within))  # noqa: S608  (our own names)
         self.turns(*turns, now=now)

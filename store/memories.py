@@ -13,10 +13,11 @@ asked for one may be repeated after a crash, so its name (`origin`) outlives the
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Generic, TypeVar
 
 from store.records import ConversationId, TurnId
-from store.repository import Repository, moment, moment_if
+from store.repository import Repository, dollars, moment, moment_if
 
 M = TypeVar("M")
 
@@ -124,6 +125,56 @@ class Facts(_Memories[Fact]):
         ).rowcount
 
 
+_HERE = "EXISTS (SELECT 1 FROM conversations WHERE conversations.id = conversation_id AND realm = ?)"
+
+
+class _Planned(_Memories[M]):
+    """What is due again and again, until it is settled."""
+
+    is_kept = "settled_at IS NULL"
+
+    def put(
+        self,
+        conversation: ConversationId,
+        person: str,
+        origin: str,
+        *,
+        due_at: datetime,
+        turn: TurnId | None = None,
+        expires_at: datetime | None = None,
+        **texts: bytes,
+    ) -> M:
+        """Keeps one, whose words expire at `expires_at` or with `turn`, or returns the one of this origin."""
+        handle = self.keyring.handle(person)
+        numbered = "conversation_id = ? AND person = ? AND settled_at IS NULL", (conversation, handle)
+        end = expires_at or self._end_of(turn)
+        self.notify("reminders")
+        return self._put(conversation, origin, turn, texts, numbered, person=handle, due_at=due_at, expires_at=end)
+
+    def of_person(self, person: str, conversation: ConversationId | None = None) -> tuple[M, ...]:
+        """Returns what the person has in this conversation (None: in all), the next one first."""
+        return self._read(
+            "person = ?1 AND conversation_id = coalesce(?2, conversation_id) AND settled_at IS NULL "
+            "ORDER BY due_at, id",
+            (self.keyring.handle(person), conversation),
+        )
+
+    def due(self, now: datetime, *, limit: int) -> tuple[M, ...]:
+        """Returns what is due now, the longest overdue first, at most `limit`."""
+        condition = f"settled_at IS NULL AND due_at <= ? AND {_HERE} ORDER BY due_at, id LIMIT ?"
+        return self._read(condition, (now, self.realm, limit))
+
+    def next_due_at(self) -> datetime | None:
+        """Returns when the next one of the realm is due; None if nothing is planned."""
+        next_at = f"SELECT min(due_at) FROM {self.table} WHERE settled_at IS NULL AND {_HERE}"  # noqa: S608
+        return moment_if(self.value(next_at, (self.realm,)))
+
+    def settle(self, row: int, *, now: datetime) -> None:
+        """Settles one that will not come any more; deletes its words."""
+        words = ", ".join(f"{name} = NULL" for name in self.sealed)
+        self.execute(f"UPDATE {self.table} SET settled_at = ?, {words} WHERE id = ?", (now, row))  # noqa: S608
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reminder:
     """One reminder, by the number that its person knows in this conversation while it is planned."""
@@ -142,10 +193,7 @@ class Reminder:
     is_over: bool
 
 
-_HERE = "EXISTS (SELECT 1 FROM conversations WHERE conversations.id = conversation_id AND realm = ?)"
-
-
-class Reminders(_Memories[Reminder]):
+class Reminders(_Planned[Reminder]):
     """Reminders, and the time zones of people."""
 
     kind = Reminder
@@ -154,27 +202,6 @@ class Reminders(_Memories[Reminder]):
         "id, conversation_id AS conversation, origin, number, due_at, expires_at, settled_at IS NOT NULL AS is_over"
     )
     sealed = ("plan", "words")
-    is_kept = "settled_at IS NULL"
-
-    def put(
-        self,
-        conversation: ConversationId,
-        person: str,
-        origin: str,
-        *,
-        plan: bytes,
-        words: bytes,
-        due_at: datetime,
-        turn: TurnId | None = None,
-        expires_at: datetime | None = None,
-    ) -> Reminder:
-        """Plans a reminder, whose words expire at `expires_at` or with `turn`, or returns the one of this origin."""
-        handle = self.keyring.handle(person)
-        texts = {"plan": plan, "words": words}
-        numbered = "conversation_id = ? AND person = ? AND settled_at IS NULL", (conversation, handle)
-        end = expires_at or self._end_of(turn)
-        self.notify("reminders")
-        return self._put(conversation, origin, turn, texts, numbered, person=handle, due_at=due_at, expires_at=end)
 
     def of_turn(self, turn: TurnId, person: str) -> tuple[Reminder, ...]:
         """Returns the person's reminders that this turn of ours has planned or sent, as long as they have words."""
@@ -186,19 +213,6 @@ class Reminders(_Memories[Reminder]):
             (self.keyring.handle(person), turn),
         )
 
-    def of_person(self, person: str, conversation: ConversationId | None = None) -> tuple[Reminder, ...]:
-        """Returns the person's planned reminders in this conversation (None: in all), the next one first."""
-        return self._read(
-            "person = ?1 AND conversation_id = coalesce(?2, conversation_id) AND settled_at IS NULL "
-            "ORDER BY due_at, id",
-            (self.keyring.handle(person), conversation),
-        )
-
-    def due(self, now: datetime, *, limit: int) -> tuple[Reminder, ...]:
-        """Returns reminders that are due now, the longest overdue first, at most `limit`."""
-        condition = f"settled_at IS NULL AND due_at <= ? AND {_HERE} ORDER BY due_at, id LIMIT ?"
-        return self._read(condition, (now, self.realm, limit))
-
     def overdue(self, at: datetime) -> tuple[Reminder, ...]:
         """Returns the reminders of both realms that were due by `at`, the longest overdue first."""
         return self._read("settled_at IS NULL AND due_at <= ? ORDER BY due_at, id", (at,))
@@ -207,11 +221,6 @@ class Reminders(_Memories[Reminder]):
         """Returns when the next reminders of all people are due, at most `limit`, the nearest first."""
         times = "SELECT due_at FROM reminders WHERE settled_at IS NULL ORDER BY due_at LIMIT ?"
         return tuple(map(moment, self.column(times, (limit,))))
-
-    def next_due_at(self) -> datetime | None:
-        """Returns when the next reminder of the realm is due; None if nothing is planned."""
-        next_at = f"SELECT min(due_at) FROM reminders WHERE settled_at IS NULL AND {_HERE}"  # noqa: S608  (literals only)
-        return moment_if(self.value(next_at, (self.realm,)))
 
     def again(self, reminder: int, due_at: datetime) -> None:
         """Sets the next time of a planned reminder, or plans one again that is over, under a new number."""
@@ -226,10 +235,6 @@ class Reminders(_Memories[Reminder]):
     def end(self, reminder: int, *, now: datetime) -> None:
         """Ends a reminder that has come for the last time; `expire` deletes its words a day later."""
         self.execute("UPDATE reminders SET settled_at = ? WHERE id = ?", (now, reminder))
-
-    def settle(self, reminder: int, *, now: datetime) -> None:
-        """Settles a reminder that will not come any more; deletes its words."""
-        self.execute("UPDATE reminders SET settled_at = ?, plan = NULL, words = NULL WHERE id = ?", (now, reminder))
 
     def asked_at(self, turn: TurnId) -> int:
         """Returns the Signal timestamp of the last message that the turn answers; 0 if unknown."""
@@ -330,3 +335,60 @@ class Predictions(_Memories[PredictionRow]):
             "AND words IS NOT NULL AND coalesce(expires_at > ?, TRUE)",
             (conversation, self.keyring.handle(person), number, now),
         )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WatchRow:
+    """One watch, by the number that its person knows in this conversation until it ends."""
+
+    id: int
+    conversation: ConversationId
+    origin: str
+    turn: TurnId
+    """The one that made it."""
+    number: int
+    watch: bytes | None
+    """What is watched, for whom and where; None once it has ended."""
+    state: bytes | None
+    """What was seen and said; None: nothing is known, so the next look says nothing."""
+    due_at: datetime | None
+    """When it is looked at next; None: it is paused."""
+    expires_at: datetime | None
+
+
+class Watches(_Planned[WatchRow]):
+    """What people want to hear of. The turns that speak of one have its origin; the turn that made it pays."""
+
+    kind = WatchRow
+    table = "watches"
+    columns = "id, conversation_id AS conversation, origin, turn_id AS turn, number, due_at, expires_at"
+    sealed = ("watch", "state")
+
+    def of_turn(self, turn: TurnId, person: str) -> tuple[WatchRow, ...]:
+        """Returns the person's watches that this turn of ours has made, or speaks of."""
+        spoken = "origin IN (SELECT origin FROM turns WHERE id = ?2)"
+        condition = f"person = ?1 AND settled_at IS NULL AND (turn_id = ?2 OR {spoken})"
+        return self._read(condition, (self.keyring.handle(person), turn))
+
+    def keep(self, row: WatchRow, state: bytes | None, *, due_at: datetime | None) -> bool:
+        """Keeps what was seen and said, and when it is looked at next (None: it is paused). Returns False, and keeps
+        nothing, if the watch has ended or was changed since the row was read.
+        """
+        sealed = self.seal(row.conversation, f"watches.state|{row.origin}", state)
+        return self.exists(
+            "UPDATE watches SET state = ?, due_at = ? WHERE id = ? AND settled_at IS NULL AND due_at IS ? RETURNING id",
+            (sealed, due_at, row.id, row.due_at),
+        )
+
+    def said_since(self, person: str, at: datetime) -> int:
+        """Counts the messages with findings that the person was sent since then."""
+        said = (
+            "SELECT count(*) FROM watches JOIN turns ON turns.origin = watches.origin "
+            "WHERE person = ? AND turns.state = 'kept' AND started_at >= ?"
+        )
+        return self.value(said, (self.keyring.handle(person), at))
+
+    def spent_usd(self, row: WatchRow, since: datetime) -> Decimal:
+        """Adds up what was paid since then on the turn that made the watch, after that had ended."""
+        paid = "FROM ledger JOIN turns ON turns.id = turn_id WHERE turn_id = ? AND at > max(?, ended_at)"
+        return dollars(self.value(f"SELECT CAST(round(total(cost_usd), 10) AS TEXT) {paid}", (row.turn, since)))

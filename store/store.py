@@ -25,7 +25,7 @@ from store.feeds import Feeds
 from store.history import Conversations, History, Journal, LastTime, Summaries, Turns
 from store.inbox import Inbox
 from store.ledger import Ledger
-from store.memories import Facts, Predictions, Reminders
+from store.memories import Facts, Predictions, Reminders, Watches
 from store.migrations import carry_over, foreign_tables, migrate
 from store.outbox import Outbox
 from store.people import Grants, Members, Notices, People
@@ -58,6 +58,7 @@ class Repositories:
         self.facts = Facts(context)
         self.grants = Grants(context)
         self.predictions = Predictions(context)
+        self.watches = Watches(context)
         self.summaries = Summaries(context)
         self.notices = Notices(context)
         self.feeds = Feeds(context)

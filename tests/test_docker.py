@@ -212,7 +212,7 @@ class TestImage:
         extras = {f"docker/{extra}.lock" for extra in ("code", "mcp", "postgres")}
         locks = {"requirements.lock", "docker/build.lock", *extras}
         assert set(copied) == {*locks, "pyproject.toml", "README.md", "LICENSE", "bot", "store", "tools"}
-        assert all(self.is_sent(path) for path in [*copied, "bot/settings/__init__.py", "store/schema/041_base.sql"])
+        assert all(self.is_sent(path) for path in [*copied, "bot/settings/__init__.py", "store/schema/042_base.sql"])
         for path in (".env", ".env.mine", "data/aldis.db", ".git/config", "secrets/key", "store/aldis.db", "bot/a.key"):
             assert not self.is_sent(path), path
 

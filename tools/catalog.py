@@ -80,4 +80,5 @@ CATALOG: Mapping[str, CatalogEntry] = {
     "remind": CatalogEntry(switch()),
     "remember": CatalogEntry(switch()),
     "predictions": CatalogEntry(switch()),
+    "watches": CatalogEntry(switch("the services of the tools that are watched")),
 }

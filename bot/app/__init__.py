@@ -59,6 +59,7 @@ from bot.features.safety_numbers import SafetyNumbers, TrustCommands
 from bot.features.summaries import Summaries
 from bot.features.translation import Translation
 from bot.features.usage import UsageCommands
+from bot.features.watches.service import Lookout, WatchCommands
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import set_language
@@ -153,7 +154,7 @@ async def build_service(
         probe.start()
         probe.aside.begin(_prepare(sandbox), "cells")
 
-        features = feature_tools(store, clock, shared.reminders)
+        features = feature_tools(store, clock, shared.reminders, shared.watches)
         judge = ReportJudge(store, clock, provider if models.has_model(settings) else None, shared.budget)
         papers, quotas = Library(sandbox), Quotas(store, clock)
         around = ToolDeps(
@@ -237,6 +238,7 @@ class Services:
         self.identities, self.captchas = identities, Captchas(*outside)
         door = Doorkeeper(*outside, self.allowed, signal.name, self.pairing, pairs)
         self.reminders = Reminders(*outside, turns=turns, locale=settings.locale, allowed=lambda: door.access)
+        self.watches = Lookout(*outside, turns=turns, settings=settings, allowed=lambda: door.access)
         quota = Quota(settings.limits if is_signal else _UNLIMITED)
         self.intake = Intake(*outside, door=door, quota=quota, on_untrusted=identities.notice)
         self.intake.on_question = lambda message: self.reactions.put((message,))
@@ -276,6 +278,8 @@ def service(
         prefixes=prefixes_of(settings),
         on_run=partial(models.count_run, counts),
     )
+    shared.watches.toolbox = toolbox
+    shared.watches.judge = ReportJudge(store, clock, provider, shared.budget)
     room = ContextRoom(models.lesson_of(settings, shared.lessons))
     system = prompt.system(settings.signal.name, settings.llm.system_prompt, settings.locale.place)
     asked = Models(provider=provider, system=system, settings=settings, budget=shared.budget, room=room)
@@ -293,6 +297,7 @@ def service(
         doorkeeper=intake.door,
         maintenance=Maintenance(store, clock, shared.revisions, settings),
         reminders=shared.reminders,
+        watches=shared.watches,
         summaries=summaries,
         feed_poller=FeedPoller(store, clock, counts, feeds, shared.sandbox, news) if feeds and news.enabled else None,
         watchdog=watchdog,
@@ -347,6 +352,7 @@ def _command_groups(
         UsageCommands(context, timezone=zone, limits=settings.budget),
         AttestationCommands(context),
         ReminderCommands(context, shared.reminders, has_model=has_model, has_reactions=shared.is_signal),
+        WatchCommands(context, shared.watches),
         MemoryCommands(context),
         FeedCommands(context, is_on=news.enabled, timezone=zone),
         shared.admin_commands,
@@ -379,7 +385,7 @@ def _worker(
         revisions=shared.revisions,
         approvals=shared.approvals,
         commands=Commands(shared.command_context, groups, shared.admin_commands.command_of),
-        on_reaction=shared.reminders.react,
+        on_reaction=(shared.reminders.react, shared.watches.react),
         group_context=shared.group_context,
         name=name,
         allowed=shared.allowed,

@@ -13,6 +13,7 @@ from bot.features.memory import Remember
 from bot.features.predictions import prediction_tools
 from bot.features.reminders.service import Reminders
 from bot.features.reminders.tool import Remind
+from bot.features.watches.service import Lookout, WatchTool
 from bot.settings import Settings
 from bot.version import current_version
 from store import Store
@@ -56,11 +57,12 @@ def news_options(settings: Settings) -> NewsOptions:
     return news if settings.tools.enabled else news.model_copy(update={"enabled": False})
 
 
-def feature_tools(store: Store, clock: Clock, reminders: Reminders) -> dict[str, tuple[Tool, ...]]:
+def feature_tools(store: Store, clock: Clock, reminders: Reminders, watches: Lookout) -> dict[str, tuple[Tool, ...]]:
     """The tools of the features, by the names of their lines in the catalogue."""
     return {
         "remind": (Remind(reminders),),
         "remember": (Remember(store, clock),),
+        "watches": (WatchTool(watches),),
         "predictions": prediction_tools(store, clock),
         "news": (IntelSearch(store), IntelRecent(store)),
     }
@@ -69,4 +71,4 @@ def feature_tools(store: Store, clock: Clock, reminders: Reminders) -> dict[str,
 def idle_features() -> dict[str, tuple[Tool, ...]]:
     """The same without a store behind them, to be listed and not called."""
     nothing: Any = None
-    return feature_tools(nothing, nothing, nothing)
+    return feature_tools(nothing, nothing, nothing, nothing)

@@ -134,6 +134,7 @@ DEED_REMIND_ASK = Sentence("DEED_REMIND_ASK", "do this for you {when}: {prompt} 
 DEED_REMIND_LIST = Sentence("DEED_REMIND_LIST", "look through your reminders")
 DEED_REMIND_CANCEL = Sentence("DEED_REMIND_CANCEL", "cancel your reminder {number} (`/remind` shows it)")
 DEED_REMIND_TIMEZONE = Sentence("DEED_REMIND_TIMEZONE", "change your time zone to {zone}")
+DEED_WATCH = Sentence("DEED_WATCH", "look again and again, and write to you when it happens: {text}")
 DEED_REMEMBER = Sentence("DEED_REMEMBER", "remember this about you: {fact}")
 DEED_FORGET = Sentence("DEED_FORGET", "delete number {number} of what I remember about you (`/memory` shows it)")
 DEED_TOOL = Sentence("DEED_TOOL", "use {name}")
@@ -220,6 +221,7 @@ _TOOLS: Mapping[str, Sentence] = {
     "image_generate": Sentence("TOOL_IMAGES", "Pictures"),
     "remind": Sentence("TOOL_REMINDERS", "Reminders"),
     "remember": Sentence("TOOL_MEMORY", "Memory"),
+    "watch": Sentence("TOOL_WATCHES", "Watches"),
     **dict.fromkeys(("predict", "resolve_prediction", "list_predictions", "calibration_stats"), _TOOL_PREDICTIONS),
     **dict.fromkeys(("intel_search", "intel_recent"), Sentence("TOOL_FEEDS", "News feeds")),
     **dict.fromkeys(("market_search", "market_get"), Sentence("TOOL_MARKETS", "Prediction markets")),

@@ -24,7 +24,7 @@ from bot.clock import Clock
 from bot.events import ChatId, File, Incoming, Reply
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import Language, set_language, use_language
-from bot.messages import ToolCall
+from bot.messages import Message, ToolCall
 from bot.money.budgets import Budget
 from bot.settings import Settings
 from store import Claim, ConversationId, InboxId, Repositories, Store, TurnEnd, TurnId
@@ -75,6 +75,10 @@ class Turns:
         )
         set_language(turn.settings.language or turn.heard or turn.settings.spoken or self._locale.language)
         return turn
+
+    async def history(self, conversation: ConversationId) -> tuple[Message, ...]:
+        """The messages of the conversation's last turns, oldest first."""
+        return tuple(message for past in await self._past_turns.load(conversation) for message in past.messages)
 
     async def settings(self, conversation: ConversationId) -> ChatSettings:
         """The conversation's settings."""

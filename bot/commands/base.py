@@ -43,6 +43,7 @@ _WORDS: Mapping[str, str] = {
     "translate": "ubersetze uebersetze ubersetzen uebersetzen traduis traduire traduce traducir",
     "remind": "erinnere erinner erinnern erinnerung erinnerungen reminder reminders rappelle rappel rappels "
     "rappellemoi recuerdame recordar recordatorio recordatorios",
+    "watch": "watches beobachte beobachten surveille surveiller vigila vigilar",
     "timezone": "zeitzone fuseau zona tz",
     "memory": "gedachtnis gedaechtnis memoire memoria",
     "feeds": "nachrichten flux noticias news",

@@ -95,6 +95,7 @@ _FORGET_ASKS_EVERYTHING = Sentence(
 _SETTINGS_GONE = Sentence("SETTINGS_GONE", "the settings")
 _REMINDERS_GONE = Sentence("REMINDERS_GONE", "{count} reminder", "{count} reminders")
 _FACTS_GONE = Sentence("FACTS_GONE", "{count} thing I was to remember", "{count} things I was to remember")
+_WATCHES_GONE = Sentence("WATCHES_GONE", "{count} watch", "{count} watches")
 _PREDICTIONS_GONE = Sentence("PREDICTIONS_GONE", "{count} prediction", "{count} predictions")
 GUEST = Sentence("GUEST", "{name}: let in by {by} on {day}")
 GUEST_BY_PAGE = Sentence("GUEST_BY_PAGE", "{name}: let in on the page on {day}")
@@ -170,6 +171,7 @@ def _destroyed(erased: Erasure) -> str:
         (_REMINDERS_GONE, erased.reminders),
         (_FACTS_GONE, erased.facts),
         (_PREDICTIONS_GONE, erased.predictions),
+        (_WATCHES_GONE, erased.watches),
     )
     parts = [say(sentence, count=count) for sentence, count in counts if count]
     return join_list(parts) or say(_SETTINGS_GONE)

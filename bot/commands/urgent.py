@@ -7,7 +7,7 @@ a picture. Each is settled in the transaction that carries it out.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 
@@ -78,8 +78,8 @@ class UrgentItems(Outside):
     revisions: Revisions
     approvals: Approvals
     commands: Commands
-    on_reaction: Callable[[Repositories, ConversationId, PersonId, SentId, Wished], bool]
-    """Does what a reaction to our message wants, within a transaction; False if it is about nothing that is planned."""
+    on_reaction: Sequence[Callable[[Repositories, ConversationId, PersonId, SentId, Wished], bool]]
+    """Each does what a reaction to our message wants, within a transaction; False if it is about nothing of its own."""
     group_context: GroupContext
     name: str
     """What groups call Aldis."""
@@ -261,7 +261,7 @@ class UrgentItems(Outside):
         """Does what a reaction wants of the thing that our message speaks of, if any, and settles it."""
 
         def transact(repos: Repositories) -> None:
-            if not self.on_reaction(repos, item.conversation, author, target, wish):
+            if not any(react(repos, item.conversation, author, target, wish) for react in self.on_reaction):
                 self.counts.note_unanswered("reacted")
             repos.inbox.settle(item.id)
 

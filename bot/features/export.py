@@ -154,6 +154,9 @@ def _beside(
             for one in repos.reminders.of_person(person, home)
             if one.words is not None and _stands(one.expires_at, now)
         ],
+        "watches": [
+            json.loads(one.watch)["given"] for one in repos.watches.of_person(person, home) if one.watch is not None
+        ],
         "allowed": [{"tool": grant.tool, "at": grant.at.isoformat()} for grant in repos.grants.of(home, person)],
         "predictions": [
             json.loads(one.words) | {"verdict": None if one.outcome is None else json.loads(one.outcome)}

@@ -347,6 +347,19 @@ class ToolsSettings(SettingsGroup):
         return {name: value for name, value in self if isinstance(value, Options)}
 
 
+class WatchesSettings(SettingsGroup):
+    """What Aldis watches for people, who ask for it in words."""
+
+    least_minutes: int = Field(default=15, ge=1, le=1440)
+    """How many minutes lie at least between two looks at the same thing."""
+    messages_per_day: int = Field(default=10, ge=0, le=1000)
+    """How many messages about it one person gets in a day; what is still so is said the next morning."""
+    quiet_hours: str = Field(default="22-7", pattern=r"^(?:(?:[01]?\d|2[0-3])-(?:[01]?\d|2[0-3]))?$")
+    """The hours, by the person's clock, in which nothing is looked at; empty: none."""
+    month_usd: Decimal = Field(default=Decimal(1), ge=0)
+    """What one watch may cost in a month, in US dollars; the person can ask for less."""
+
+
 class WebSettings(SettingsGroup):
     """The health page for monitoring, and the pages for setup and administration."""
 
@@ -407,6 +420,7 @@ class Settings(BaseSettings):
     tools: ToolsSettings
     log: LogSettings = LogSettings()
     locale: LocaleSettings = LocaleSettings()
+    watches: WatchesSettings = WatchesSettings()
     web: WebSettings = WebSettings()
     worker: WorkerSettings = WorkerSettings()
 

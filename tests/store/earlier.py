@@ -17,6 +17,7 @@ _ONE_ROW = "id INTEGER PRIMARY KEY CHECK (id = 1)"
 _TOKENS = ("input_tokens", "output_tokens")
 
 CHANGES = (
+    (1, 41, "DROP TABLE watches"),
     *((1, 40, f"DROP TRIGGER articles_{what}") for what in ("come", "go", "change")),
     (1, 40, "DROP TABLE article_words"),
     (15, 40, "ALTER TABLE restored ADD COLUMN restored_at INTEGER"),

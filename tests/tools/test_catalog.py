@@ -18,7 +18,7 @@ READY: Mapping[str, Options] = {
     name: entry.options.model_validate(entry.example) for name, entry in CATALOG.items() if entry.example
 }
 
-ACTING = {"image_generate", "predict", "remember", "remind", "resolve_prediction"}
+ACTING = {"image_generate", "predict", "remember", "remind", "resolve_prediction", "watch"}
 
 
 def all_deps() -> ToolDeps:
@@ -38,7 +38,7 @@ def test_every_tool_is_built_by_default_in_order() -> None:
     assert names == (
         "calculate get_weather current_time convert web_search verify_news wikipedia market_search market_get"
         " intel_search intel_recent web_fetch remind remember predict"
-        " resolve_prediction list_predictions calibration_stats"
+        " resolve_prediction list_predictions calibration_stats watch"
     )
 
 

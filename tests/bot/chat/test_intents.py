@@ -92,6 +92,9 @@ SAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     ),
     "list_predictions": ({},),
     "calibration_stats": ({},),
+    "watch": (
+        {"text": "x", "tool": "convert", "arguments": {"amount": 1}, "look_at": "rate", "when": "above", "value": 2},
+    ),
 }
 
 

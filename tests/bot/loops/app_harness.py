@@ -27,6 +27,7 @@ from bot.features.memory import Remember
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers import SafetyNumbers
 from bot.features.summaries import Summaries
+from bot.features.watches.service import Lookout, WatchTool
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.sender import Sender
@@ -103,6 +104,8 @@ class Harness:
     pairing: Pairing
     reminders: Reminders
     """Not run: a story lets it look when it is time."""
+    watches: Lookout
+    """Nor this one."""
     summaries: Summaries
     sender: Sender
     identities: SafetyNumbers
@@ -163,6 +166,7 @@ async def app_harness(
     ported: tuple[Callable[[Reminders], Tool], ...] = (),
     sources: tuple[ToolSource, ...] = (),
     remembers: bool = False,
+    watches: bool = False,
     window: HistorySettings | None = None,
     deletes_answers: bool = False,
     admins: frozenset[str] = frozenset(),
@@ -215,12 +219,13 @@ async def app_harness(
     shared.status_messages = StatusMessages(store, clock, mode=live, after_seconds=0, pause_seconds=0.001)
     shared.reactions = Reactions(*shared.outside, emoji=EMOJI, after_seconds=mark_seconds)
     own = (*(make(shared.reminders) for make in ported), *((Remember(store, clock),) if remembers else ()))
+    own = (*own, *((WatchTool(shared.watches),) if watches else ()))
     aldis = service(shared, fake_model, (*tools, *own), sources, commands=commands(shared.command_context))
     running = [asyncio.create_task(loop.run()) for loop in (aldis.worker, aldis.sender)]
     try:
         yield Harness(
             *(store, clock, transport, fake_model, aldis.intake, aldis.worker, aldis.maintenance, shared.turns),
-            *(shared.pairing, shared.reminders, aldis.summaries, aldis.sender),
+            *(shared.pairing, shared.reminders, shared.watches, aldis.summaries, aldis.sender),
             *(aldis.running.identities, aldis.watchdog),
         )
     finally:

@@ -285,6 +285,29 @@ CREATE INDEX predictions_by_outcome_turn ON predictions (outcome_turn_id) WHERE 
 CREATE INDEX predictions_expiring ON predictions (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX predictions_ageing ON predictions (coalesce(settled_at, due_at));
 
+-- Watches: what a person wants to hear of as soon as it happens. The times are not sealed, so that they can be searched
+-- for.
+CREATE TABLE watches (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    conversation_id INTEGER NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+    person BLOB NOT NULL,                   -- handle of the person who wants to hear of it
+    origin TEXT NOT NULL UNIQUE,            -- the call that made it: a repetition makes nothing more; its turns have it
+    turn_id INTEGER REFERENCES turns (id) ON DELETE SET NULL,  -- whose question made it
+    number INTEGER NOT NULL,                -- what the person calls it, until it ends
+    watch BLOB,                             -- sealed JSON: what is watched, for whom and where; null once it has ended
+    state BLOB,                             -- sealed JSON: what was seen, said and waits for the morning; null: not
+                                            -- known, in a restored copy: the next look says nothing
+    due_at INTEGER,                         -- when it is looked at next; null: it is paused
+    expires_at INTEGER,                     -- when it ends with the message that it came from; null: that stays
+    settled_at INTEGER                      -- when it ended; null: it goes on
+) STRICT;
+CREATE INDEX watches_due ON watches (due_at) WHERE settled_at IS NULL;
+CREATE INDEX watches_expiring ON watches (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX watches_by_person ON watches (person);
+CREATE INDEX watches_settled ON watches (settled_at) WHERE settled_at IS NOT NULL;
+CREATE INDEX watches_by_conversation ON watches (conversation_id);
+CREATE INDEX watches_by_turn ON watches (turn_id) WHERE turn_id IS NOT NULL;
+
 -- People: who may write, whom and what to trust.
 
 -- People let in besides the lists in the settings. Rows that decide access are sealed, bound to their table and key

@@ -1,0 +1,1 @@
+"""Watches: what people want to hear of as soon as it happens."""

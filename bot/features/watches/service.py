@@ -1,0 +1,500 @@
+"""Watches: what a person wants to hear of as soon as it happens; the loop, the tool and the command about them.
+
+    due --quiet hours, or as many messages today as may be--> looked at in the morning
+     |--its person cannot read there any more, or its last day is over--> ended
+     '--> one call of a tool --failed--> looked at again later; after a day the person reads so, once
+                           '--> compared with what was seen (`conditions`)
+                                 '--something new--> a number: said
+                                                 '--> texts: a model says which are news --> verify_news --> said
+
+What was seen and what is said are one transaction: a kill before it leaves all as it was, after it the outbox has the
+message. A watch that was changed meanwhile has another row, and nothing is said. What is said is a turn of the history
+with its calls and pages, so that people can ask for more. Costs are booked on the turn that made the watch.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import Field, TypeAdapter
+
+from bot.access import chat_settings
+from bot.access.access import AccessList, may_still_read
+from bot.access.routing import Wished
+from bot.chat import phrases as chat_phrases
+from bot.chat.calls import side_by_side
+from bot.chat.citations import CitedPages, visible_words
+from bot.chat.context import rows_of
+from bot.chat.intents import plain_name, quote
+from bot.chat.journal import Turn
+from bot.chat.judge import ReportJudge
+from bot.chat.steps import ToolRun
+from bot.chat.toolbox import Toolbox
+from bot.chat.turns import Turns
+from bot.clock import again_and_again
+from bot.commands.base import Answer, Call, CommandGroup, WrongForm, command
+from bot.events import ChatId, Incoming, PersonId, SentId
+from bot.features.watches.conditions import Item, State, When, compare, found_at, number_in
+from bot.i18n.catalogues import Sentence, say
+from bot.i18n.language import set_language, use_language
+from bot.i18n.phrases import REMINDER_CANCELLED, money, tool_failure
+from bot.labels import UNKNOWN, Labels, dump_labels, join_labels, load_labels
+from bot.logs import describe_error
+from bot.messages import AssistantMessage, CallId, Page, Text, ToolCall, ToolMessage, UserMessage
+from bot.money.budgets import UsedUp
+from bot.money.ledger import Bill, periods
+from bot.settings import Settings
+from bot.signal.protocol import Outside
+from bot.trust.links import inert
+from bot.trust.provenance import urls_of
+from bot.trust.rules import may_carry_out
+from store import ConversationId, LedgerEntry, Repositories, TurnId, WatchRow
+from tools import (
+    Arguments,
+    BadArguments,
+    Denied,
+    Disabled,
+    Intent,
+    RateLimited,
+    Result,
+    ToolContext,
+    ToolError,
+    ToolSpec,
+    Unavailable,
+    canonical_url,
+    shorten,
+)
+
+ABOUT_WATCH = Sentence("ABOUT_WATCH", "shows what I watch for you, pauses it or stops it; just ask me to watch things.")
+NO_WATCHES = Sentence("NO_WATCHES", "I watch nothing for you here. Just ask me: “Tell me when …”")
+WATCH_LINE = Sentence("WATCH_LINE", "- {number}: {text}")
+WATCH_IS_PAUSED = Sentence("WATCH_IS_PAUSED", "(paused)")
+WATCH_COST = Sentence("WATCH_COST", "({cost} this month)")
+WATCH_PAUSED = Sentence("WATCH_PAUSED", "Paused: {text}")
+WATCH_RESUMED = Sentence("WATCH_RESUMED", "I'm watching again: {text}")
+WATCH_NOW = Sentence("WATCH_NOW", "Now {value}, before {before} ({source}, {time}).")
+WATCH_CHECKED = Sentence(
+    "WATCH_CHECKED",
+    "I've checked it: independent reports that say so: {agreeing}, that deny it: {denying}. Confidence: {percent} %.",
+)
+WATCH_DECIDED = Sentence("WATCH_DECIDED", "It's decided: {outcome}. I've stopped watching.")
+WATCH_OVER = Sentence("WATCH_OVER", "The time is over, so I've stopped watching.")
+WATCH_FAILS = Sentence("WATCH_FAILS", "I haven't been able to look for a day, and go on trying. {reason}")
+
+MAX_WATCHES = 20
+"""How many watches one person can have, in all conversations together."""
+_CHECK = "verify_news"
+_AT_ONCE, _MAX_SAID, _MAX_CITED = 8, 20, 3
+_FAILS_FOR = timedelta(days=1)
+_EVERY_SECONDS = 10.0
+_NOTE = "(A note from Aldis: no one has written now. Something that this person has it watch is new: {text})"
+_CHANGE = re.compile(r"(?P<action>pause|resume|cancel)\s+(?:(?P<number>\d{1,9})|all)", re.IGNORECASE)
+
+_log = logging.getLogger(__name__)
+
+
+class WatchArguments(Arguments):
+    """What to watch."""
+
+    rare = frozenset({"until", "month_usd"})
+
+    text: str = Field(min_length=1, max_length=300, description="What to tell of, in a few words of theirs.")
+    tool: Literal[
+        "convert", "get_weather", "market_get", "open_data", "web_fetch", "intel_search", "web_search", "verify_news"
+    ]
+    arguments: dict[str, Any] = Field(description="Of that tool, as you would call it.")
+    look_at: str = Field(max_length=200, description="Names in its answer, parted by /: rate, likelihood/Yes, results.")
+    when: When = Field(
+        description="above or below value; rises or falls by value percent; changes; new: items of a list, or lines"
+    )
+    value: Decimal = Decimal(0)
+    minutes: int = Field(default=60, ge=1, le=10_080, description="How often to look.")
+    until: date | None = Field(default=None, description="The last day.")
+    month_usd: Decimal | None = Field(default=None, ge=0, description="The most that it may cost in a month.")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Watch:
+    """What is watched, for whom and where, as it is stored."""
+
+    person: PersonId
+    chat: ChatId
+    sent_at: SentId
+    """The message that asked for it, which a group sees quoted."""
+    given: WatchArguments
+    labels: Labels
+    """Where the words come from."""
+    made_at: datetime
+
+    @property
+    def text(self) -> str:
+        """What the person wants to hear of, with inert links if an address in it could carry something out."""
+        return inert(self.given.text) if may_carry_out(self.labels) else self.given.text
+
+    @property
+    def message(self) -> Incoming:
+        """What it answers: quoted in a group, which notifies its author."""
+        return Incoming(author=self.person, name=None, chat=self.chat, sent_at=self.sent_at, text="🔔")
+
+
+_watches: TypeAdapter[Watch] = TypeAdapter(Watch)
+_states: TypeAdapter[State] = TypeAdapter(State)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Discovery:
+    """What is to be said: Markdown that cites pages by their numbers, and the calls behind it."""
+
+    text: str
+    runs: tuple[ToolRun, ...] = ()
+    pages: tuple[Page, ...] = ()
+    ends: bool = False
+    """Whether the watch ends with it."""
+
+
+@dataclass
+class Lookout(Outside):
+    """The watches of all people, and their loop. Methods that take `repos` run within a transaction."""
+
+    _: KW_ONLY
+    turns: Turns
+    settings: Settings
+    allowed: Callable[[], AccessList]
+    """Returns who can currently write."""
+    toolbox: Toolbox = field(init=False)
+    """Set as soon as there is one: the tool that makes watches is in it."""
+    judge: ReportJudge = field(init=False)
+
+    def react(
+        self, repos: Repositories, conversation: ConversationId, person: PersonId, target: SentId, wish: Wished
+    ) -> bool:
+        """Cancels the person's watches that our message speaks of, if a reaction wants that; False: there is none."""
+        turn = repos.outbox.turn_of(conversation, target)
+        found = repos.watches.of_turn(turn, person) if turn is not None and wish == "cancel" else ()
+        for row in found:
+            repos.watches.settle(row.id, now=self.clock.now())
+            watch = _watches.validate_json(row.watch or b"")
+            with use_language(self.turns.language(repos, conversation)):
+                text = say(REMINDER_CANCELLED, text=watch.text)
+            self.turns.tell(repos, conversation, watch.message, text, expires_at=row.expires_at)
+        return bool(found)
+
+    def spent_usd(self, repos: Repositories, row: WatchRow) -> Decimal:
+        """What a watch has cost this month."""
+        return repos.watches.spent_usd(row, periods(self.clock.now(), self.settings.locale.timezone)["month"][0])
+
+    def turn(self, repos: Repositories, watch: Watch, conversation: ConversationId, turn: TurnId) -> Turn:
+        """What surrounds a look at a watch; `turn` pays."""
+        now = self.clock.now()
+        return Turn(
+            id=turn,
+            conversation=conversation,
+            chat=watch.chat,
+            incoming=(watch.message,),
+            loaded_at=now,
+            question=UserMessage(text=_NOTE.format(text=watch.given.text), labels=watch.labels),
+            history=(),
+            steps=(),
+            settings=chat_settings.settings_of(repos, conversation, now),
+            timezone=repos.reminders.zone(ChatId.direct(watch.person)) or self.settings.locale.timezone,
+        )
+
+    # The loop
+
+    async def run(self) -> None:
+        """Looks at what is due, again and again; ends only by cancellation."""
+        await again_and_again(self.attend_all, lambda: _EVERY_SECONDS, _log, "looking at watches")
+
+    async def attend_all(self) -> None:
+        """Looks at everything that is due, unless the clock is in doubt, or who can write in groups is still unknown.
+
+        Raises:
+            StoreError: what was found could not be kept, and was not said; try again later.
+        """
+        allowed = self.allowed()
+        if self.clock.doubt() or (allowed.needs_members and not allowed.members):
+            return
+        while due := await self.store.transaction(self._begin):
+            await self.toolbox.offers()  # feeds come and go
+            await side_by_side(self._attend(*one) for one in due)
+
+    def _begin(self, repos: Repositories) -> list[tuple[WatchRow, Watch, State, Turn]]:
+        """Returns some watches that are due and may be looked at, with what surrounds each."""
+        found: list[tuple[WatchRow, Watch, State, Turn]] = []
+        now, account = self.clock.now(), self.transport.account
+        for row in repos.watches.due(now, limit=_AT_ONCE):
+            try:
+                watch = _watches.validate_json(row.watch or b"")
+                state = _states.validate_json(row.state) if row.state else State()
+            except ValueError as error:  # another version of Aldis wrote it
+                _log.error("watch %d cannot be read and was given up: %s", row.id, describe_error(error))
+                repos.watches.settle(row.id, now=now)
+                continue
+            turn = self.turn(repos, watch, row.conversation, row.turn or TurnId(0))
+            whom = watch.person, watch.chat, self.allowed()
+            if not may_still_read(repos, *whom, account=account, since=watch.made_at):
+                repos.watches.settle(row.id, now=now)
+            elif opens_at := self._opens_at(repos, watch, turn):
+                repos.watches.keep(row, row.state, due_at=opens_at)
+            else:
+                found.append((row, watch, state, turn))
+        return found
+
+    def _opens_at(self, repos: Repositories, watch: Watch, turn: Turn) -> datetime | None:
+        """Returns when the person may be sent something again; None: now."""
+        zone = ZoneInfo(turn.timezone or "UTC")
+        now, given = self.clock.now().astimezone(zone), self.settings.watches
+        begin, end = map(int, (given.quiet_hours or "0-0").split("-"))
+        is_quiet = begin <= now.hour < end if begin <= end else now.hour >= begin or now.hour < end
+        midnight = datetime.combine(now.date(), time(), zone)
+        is_full = repos.watches.said_since(watch.person, midnight) >= given.messages_per_day
+        morning = datetime.combine(now.date() + timedelta(days=is_full or now.hour >= end), time(end), zone)
+        return morning if is_quiet or is_full else None
+
+    async def _attend(self, row: WatchRow, watch: Watch, state: State, turn: Turn) -> None:
+        """Looks once, keeps what was seen and says what is new; whatever goes wrong, it is looked at again later."""
+        set_language(turn.settings.spoken or self.settings.locale.language)
+        now, last = turn.loaded_at, watch.given.until
+        finding = None
+        try:
+            if last is not None and last < now.astimezone(ZoneInfo(turn.timezone or "UTC")).date():
+                finding = Discovery(text=say(WATCH_OVER), ends=True)
+            else:
+                state, finding = await self._look(row, watch, state, turn)
+        except ToolError as error:
+            _log.info("watch %d failed, kind %s", row.id, error.code)
+            since = state.fails_since or now
+            is_known = now - since >= _FAILS_FOR
+            if is_known and not state.has_said_so:
+                finding = Discovery(text=say(WATCH_FAILS, reason=tool_failure(error.code, str(error))))
+            state = replace(state, fails_since=since, has_said_so=is_known)
+        except Exception as error:  # noqa: BLE001  (one watch must not end the others)
+            _log.error("watch %d failed: %s", row.id, describe_error(error))
+        due_at = now + timedelta(minutes=max(watch.given.minutes, self.settings.watches.least_minutes))
+        kept = _states.dump_json(state)
+
+        def keep(repos: Repositories) -> None:
+            if repos.watches.keep(row, kept, due_at=due_at) and finding is not None:
+                self._say(repos, row, watch, turn, finding)
+                if finding.ends:
+                    repos.watches.settle(row.id, now=now)
+
+        await self.store.transaction(keep)
+        self.turns.forget(row.conversation)
+
+    async def make_call(self, call: ToolCall, turn: Turn, labels: Labels, pages: CitedPages) -> ToolRun:
+        """Runs a call as a turn would, paid by the turn; `labels` are those of what it is made from.
+
+        Raises:
+            ToolError: it may not run while no person is there, cannot be paid, or failed.
+        """
+        budget, cost = self.turns.budget, self.toolbox.cost_usd([call])
+        if self.toolbox.spec(call.name) is None or not turn.settings.allows_tool(call.name):
+            raise Disabled(f"{call.name} is switched off here")
+        if self.toolbox.approval(call, labels, turn.person, "", in_group=turn.group is not None) is not None:
+            raise Denied(f"{call.name} would have to be agreed to each time, and no one is there to agree")
+        entry = LedgerEntry(kind="tool", name=call.name, outcome="ok", cost_usd=cost)
+        reserved = await self.store.transaction(lambda repos: budget.reserve(repos, turn.payer, entry))
+        if isinstance(reserved, UsedUp):
+            raise Disabled("the budget is used up")
+        run = await self.toolbox.run(call, turn, labels=labels, pages=pages)
+        paid = replace(entry, outcome=run.outcome, cost_usd=run.cost_usd)
+        bill = Bill(reservation=reserved, entries=(paid,))
+        await self.store.transaction(lambda repos: budget.settle(repos, turn.payer, (bill,)))
+        if not run.answer.ok:
+            raise Unavailable(str(json.loads(run.answer.content).get("message")))
+        return run
+
+    async def _look(self, row: WatchRow, watch: Watch, state: State, turn: Turn) -> tuple[State, Discovery | None]:
+        """Makes its call; returns what was seen, and what of it is to be said."""
+        given, bound = watch.given, self.settings.watches.month_usd
+        if await self.store.read(lambda repos: self.spent_usd(repos, row)) >= min(bound, given.month_usd or bound):
+            raise Disabled("this watch has cost as much as it may in a month")
+        pages = CitedPages(await self.turns.history(row.conversation), self.toolbox.finds_pages)
+        id_ = CallId(f"watch_{row.id}_{turn.loaded_at:%Y%m%d%H%M%S}")
+        run = await self.make_call(
+            ToolCall(id=id_, name=given.tool, arguments=given.arguments), turn, watch.labels, pages
+        )
+        data = run.answer.data
+        seen, fires, items = compare(given.when, given.value, state, found_at(data, given.look_at))
+        seen = replace(seen, fails_since=None, has_said_so=False)
+        if outcome := data.get("came_out"):  # of a prediction market
+            return seen, Discovery(text=say(WATCH_DECIDED, outcome=quote(str(outcome))), runs=(run,), ends=True)
+        if items:
+            return await self._news(watch, seen, turn, run, items, pages)
+        text = say(
+            WATCH_NOW,
+            value=plain_name(seen.text),
+            before=plain_name(state.text if state.base is None else str(state.base)),
+            source=chat_phrases.tool_name(given.tool),
+            time=f"{turn.loaded_at.astimezone(ZoneInfo(turn.timezone or 'UTC')):%H:%M}",
+        )
+        return seen, _cited(text, [data.get("url")], pages, (run,)) if fires else None
+
+    async def _news(
+        self, watch: Watch, state: State, turn: Turn, run: ToolRun, items: Sequence[Item], pages: CitedPages
+    ) -> tuple[State, Discovery | None]:
+        """Has a model say which items are news, and has that checked; else they are still new the next time."""
+        context = ToolContext(now=turn.loaded_at, timezone="UTC", person=turn.person, chat=turn.chat, turn=turn.id)
+        news = await self.judge.news(watch.given.text, state.said, [item.text for item in items], context)
+        if not news.places:
+            return state, None
+        chosen = [items[place] for place in news.places]
+        found = _cited(quote(news.claim), [item.url or run.arguments.get("url") for item in chosen], pages, (run,))
+        claim = {"claim": news.claim, "other_words": [shorten(chosen[0].text, 300)]}
+        call = ToolCall(id=CallId(f"{run.answer.call_id}_check"), name=_CHECK, arguments=claim)
+        try:
+            labels = join_labels([watch.labels, run.answer.labels or UNKNOWN])
+            check = await self.make_call(call, turn, labels, pages)
+        except ToolError as error:
+            _log.info("what is news was not checked, kind %s", error.code)
+        else:
+            evidence = check.answer.data["evidence"]
+            numbers = {"agreeing": evidence["independent_agreeing"], "denying": evidence["independent_contradicting"]}
+            text = say(WATCH_CHECKED, **numbers, percent=round(100 * evidence["confidence"]))
+            urls = tuple(urls_of(check.answer.data, "results"))[:_MAX_CITED]
+            found = _cited(f"{found.text}\n\n{text}", urls, pages, (run, check), known=found.pages)
+        return replace(state, said=(*state.said, news.claim)[-_MAX_SAID:]), found
+
+    def _say(self, repos: Repositories, row: WatchRow, watch: Watch, looked: Turn, finding: Discovery) -> None:
+        """Says it, and keeps it as a turn of the history."""
+        now, runs = self.clock.now(), finding.runs
+        turn = repos.turns.begin(row.conversation, now=now, expires_at=row.expires_at, origin=row.origin)
+        labels = join_labels([watch.labels, *(run.answer.labels or UNKNOWN for run in runs)])
+        words = Text(text=f"🔔 {watch.text}\n\n{finding.text}")
+        answer = AssistantMessage(parts=(words,), labels=labels, pages=finding.pages)
+        calls = AssistantMessage(parts=tuple(run.call for run in runs), labels=watch.labels)
+        looks = (calls, ToolMessage(answers=tuple(run.answer for run in runs))) if runs else ()
+        repos.history.append(row.conversation, rows_of(turn, (looked.question, *looks, answer)))
+        self.turns.tell(repos, row.conversation, watch.message, visible_words(answer), turn=turn)
+        repos.journal.close(turn, "kept", now=now)
+
+
+def _cited(
+    text: str, urls: Sequence[object], pages: CitedPages, runs: tuple[ToolRun, ...], known: tuple[Page, ...] = ()
+) -> Discovery:
+    """A finding with the numbers of these pages behind its text, besides those `known`."""
+    cited = [Page(number=pages.find(url), url=url) for url in urls if isinstance(url, str)]
+    text = " ".join([text, *(f"[{page.number}]" for page in dict.fromkeys(cited))])
+    return Discovery(text=text, runs=runs, pages=tuple(dict.fromkeys((*known, *cited))))
+
+
+class WatchTool:
+    """Watches something for a person, and tells them when it happens."""
+
+    spec = ToolSpec(
+        name="watch",
+        seldom="tell the person when something happens",
+        description=(
+            "Looks again and again, and messages the person once something happens: a price, a currency, weather, a"
+            " market, a page, news, evidence on a claim. It calls one tool with fixed arguments and compares one place"
+            " of its answer. For news: intel_search or web_search, look_at results, when new. Say what there is now and"
+            " how often you look. `/watch` lists, pauses and cancels them."
+        ),
+        arguments=WatchArguments,
+        intent=lambda given: Intent("watch", {"text": given.text}, {"tool": given.tool, **given.arguments}),
+        effects="repeatable",
+        label="kept",
+        approval="each_by_labels",
+        timeout_seconds=60,
+    )
+
+    def __init__(self, watches: Lookout) -> None:
+        self._watches = watches
+
+    async def run(self, arguments: WatchArguments, context: ToolContext) -> Result:
+        """Looks for the first time; returns what there is now. The same call after a crash makes nothing more.
+
+        Raises:
+            ToolError: it cannot be compared like that, the call fails, or the person may not have it watched.
+        """
+        watches, turn_id = self._watches, TurnId(context.turn)
+        now = watches.clock.now()
+        url = arguments.arguments.get("url")
+        if url is not None and canonical_url(str(url)) not in context.addresses:
+            raise BadArguments("url: only an address in the person's own message can be watched; ask for it")
+        here = await watches.store.conversation(context.chat, now=now)
+
+        def open_watch(repos: Repositories) -> tuple[Watch, Turn]:
+            if not repos.journal.is_running(turn_id) or repos.reminders.is_run_by_one(turn_id):
+                raise Denied("the person has not just asked for this themselves")
+            if repos.watches.count(context.person) >= MAX_WATCHES and not repos.watches.of_origin(context.call):
+                raise RateLimited(f"the person has {MAX_WATCHES} watches; `/watch cancel` makes room")
+            watch = Watch(
+                person=PersonId(context.person),
+                chat=ChatId(context.chat),
+                sent_at=SentId(repos.reminders.asked_at(turn_id)),
+                given=arguments,
+                labels=load_labels(context.origin),
+                made_at=now,
+            )
+            return watch, watches.turn(repos, watch, here, turn_id)
+
+        watch, turn = await watches.store.transaction(open_watch)
+        call = ToolCall(id=CallId(f"{context.call}_first"), name=arguments.tool, arguments=arguments.arguments)
+        run = await watches.make_call(call, turn, watch.labels, CitedPages((), watches.toolbox.finds_pages))
+        found = found_at(run.answer.data, arguments.look_at)
+        seen, _, _ = compare(arguments.when, arguments.value, State(), found)
+        minutes = max(arguments.minutes, watches.settings.watches.least_minutes)
+        due_at = now + timedelta(minutes=minutes)
+        watched, state = _watches.dump_json(watch), _states.dump_json(seen)
+
+        def put(repos: Repositories) -> WatchRow:
+            if watch.chat.is_group:
+                repos.members.want(here)
+            person, origin = context.person, context.call
+            return repos.watches.put(here, person, origin, watch=watched, state=state, due_at=due_at, turn=turn_id)
+
+        row = await watches.store.transaction(put)
+        ends = row.expires_at and f"{row.expires_at:%Y-%m-%d %H:%M} UTC, when the message disappears"
+        now_is = None if arguments.when in {"changes", "new"} else str(number_in(found))  # no words of strangers
+        data = {"number": row.number, "now": now_is, "every_minutes": minutes, "ends": ends}
+        return Result(data=data, origins=(dump_labels(watch.labels).decode(),))
+
+
+@dataclass
+class WatchCommands(CommandGroup):
+    """The command about watches, for everybody."""
+
+    watches: Lookout
+
+    @command(
+        "/watch [pause N|resume N|cancel N|cancel all]",
+        ABOUT_WATCH,
+        section="later",
+        examples=("/watch", "/watch pause 1", "/watch resume 1", "/watch cancel 1", "/watch cancel all"),
+    )
+    async def _watch(self, call: Call) -> Answer:
+        """Shows what Aldis watches for this person here; pauses, resumes or cancels one of these watches, or all."""
+        match = _CHANGE.fullmatch(call.command.rest)
+        if match is None and call.command.rest:
+            raise WrongForm
+
+        def answer(repos: Repositories) -> str:
+            rows = repos.watches.of_person(call.message.author, call.conversation)
+            meant = [row for row in rows if match is None or match["number"] in {None, str(row.number)}]
+            action = "" if match is None else match["action"].lower()
+            return "\n".join(self._changed(repos, row, action) for row in meant) or say(NO_WATCHES)
+
+        return answer
+
+    def _changed(self, repos: Repositories, row: WatchRow, action: str) -> str:
+        """Does that with a watch, and says so; or its line in the list."""
+        now = self.context.clock.now()
+        text = _watches.validate_json(row.watch or b"").text
+        if action == "cancel":
+            repos.watches.settle(row.id, now=now)
+            return say(REMINDER_CANCELLED, text=text)
+        if action:
+            repos.watches.keep(row, row.state, due_at=None if action == "pause" else now)
+            return say(WATCH_PAUSED if action == "pause" else WATCH_RESUMED, text=text)
+        spent = self.watches.spent_usd(repos, row)
+        cost = [say(WATCH_COST, cost=money(spent))] if spent else []
+        paused = [say(WATCH_IS_PAUSED)] if row.due_at is None else []
+        return " ".join([say(WATCH_LINE, number=row.number, text=text), *paused, *cost])

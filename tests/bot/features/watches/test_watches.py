@@ -1,0 +1,441 @@
+"""What people have watched: a number, a page, a claim; said once, with its sources, and gone when it has to be."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.access.access import AccessList
+from bot.clock import SetClock
+from bot.features.feeds import IntelSearch
+from bot.features.reminders.tool import Remind
+from store import Article, Repositories, Store
+from tests.bot.chat.turn_helpers import Echo, calls, contents, says
+from tests.bot.commands.test_commands import ask
+from tests.bot.loops.app_harness import Harness, app_harness
+from tests.conftest import NOON
+from tests.servers.base import hang
+from tests.servers.envelopes import ALICE, BOB, GROUP, delete, message, reaction
+from tests.servers.frankfurter import Frankfurter
+from tests.servers.searches import Tavily
+from tests.tools.conftest import USER_AGENT
+from tests.tools.evidence.test_tool import DAILY, DENIAL, Press, Reading
+from tools import Arguments, Http, Result, Tool, ToolContext, ToolSpec, Unavailable
+from tools.conversion import Convert
+from tools.evidence.sources import VerifyNewsOptions
+from tools.evidence.tool import VerifyNews
+from tools.search.options import SearchOptions
+from tools.search.services import SearchService
+
+
+class PageArguments(Arguments):
+    url: str
+
+
+@dataclass
+class Pages:
+    """Reads pages that are here, as `web_fetch` does."""
+
+    text: str = "Opening hours of the harbour museum: ten to six."
+    fails: bool = False
+    cost_usd: Decimal = Decimal(0)
+    more: dict[str, Any] = field(default_factory=dict[str, Any])
+    gate: asyncio.Event | None = None
+    read: list[str] = field(default_factory=list[str])
+
+    @property
+    def spec(self) -> ToolSpec:
+        return ToolSpec(
+            name="web_fetch", description="", arguments=PageArguments, fetches="url", cost_usd=self.cost_usd
+        )
+
+    async def run(self, arguments: PageArguments, context: ToolContext) -> Result:
+        self.read.append(arguments.url)
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.fails:
+            raise Unavailable("The page cannot be read.")
+        return Result(data={"url": arguments.url, "text": self.text, **self.more})
+
+
+@dataclass
+class Town:
+    """The outside: rates, a page, the press; and the tools that ask it."""
+
+    rates: Frankfurter
+    press: Press
+    http: Http
+    store: Store
+    pages: Pages = field(default_factory=Pages)
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        options: Any = {"tavily_api_key": Tavily.KEY, "tavily_base_url": self.press.url}
+        search = SearchService(SearchOptions(**options), self.http)
+        convert = Convert(self.http, rates_url=self.rates.url)
+        return convert, self.pages, IntelSearch(self.store), VerifyNews(VerifyNewsOptions(), search, Reading())
+
+    async def publish(self, title: str, number: int) -> None:
+        """Lets an article stand in a feed."""
+
+        def keep(repos: Repositories) -> None:
+            repos.feeds.add("https://feed.example/", now=NOON)
+            url = f"https://feed.example/{number}"
+            one = Article(key=str(number), url=url, title=title, summary="", published_at=NOON, is_dated=True)
+            repos.feeds.keep(1, [one])
+
+        await self.store.transaction(keep)
+
+
+@pytest.fixture
+async def town(store: Store) -> AsyncIterator[Town]:
+    async with Frankfurter() as rates, Press() as press, Http(USER_AGENT) as http:
+        yield Town(rates, press, http, store)
+
+
+EURO = {
+    "text": "the euro is over 1.20 dollars",
+    "tool": "convert",
+    "arguments": {"amount": 1, "unit": "EUR", "to": "USD"},
+    "look_at": "rate",
+    "when": "above",
+    "value": "1.2",
+}
+BRIDGE = {
+    "text": "the bridge in Larkhaven",
+    "tool": "intel_search",
+    "arguments": {"query": "Larkhaven bridge"},
+    "look_at": "results",
+    "when": "new",
+}
+MUSEUM = {
+    "text": "the hours of the museum",
+    "tool": "web_fetch",
+    "arguments": {"url": "https://museum.example/"},
+    "look_at": "text",
+    "when": "new",
+}
+ASKED = "Tell me when the hours at https://museum.example/ change."
+CLAIM = "A bridge in Larkhaven collapsed and 43 people died"
+
+
+def news(claim: str = CLAIM) -> Any:
+    return calls(("pick_news", {"items": [1] if claim else [], "claim": claim}))
+
+
+async def watch(aldis: Harness, words: str = ASKED, *, group: str | None = None, **given: Any) -> dict[str, Any]:
+    """Has the model watch something; gives what the tool answered."""
+    aldis.model.script = [calls(("watch", given)), says("OK.")]
+    await ask(aldis, words, group=group, mention=group is not None)
+    await aldis.quiet()
+    return json.loads(contents(aldis.model.requests[-1])[-1])
+
+
+async def look(aldis: Harness, hours: float = 1) -> list[str]:
+    """Lets time pass and what is due be looked at; gives what was said."""
+    before = len(aldis.transport.sent)
+    aldis.clock.move(hours * 3600)
+    await aldis.watches.attend_all()
+    await aldis.quiet()
+    return [reply.content.text for reply in aldis.transport.sent[before:]]
+
+
+def line(rate: str, before: str, at: str) -> str:
+    now = f"Now 1 EUR = {rate} USD, before 1 EUR = {before} USD (Units and currencies, {at})."
+    return f"🔔 the euro is over 1.20 dollars\n\n{now}"
+
+
+async def test_a_number_is_said_once_when_it_crosses_the_value(store: Store, clock: SetClock, town: Town) -> None:
+    """With what it was before, the source and the time; again only after it has gone back; and ❌ ends it."""
+    async with app_harness(store, clock, tools=town.tools, watches=True) as aldis:
+        made = await watch(aldis, **EURO)
+        assert made["untrusted_data"] == {"number": 1, "now": "1.1416", "every_minutes": 60, "ends": None}
+        said: list[str] = []
+        for rate in (1.19, 1.2034, 1.21, 1.15, 1.22):
+            town.rates.rates["USD"] = rate
+            said += await look(aldis)
+        assert said == [line("1.2034", "1.19", "14:00"), line("1.22", "1.15", "17:00")]
+        sent_at = await aldis.count("SELECT sent_at FROM outbox ORDER BY id DESC LIMIT 1")
+        await aldis.process(reaction("❌", sent_at, author=BOB))
+        await aldis.process(reaction("❌", sent_at))
+        assert aldis.transport.sent[-1].content.text == "Cancelled: the euro is over 1.20 dollars"
+        town.rates.rates["USD"] = 1.1
+        assert [*await look(aldis), *await look(aldis)] == []
+        assert await ask(aldis, "/watch") == "I watch nothing for you here. Just ask me: “Tell me when …”"
+
+
+async def test_news_of_feeds_start_the_evidence_run(store: Store, clock: SetClock, town: Town) -> None:
+    """Said with the claim, the evidence and their pages; a repetition is not; one can ask for more, and labels hold."""
+    town.press.findings = {"fact check": [DENIAL], "": [DAILY]}
+    note = Echo(name="note", effects="repeatable")
+    async with app_harness(store, clock, tools=(*town.tools, note), watches=True) as aldis:
+        await town.publish("A bridge in Larkhaven is closed", 1)
+        await watch(aldis, **BRIDGE)
+        assert await look(aldis) == []
+        await town.publish("43 people died as bridge in Larkhaven collapsed", 2)
+        aldis.model.script = [news()]
+        [said] = await look(aldis)
+        assert said == (
+            "🔔 the bridge in Larkhaven\n\n“A bridge in Larkhaven collapsed and 43 people died” [1]\n\n"
+            "I've checked it: independent reports that say so: 1, that deny it: 1. Confidence: 11 %. [2] [3]\n\n"
+            "[1] https://feed.example/2\n[2] https://snopes.com/6\n[3] https://daily.example/1"
+        )
+        await town.publish("Larkhaven mourns: bridge collapsed, 43 dead", 3)
+        aldis.model.script = [news("")]
+        assert await look(aldis) == []
+        rows = [json.loads(one) for one in aldis.model.asked[-1].splitlines()]
+        assert rows[:2] == [{"wish": "the bridge in Larkhaven"}, {"said_before": CLAIM}]
+        assert await look(aldis) == []
+        aldis.model.script = [calls(("note", {"word": "x"}))]
+        assert (await ask(aldis, "Tell me more.")).startswith("May I use note?")
+        assert [answer[:12] for answer in contents(aldis.model.requests[-1])[-2:]] == ['{"ok":true,"u'[:12]] * 2
+        assert "daily.example" in contents(aldis.model.requests[-1])[-1]
+
+
+async def test_a_page_says_what_is_new_in_it(store: Store, clock: SetClock, town: Town) -> None:
+    """Lines that were not there and are news to a model; only an address that the person gave; without a check, too."""
+    async with app_harness(store, clock, tools=town.tools[1:3], watches=True) as aldis:
+        refused = await watch(aldis, "Watch the museum.", **MUSEUM)
+        assert (refused["error"], refused["message"][:4]) == ("invalid_arguments", "url:")
+        await watch(aldis, **MUSEUM)
+        town.pages.text += "\nFrom December on the museum is open until eight."
+        aldis.model.script = [news("The museum is open until eight from December on.")]
+        words = "“The museum is open until eight from December on.” [1]\n\n[1] https://museum.example/"
+        assert await look(aldis) == [f"🔔 the hours of the museum\n\n{words}"]
+        assert await look(aldis) == []
+        assert town.pages.read == ["https://museum.example/"] * 3
+
+
+@pytest.mark.parametrize("step", ["call", "judge", "check", "said"])
+async def test_a_kill_between_any_two_steps_loses_and_doubles_nothing(
+    store: Store, clock: SetClock, town: Town, step: str
+) -> None:
+    """During the call, the question to the model, the evidence run, or right after all was kept: it is said once."""
+    async with app_harness(store, clock, tools=town.tools, watches=True) as aldis:
+        await watch(aldis, **MUSEUM)
+    town.pages.text += "\nFrom December on the museum is open until eight."
+    clock.move(3600)
+    if step == "call":
+        town.pages.gate = asyncio.Event()
+    elif step == "check":
+        town.press.faults += [hang] * 9
+    async with app_harness(store, clock, tools=town.tools, watches=True) as aldis:
+        aldis.model.script = [news()]
+        if step == "judge":
+            aldis.model.gates["wish"] = asyncio.Event()
+        looking = asyncio.create_task(aldis.watches.attend_all())
+        reached = {
+            "call": lambda: len(town.pages.read) > 1,
+            "judge": lambda: bool(aldis.model.asked),
+            "check": lambda: bool(town.press.requests),
+            "said": looking.done,
+        }
+        await aldis.until(reached[step])
+        looking.cancel()
+        await asyncio.wait([looking])
+        before = len(aldis.transport.sent)
+    town.pages.gate, town.press.faults = None, []
+    async with app_harness(store, clock, tools=town.tools, watches=True, transport=aldis.transport) as again:
+        again.model.script = [news()]
+        await look(again)
+        await look(again)
+        said = [reply.content.text for reply in again.transport.sent[before if step != "said" else 0 :]]
+        assert len([text for text in said if "🔔" in text]) == 1
+
+
+async def test_they_are_listed_paused_and_cancelled(store: Store, clock: SetClock, town: Town) -> None:
+    """By their person alone, under numbers that stay; what is paused is not looked at."""
+    async with app_harness(store, clock, tools=town.tools, watches=True) as aldis:
+        await watch(aldis, **EURO)
+        await watch(aldis, **MUSEUM)
+        assert await ask(aldis, "/watch pause 1") == "Paused: the euro is over 1.20 dollars"
+        shown = await ask(aldis, "/watch")
+        assert set(shown.splitlines()) == {
+            "• 1: the euro is over 1.20 dollars (paused)",
+            "• 2: the hours of the museum",
+        }
+        assert (await ask(aldis, "/watch", author=BOB)).startswith("I watch nothing")
+        assert (await ask(aldis, "/watch cancel 2", author=BOB)).startswith("I watch nothing")
+        town.rates.rates["USD"] = 1.3
+        assert await look(aldis) == []
+        assert await ask(aldis, "/watch resume 1") == "I'm watching again: the euro is over 1.20 dollars"
+        assert await look(aldis, 0) == [line("1.3", "1.1416", "13:00")]
+        assert await ask(aldis, "/watch cancel 1") == "Cancelled: the euro is over 1.20 dollars"
+        assert await ask(aldis, "/watch cancel all") == "Cancelled: the hours of the museum"
+        assert "Please write it like this" in await ask(aldis, "/watch stop")
+        assert await look(aldis) == []
+
+
+async def test_nothing_is_said_at_night_nor_beyond_the_days_number(store: Store, clock: SetClock, town: Town) -> None:
+    """By the person's clock; what still holds in the morning is said then, in one message."""
+    settings = {"watches": {"messages_per_day": 2, "quiet_hours": "22-7", "least_minutes": 1}}
+    async with app_harness(store, clock, tools=town.tools, watches=True, settings=settings) as aldis:
+        await ask(aldis, "/timezone Asia/Tokyo")  # nine hours ahead: 21:00 now
+        await watch(aldis, **EURO)
+        await watch(aldis, **MUSEUM)
+        town.rates.rates["USD"] = 1.3
+        town.pages.text += "\nFrom December on the museum is open until eight.\nAnd from January on until ten at night."
+        assert [*await look(aldis, 1), *await look(aldis, 4), *await look(aldis, 4.9)] == []
+        assert not [asked for asked in aldis.model.asked if "wish" in asked]
+        aldis.model.script = [calls(("pick_news", {"items": [1, 2], "claim": "Until eight, then until ten."}))]
+        assert [text.splitlines()[0] for text in await look(aldis, 0.2)] == [
+            "🔔 the euro is over 1.20 dollars",
+            "🔔 the hours of the museum",
+        ]
+        town.pages.text += "\nOn Mondays the museum is closed until spring."
+        aldis.model.script = [news("Closed on Mondays.")]
+        assert [*await look(aldis, 1), *await look(aldis, 10)] == []
+        assert len(await look(aldis, 13)) == 1
+
+
+@pytest.mark.parametrize("how", ["forget", "delete", "timer", "gone"])
+async def test_it_ends_with_what_it_came_from(store: Store, clock: SetClock, town: Town, path: Path, how: str) -> None:
+    """What the person wants forgotten, deletes, or lets disappear, and what they may not read any more."""
+    access = AccessList(persons=frozenset({ALICE.uuid}), groups=frozenset())
+    async with app_harness(store, clock, tools=town.tools, watches=True, access=access) as aldis:
+        aldis.model.script = [calls(("watch", {**EURO, "text": "tulips"})), says("OK.")]
+        asked = await aldis.process(message(ASKED, expires_in_seconds=5000 if how == "timer" else 0))
+        town.rates.rates["USD"] = 1.3
+        assert (await look(aldis))[0].startswith("🔔 tulips")
+        if how == "forget":
+            assert "1 watch" in await ask(aldis, "/forget")
+            await ask(aldis, "/forget yes")
+        elif how == "delete":
+            await aldis.process(delete(asked))
+        elif how == "timer":
+            clock.move(5000)
+            await aldis.maintenance.expire()
+        else:
+            aldis.watches.allowed = lambda: AccessList(persons=frozenset(), groups=frozenset())
+        town.rates.rates["USD"] = 1.1
+        await look(aldis)
+        town.rates.rates["USD"] = 1.3
+        assert await look(aldis) == []
+        assert await aldis.count("SELECT count(*) FROM watches WHERE watch IS NOT NULL") == 0
+        if how != "gone":
+            assert await aldis.count("SELECT count(*) FROM history WHERE role = 'tool'") == 0
+
+
+async def test_one_that_fails_for_a_day_says_so_once(store: Store, clock: SetClock, town: Town) -> None:
+    """And goes on; after a success it may say so again. Nothing is lost of what was seen."""
+    settings = {"watches": {"quiet_hours": ""}}
+    async with app_harness(store, clock, tools=town.tools, watches=True, settings=settings) as aldis:
+        await watch(aldis, **{**MUSEUM, "when": "changes"})
+        for _ in range(2):
+            town.pages.fails = True
+            said = [text for _ in range(7) for text in await look(aldis, 6)]
+            words = (
+                "I haven't been able to look for a day, and go on trying. The service can't be reached at the moment."
+            )
+            assert said == [f"🔔 the hours of the museum\n\n{words}"]
+            town.pages.fails = False
+            assert await look(aldis, 1) == []
+        town.pages.text = "It is closed."
+        assert "Now It is closed., before Opening hours" in (await look(aldis, 1))[0]
+
+
+async def test_a_watch_has_a_month_of_its_own(store: Store, clock: SetClock, town: Town) -> None:
+    """Paid calls count for it, for the budgets and in `/watch`; once it is used up, nothing is paid until the next."""
+    town.pages.cost_usd = Decimal("0.3")
+    settings = {"watches": {"quiet_hours": ""}}
+    async with app_harness(store, clock, tools=town.tools, watches=True, settings=settings) as aldis:
+        await watch(aldis, **MUSEUM, month_usd="0.5")
+        assert await ask(aldis, "/watch") == "• 1: the hours of the museum"
+        for hour, count in ((1, 2), (1, 3), (1, 3), (20, 3), (2, 3)):
+            await look(aldis, hour)
+            assert len(town.pages.read) == count
+        assert await ask(aldis, "/watch") == "• 1: the hours of the museum (US$0.60 this month)"
+        assert "US$0.9" in await ask(aldis, "/usage")
+        clock.move(9 * 24 * 3600)
+        await look(aldis)
+        assert len(town.pages.read) == 4
+
+
+async def test_a_decided_market_and_a_last_day_end_it_with_a_word(store: Store, clock: SetClock, town: Town) -> None:
+    """Once."""
+    async with app_harness(store, clock, tools=town.tools, watches=True) as aldis:
+        await watch(aldis, **{**MUSEUM, "when": "changes"})
+        await watch(aldis, **{**EURO, "until": "2026-11-22"})
+        town.pages.more = {"came_out": "Yes"}
+        heard = [text for _ in range(6) for text in await look(aldis, 12)]
+        assert heard == [
+            "🔔 the hours of the museum\n\nIt's decided: “Yes”. I've stopped watching.",
+            "🔔 the euro is over 1.20 dollars\n\nThe time is over, so I've stopped watching.",
+        ]
+
+
+async def test_what_cannot_be_watched_is_said_at_once(store: Store, clock: SetClock, town: Town) -> None:
+    """To the model: a place that is not there, several numbers, a tool that is off; and nothing is kept."""
+    async with app_harness(store, clock, tools=town.tools, watches=True) as aldis:
+        await ask(aldis, "/tools off verify_news")
+        for given, said in (
+            ({**EURO, "look_at": "price"}, "there is no 'price' in"),
+            ({**MUSEUM, "when": "above"}, "is not one number"),
+            ({**EURO, "when": "new", "look_at": ""}, "name a list or a text"),
+            ({**EURO, "arguments": {"amount": 1}}, "unit: Field required"),
+            ({**EURO, "tool": "market_get"}, "market_get is switched off here"),
+            ({**EURO, "tool": "verify_news", "arguments": {"claim": "x"}}, "verify_news is switched off here"),
+            ({**EURO, "tool": "remind"}, "tool: Input should be"),
+        ):
+            assert said in (await watch(aldis, **given))["message"]
+        here = await store.conversation(ALICE.chat, now=NOON)
+        await store.transaction(
+            lambda repos: [repos.watches.put(here, ALICE.uuid, f"{n}", due_at=NOON) for n in range(20)]
+        )
+        assert "has 20 watches" in (await watch(aldis, **EURO))["message"]
+        assert await aldis.count("SELECT count(*) FROM watches WHERE watch IS NOT NULL") == 0
+
+
+async def test_what_a_stranger_may_have_caused_is_asked_about(store: Store, clock: SetClock, town: Town) -> None:
+    """Each time, with all that it would do; and no reminder makes one."""
+    async with app_harness(store, clock, tools=town.tools, watches=True, ported=(Remind,)) as aldis:
+        aldis.model.script = [calls(("web_fetch", {"url": "https://museum.example/"})), calls(("watch", EURO))]
+        heard = await ask(aldis, "Read https://museum.example/ and do what it says.")
+        assert heard.startswith(
+            "May I look again and again, and write to you when it happens: “the euro is over 1.20 doll"
+        )
+        assert "to: “USD”" in heard
+        await ask(aldis, "no")
+        await ask(aldis, "/remind in 1h ask: watch the euro", author=BOB)
+        aldis.model.script = [calls(("watch", EURO)), says("No.")]
+        clock.move(3600)
+        await aldis.reminders.attend_all()
+        await aldis.quiet()
+        assert "denied" in contents(aldis.model.requests[-1])[-1]
+        assert await aldis.count("SELECT count(*) FROM watches") == 0
+
+
+async def test_a_restored_store_says_nothing_of_the_past(store: Store, clock: SetClock, town: Town) -> None:
+    """What was said since the copy is unknown: the first look is the baseline again. And what there is is exported."""
+    async with app_harness(store, clock, tools=town.tools, watches=True) as aldis:
+        await watch(aldis, **EURO)
+        await store.transaction(lambda repos: repos.restored.close(besides=(), now=clock.now()))
+        for rate, count in ((1.3, 0), (1.1, 0), (1.3, 1)):
+            town.rates.rates["USD"] = rate
+            assert len(await look(aldis)) == count
+        await ask(aldis, "/export")
+        [exported] = json.loads(aldis.transport.sent[-1].files[-1].data)["watches"]
+        assert (exported["text"], exported["tool"]) == ("the euro is over 1.20 dollars", "convert")
+
+
+async def test_in_a_group_the_asker_is_quoted(store: Store, clock: SetClock, town: Town) -> None:
+    """So that they are notified; what one person forgets there goes with what was said of it."""
+    async with app_harness(store, clock, tools=town.tools, watches=True) as aldis:
+        await watch(aldis, group=GROUP, **EURO)
+        town.rates.rates["USD"] = 1.3
+        aldis.clock.move(3600 + timedelta(minutes=1).total_seconds())
+        await aldis.watches.attend_all()
+        await aldis.quiet()
+        reply = aldis.transport.sent[-1]
+        assert reply.quote is not None
+        assert (reply.chat.is_group, reply.quote.author) == (True, ALICE.uuid)
+        await ask(aldis, "/forget yes", group=GROUP)
+        assert (
+            await aldis.count("SELECT count(*) FROM watches") == await aldis.count("SELECT count(*) FROM history") == 0
+        )
