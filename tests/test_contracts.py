@@ -30,6 +30,7 @@ HOMES = {
     "babel": ["bot.i18n.catalogues", "bot.i18n.locale", "tools.chart", "tools.clock"],
     "cryptography": ["store.sealing", "bot.web.admin.guard"],
     "dateutil": ["bot.features.reminders.schedules", "tools.calculator"],
+    "ddgs": ["tools.search.duckduckgo"],
     "dotenv": ["bot.settings.load"],
     "httpcore": ["tools.web.fetch"],
     "httpx": [
@@ -50,6 +51,7 @@ HOMES = {
     "jinja2": ["bot.web.admin.site"],
     "json_repair": ["bot.models.wire"],
     "jsonschema": ["tools.mcp.contents"],
+    "lxml": ["tools.search.duckduckgo"],
     "markdown_it": ["bot.formatting.markdown"],
     "mcp": ["tools.mcp.servers"],
     "mcp_types": ["tools.mcp"],

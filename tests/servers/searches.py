@@ -7,6 +7,7 @@ API"), 2026-11-22.
 
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
+from urllib.parse import parse_qsl
 
 from aiohttp import web
 
@@ -280,3 +281,36 @@ class SearXNG(Server):
             return web.json_response({"error": "Invalid value for parameter time_range"}, status=400)
         given = {"query": seen.query["q"], "results": self.results, "unresponsive_engines": self.silent}
         return web.json_response(given | {"answers": [], "corrections": [], "infoboxes": [], "suggestions": []})
+
+
+DUCKDUCKGO_RESULTS = [
+    ("https://www.lamps.example/duck", "Lamps &amp; <b>signals</b>", "A lamp that <b>talks</b>\u202e."),
+    ("https://duckduckgo.com/y.js?ad_domain=lamps.example", "An advertisement", "Buy."),
+    ("javascript:alert(1)", "No page", "x"),
+    ("https://flags.example/", "Flags", "Flags too."),
+]
+
+
+@dataclass
+class DuckDuckGo(Server):
+    """The pages for browsers without scripts (html.duckduckgo.com, as ddgs 9.16.1 reads them): `results` is what every
+    search finds. A client that does not look like a browser gets the page about anomalies, whose status is 202.
+    """
+
+    results: list[tuple[str, str, str]] = field(default_factory=lambda: list(DUCKDUCKGO_RESULTS))
+    page: str = ""
+    """What is answered instead of results."""
+
+    def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        form = dict(parse_qsl(seen.body.decode(), keep_blank_values=True))
+        if (seen.method, seen.path) != ("POST", "/html/") or not form.get("q") or form["l"].count("-") != 1:
+            return web.Response(status=400, text="<html>Error</html>", content_type="text/html")
+        if "Mozilla/5.0" not in seen.headers["user-agent"] or "accept-language" not in seen.headers:
+            return web.Response(status=202, text="<html>anomaly-modal</html>", content_type="text/html")
+        rows = "".join(
+            f'<div class="result results_links"><div class="links_main result__body"><h2 class="result__title">'
+            f'<a class="result__a" href="{url}">{title}</a></h2>'
+            f'<a class="result__snippet" href="{url}">{text}</a></div></div>'
+            for url, title, text in self.results
+        )
+        return web.Response(text=self.page or f"<html><body>{rows}</body></html>", content_type="text/html")

@@ -1,14 +1,15 @@
 """The settings of the search services: which are queried, in which order, how often, and at which address."""
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, field_validator
 
 from tools.base import FIXED, BaseUrl, CommaList, Key, Lowered, Options
 
-Provider = Literal["searxng", "brave", "tavily", "serpapi", "perplexity", "wikipedia"]
-"""The services, in the order in which they are queried by default."""
+Provider = Literal["searxng", "brave", "tavily", "serpapi", "perplexity", "duckduckgo", "wikipedia"]
+"""The services, in the order in which they are queried by default; DuckDuckGo only where it is named."""
 
 MAX_RESULTS = 20
 """Per search."""
@@ -30,7 +31,8 @@ class SearchOptions(Options):
         tuple[Provider, ...], CommaList, Lowered, AfterValidator(lambda names: tuple(dict.fromkeys(names)))
     ] = ()
     """The services to query, in order, until one answers: a comma-separated list. Unset means searxng, brave, tavily,
-    serpapi, perplexity, wikipedia. A service without its key or address is skipped."""
+    serpapi, perplexity, wikipedia. A service without its key or address is skipped. duckduckgo is queried only if it is
+    named: the package ddgs (the extra `ddgs`) reads its pages, as far as it lets programs."""
     api_key: Key | None = None
     """The key of Brave Search; without it Brave is not queried."""
     tavily_api_key: Key | None = None
@@ -49,6 +51,8 @@ class SearchOptions(Options):
     """The address of SerpApi."""
     perplexity_base_url: Annotated[BaseUrl, FIXED] = "https://api.perplexity.ai"
     """The address of Perplexity."""
+    duckduckgo_base_url: Annotated[BaseUrl, FIXED] = "https://html.duckduckgo.com"
+    """The address of DuckDuckGo's pages without scripts."""
     searxng_base_url: BaseUrl | None = None
     """The address of your own SearXNG, with its format `json` enabled."""
     wikipedia_base_url: BaseUrl = "https://{language}.wikipedia.org"
@@ -59,6 +63,15 @@ class SearchOptions(Options):
     """The time limit for each service; TOOLS__TIMEOUT_SECONDS applies to all of them together."""
     max_results: int = Field(default=5, ge=1, le=MAX_RESULTS)
     """The largest number of results of one search."""
+
+    @field_validator("providers")
+    @classmethod
+    def _installed(cls, given: tuple[Provider, ...]) -> tuple[Provider, ...]:
+        if "duckduckgo" in given and find_spec("ddgs") is None:
+            raise ValueError(
+                "duckduckgo needs the package ddgs: pip install 'ddgs>=9.16,<9.17', or an image with EXTRAS=ddgs"
+            )
+        return given
 
     def missing_settings(self) -> str | None:
         """See `Options`: only if the operator's order contains no service that has its key or address."""
@@ -71,7 +84,8 @@ class SearchOptions(Options):
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`: the available services of the order; each only if those before it fail."""
-        return tuple(_NEEDS[provider][0] if provider in _NEEDS else "Wikimedia" for provider in self.ready)
+        keyless = {"duckduckgo": "DuckDuckGo", "wikipedia": "Wikimedia"}
+        return tuple(keyless.get(provider) or _NEEDS[provider][0] for provider in self.ready)
 
     @staticmethod
     def services() -> Mapping[str, str]:
@@ -85,7 +99,7 @@ class SearchOptions(Options):
 
     @property
     def _order(self) -> tuple[Provider, ...]:
-        return self.providers or get_args(Provider)
+        return self.providers or tuple(one for one in get_args(Provider) if one != "duckduckgo")
 
     def _lacks(self, provider: Provider) -> bool:
         is_keyless = provider == "tavily" and self.tavily_keyless

@@ -26,6 +26,7 @@ from typing import Any
 from tools.errors import BadArguments, Disabled, ToolError
 from tools.http import Http, bearer
 from tools.search.base import Hit, Query, SearchForm, SearchResult, lies_in, trim_query, with_operators
+from tools.search.duckduckgo import ReadPages
 from tools.search.options import Provider, SearchOptions
 from tools.text import clean_line
 from tools.web.addresses import canonical_url
@@ -46,6 +47,7 @@ _BRAVE_LANGUAGES = {
     )
 } | {"ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans"}
 """Brave's own codes by ISO 639-1, of all languages that it supports."""
+_DUCKDUCKGO_REGIONS = {"en": "us-en", "de": "de-de", "fr": "fr-fr", "es": "es-es", "it": "it-it", "nl": "nl-nl"}
 _SERPAPI_FRESHNESS = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
 
 SERVICES: Mapping[Provider, SearchForm] = {
@@ -129,6 +131,17 @@ SERVICES: Mapping[Provider, SearchForm] = {
         headers=lambda options: bearer(options.perplexity_api_key),
         is_posted=True,
         max_snippet_chars=1_000,
+    ),
+    "duckduckgo": ReadPages(
+        name="DuckDuckGo",
+        summary="Reads its result pages, best effort; only if it is named, with the package ddgs.",
+        takes=lambda query: not query.is_news,
+        url=lambda _, options: f"{options.duckduckgo_base_url}/html/",
+        params=lambda query, _: {
+            "query": with_operators(query, max_chars=400),
+            "region": _DUCKDUCKGO_REGIONS.get(query.language or "", "wt-wt"),
+            "timelimit": query.freshness and query.freshness[0],
+        },
     ),
     "wikipedia": SearchForm(
         name=WIKIPEDIA,

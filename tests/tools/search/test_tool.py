@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
 from tests.servers.base import answer_json, hang
-from tests.servers.searches import Brave, Perplexity, SearXNG, SerpApi, Tavily, brave_refusal, plan_used_up
+from tests.servers.searches import Brave, DuckDuckGo, Perplexity, SearXNG, SerpApi, Tavily, brave_refusal, plan_used_up
 from tests.servers.wikipedia import Wikipedia
 from tests.tools.conftest import Asked
 from tests.waiting import DEADLINE_SECONDS
@@ -41,6 +42,7 @@ class Services:
     tavily: Tavily
     serpapi: SerpApi
     perplexity: Perplexity
+    duckduckgo: DuckDuckGo
 
     def options(self, **more: Any) -> SearchOptions:
         """The settings with everyone's address but SearXNG's, without any key."""
@@ -50,6 +52,7 @@ class Services:
             "tavily_base_url": self.tavily.url,
             "serpapi_base_url": self.serpapi.url,
             "perplexity_base_url": self.perplexity.url,
+            "duckduckgo_base_url": self.duckduckgo.url,
             "timeout_seconds": DEADLINE_SECONDS,
         }
         return SearchOptions(**(urls | more))
@@ -65,7 +68,7 @@ class Services:
 
 @pytest.fixture
 async def services(http: Http, context: ToolContext) -> AsyncIterator[Services]:
-    made = (Brave(), SearXNG(), Wikipedia(), Tavily(), SerpApi(), Perplexity())
+    made = (Brave(), SearXNG(), Wikipedia(), Tavily(), SerpApi(), Perplexity(), DuckDuckGo())
     async with AsyncExitStack() as stack:
         for server in made:
             await stack.enter_async_context(server)
@@ -78,7 +81,7 @@ def asked(text: str = "lamps", count: int = 3, **more: Any) -> Query:
 
 async def test_every_service_gives_plain_hits_of_web_addresses(services: Services) -> None:
     """No tags, no entities, no invisible characters, no address that is none of the web, never too many."""
-    for name in NAMES:
+    for name in (*NAMES, "duckduckgo"):
         hits = await services.hits(name, asked("lamps", 2))
         assert await services.hits(name, asked("lamp " * 100, 20))  # which is cut to what it allows
         assert await services.hits(name, asked("l" * 500, 1))
@@ -106,6 +109,42 @@ async def test_every_service_fails_in_its_kinds_only(services: Services) -> None
             getattr(services, name).faults[:] = [fault, fault]
             with pytest.raises(kind):
                 await services.hits(name, asked(), timeout_seconds=seconds)
+
+
+async def test_duckduckgo_is_read_and_gives_way(services: Services) -> None:
+    """By the real ddgs, only where it is named: its own order, without advertisements; a refusal is no empty
+    page, and each trouble has the next service answer.
+    """
+    assert "duckduckgo" not in SearchOptions().ready
+    ask = services.tool(providers="duckduckgo, wikipedia")
+    assert ask.tool.spec.cost_usd == 0
+    data = await ask("signal lamps", sites=["lamps.example"], freshness="week", language="de")
+    assert (data["source"], [row["url"] for row in data["results"]]) == (
+        "DuckDuckGo",
+        ["https://www.lamps.example/duck"],
+    )
+    assert (data["results"][0]["title"], data["results"][0]["snippet"]) == ("Lamps & signals", "A lamp that talks.")
+    form = {"q": "signal lamps site:lamps.example", "b": "", "l": "de-de", "df": "w"}
+    assert dict(parse_qsl(services.duckduckgo.requests[0].body.decode(), keep_blank_values=True)) == form
+    refused = "DuckDuckGo turns programs away for the moment."
+    for fault, page, why in (
+        (answer_json({}, status=202), "", refused),
+        (answer_json({}, status=403), "", refused),
+        (None, '<?xml version="1.0" encoding="utf-8"?><p>', "DuckDuckGo answers something that cannot be read."),
+        (None, "<!-- -->", "DuckDuckGo answers something that cannot be read."),
+    ):
+        services.duckduckgo.faults[:] = [fault] if fault else []
+        services.duckduckgo.page = page
+        data = await ask(f"lamps {why} {page}"[:60])
+        assert (data["source"], data["failed_before"]) == ("Wikipedia", [why])
+    services.duckduckgo.page = "<html><body>No results.</body></html>"
+    assert await services.hits("duckduckgo", asked()) == ()
+    services.duckduckgo.faults[:] = [hang]
+    with pytest.raises(TimedOut):
+        await services.hits("duckduckgo", asked(), timeout_seconds=0.05)
+    await services.duckduckgo.stop()
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        await services.hits("duckduckgo", asked())
 
 
 async def test_searxng_that_has_not_searched_is_told(services: Services) -> None:
@@ -328,6 +367,7 @@ def test_the_options_say_what_is_passed_over() -> None:
         ({"api_key": KEY, "tavily_keyless": True}, None, {"Perplexity", "SearXNG", "SerpApi"}),
         ({"providers": "brave,tavily"}, "API_KEY or TAVILY_API_KEY", {"Brave Search", "Tavily"}),
         ({"providers": "wikipedia"}, None, set()),
+        ({"providers": "duckduckgo"}, None, set()),
     )
     for given, missing, unasked in cases:
         options = SearchOptions(**given)
