@@ -194,8 +194,6 @@ def _renamed(arguments: Mapping[str, object], properties: Mapping[str, object]) 
         meant = _ARGUMENT_NAMES.get(name, name)
         is_free = name not in properties and meant in properties and meant not in {*arguments, *renamed}
         renamed[meant if is_free else name] = value
-    if "timeout_ms" in renamed and "timeout_ms" not in properties:
-        milliseconds = renamed.pop("timeout_ms")
-        if "timeout_seconds" in properties and isinstance(milliseconds, int | float):
-            renamed.setdefault("timeout_seconds", milliseconds / 1000)
+    if "timeout_ms" not in properties:
+        renamed.pop("timeout_ms", None)
     return renamed
