@@ -78,6 +78,7 @@ SAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "image_generate": ({"prompt": "a lamp"},),
     "db_query": ({"database": "shop", "table": "orders", "limit": 3},),
     "db_describe": ({},),
+    "run_code": ({"code": "print(6 * 7)"},),
     "remind": (
         {"action": "list"},
         {"action": "cancel", "number": 1},
