@@ -17,7 +17,8 @@ CREATE TABLE turns (
     expires_at INTEGER,                     -- when its first message disappears; null: it stays
     replaces INTEGER REFERENCES turns (id) ON DELETE SET NULL,  -- the turn that it repeats
     deaths INTEGER NOT NULL DEFAULT 0,      -- of processes while it ran
-    origin TEXT                             -- the call or message that it speaks for; null: it answers a message
+    origin TEXT                             -- the call or message that it speaks for, or `translation`; null: it
+                                            -- answers a message
 ) STRICT;
 -- Loading the last turns walks this index backwards, so its cost does not depend on the size of the file.
 CREATE INDEX turns_kept ON turns (conversation_id, id) WHERE state = 'kept';

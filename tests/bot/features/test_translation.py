@@ -279,7 +279,7 @@ async def test_stopping_ends_the_translation_under_way(family: Harness) -> None:
 async def test_it_is_switched_on_in_groups_by_admins_for_languages_that_exist(store: Store, clock: SetClock) -> None:
     """Languages go by their codes and names; where Aldis speaks none of them, it says so in the present one."""
     async with app_harness(store, clock, admins=ALICE_DECIDES) as aldis:
-        for text in ("/translate on klingonish,de", "/translate on de", "/translate on de,en,fr,es,it"):
+        for text in ("/translate on klingonish,de", "/translate on und,de", "/translate on de,en,fr,es,it"):
             assert await said(aldis, text, author=ALICE) == [plain(say(translation.WHICH_LANGUAGES))], text
         assert await said(aldis, "/translate on de,en") == [translation.TRANSLATE_ADMINS.text]
         assert await ask(aldis, "/translate on de,en") == phrases.ONLY_IN_GROUPS.text
