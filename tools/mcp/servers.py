@@ -35,7 +35,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import TypeAdapter
 
-from tools.base import Approval, Effects, Result, Tool, ToolContext, ToolSpec
+from tools.base import Approval, Effects, Result, Tool, ToolContext, ToolSource, ToolSpec
 from tools.connections import trusted_certificates, why_unreachable
 from tools.errors import BadArguments, ToolError, Unavailable, UnknownOutcome
 from tools.mcp.contents import GivenArguments, UnfitSchema, arguments_of, failure_of, quotable, result_of
@@ -347,8 +347,8 @@ class McpTool:
             raise Unavailable(f"{error}; try once more") from error
 
 
-class McpServers:
-    """The servers that are set; a `ToolSource`."""
+class McpServers(ToolSource):
+    """The servers that are set."""
 
     def __init__(
         self, options: McpOptions, *, taken: Collection[str] = (), timeouts: ServerTimeouts | None = None
