@@ -29,7 +29,7 @@ from tools import Arguments, NotFound, Result, Tool, ToolContext, ToolSource, To
 _FEW = 3
 """So many are described in full: a list of them would save little."""
 _MAX_CHOICES = 6
-_MAX_SIGNATURE_CHARACTERS = 80
+_MAX_SIGNATURE_CHARACTERS = 60
 _MAX_LINE_CHARACTERS = 120
 """The limit of a description in the list; servers of MCP write pages."""
 
