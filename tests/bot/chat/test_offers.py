@@ -98,15 +98,16 @@ class Anywhere(Arguments):
     page: int = 1
 
 
+class Long(Wanted):
+    """Takes what a line has no room for."""
+
+    the_book_in_which_it_stands: str
+    the_page_of_that_book: int
+
+
 def test_a_line_says_what_a_call_needs() -> None:
     """Usual arguments, with the choices of one that is needed; of many, that one asks; what it is for, and its cost."""
     spec = ToolSpec(name="find", description="Finds a word. In all books.", arguments=Wanted)
-
-    class Many(Wanted):
-        """More than a line has room for."""
-
-        __annotations__ = {f"argument_{number}": str for number in range(9)}
-
     for changes, line in (
         ({}, "find(kind: a|b, about, count?, ...): Finds a word"),
         ({"seldom": "words"}, "find(kind: a|b, about, ...): words"),
@@ -117,7 +118,7 @@ def test_a_line_says_what_a_call_needs() -> None:
         ({"arguments": UseToolArguments}, "find(tool, arguments?): Finds a word"),
         ({"arguments": Anywhere, "seldom": "words"}, "find(book?, ...): words"),
         ({"arguments": Arguments}, "find(): Finds a word"),
-        ({"arguments": Many}, "find(ask first): Finds a word"),
+        ({"arguments": Long}, "find(ask first): Finds a word"),
         (
             {"description": "So many\nwords " * 99},
             f"find(kind: a|b, about, count?, ...): {'So many words ' * 8}So many",
