@@ -36,6 +36,9 @@ MAX_ANSWER_BYTES = 64 * 1024 * 1024
 Quirks = frozenset[str]
 """Names of what a server does not take, or wants otherwise; the kinds of media are among them."""
 
+TEMPERATURE = r"'temperature'|\btemperature\b\W{1,4}(?:is|only|extra inputs)\b|(?:invalid|support) \W?temperature\b"
+"""How servers refuse a temperature. Source: issue threads on Anthropic's, OpenAI's and Moonshot's APIs, 2026-11-30."""
+
 _NOT_THE_WAY = (BadKey, ContextTooLong, Overloaded, Unreadable)
 """Failures that another way of asking cannot fix, whatever their words."""
 
@@ -172,7 +175,8 @@ class Adapter(ABC):
         quirks = self._set | (lacks | self._lesson.quirks) - self._never
         while True:
             try:
-                return await self._answered(request, quirks)
+                taken = replace(request, temperature=None) if "temperature" in quirks else request
+                return await self._answered(taken, quirks)
             except self.failures as error:
                 refusal = None if isinstance(error, self.lost) else self._refusal(error)
                 learnt = None if refusal is None else self._learn(refusal, request, quirks)
@@ -185,7 +189,7 @@ class Adapter(ABC):
         if isinstance(refusal.error(provider=self.name, model=self._model), _NOT_THE_WAY):
             return None
         said = f"{refusal.code} '{refusal.param}' {refusal.words}"
-        rest = self._learnable(request) - quirks
+        rest = self._learnable(request) - quirks - ({"temperature"} if request.temperature is None else set())
         name = next((one for one, words in self.quirks.items() if one in rest and words.search(said)), None)
         if name is None:
             refused = media.refused_kinds(refusal.words, media.kinds_in(request.messages) - quirks)

@@ -34,7 +34,7 @@ from bot.messages import (
     without_opaque,
 )
 from bot.models import caching, media, wire
-from bot.models.adapter import Adapter, PrivateClient, Quirks, http_options
+from bot.models.adapter import TEMPERATURE, Adapter, PrivateClient, Quirks, http_options
 from bot.models.base import Completion, Request, Stop, ToolOffer
 from bot.models.capabilities import ModelLessons
 from bot.models.prices import Prices
@@ -74,7 +74,10 @@ class Anthropic(Adapter):
     lost = (anthropic.APIConnectionError, TransportError)
     failures = (ProviderError, anthropic.AnthropicError, *lost, *_ODD)
     # Thinking that is sent back, in whatever way it does not fit.
-    quirks: ClassVar = {"thinking": re.compile(r"`(?:redacted_)?thinking`|bound to a different conversation")}
+    quirks: ClassVar = {
+        "thinking": re.compile(r"`(?:redacted_)?thinking`|bound to a different conversation"),
+        "temperature": re.compile(TEMPERATURE, re.IGNORECASE),
+    }
     forgotten = frozenset({"thinking"})
 
     def __init__(
@@ -89,6 +92,8 @@ class Anthropic(Adapter):
         # At the level DEBUG the SDK logs whole requests, but people's words must not reach a log.
         logging.getLogger("anthropic").setLevel(logging.WARNING)
         super().__init__(given, model=model or given.model, official_url=BASE_URL, prices=prices, lessons=lessons)
+        # The API refuses a temperature for each of its models since this version; other servers of it take one.
+        self._set = frozenset({"temperature"} if self._base_url == BASE_URL else ())
         self._client = _Client(
             api_key=given.api_key.get_secret_value() if given.api_key else "",
             base_url=self._base_url,  # None would be looked up in the environment
@@ -97,7 +102,7 @@ class Anthropic(Adapter):
         )
 
     def _learnable(self, request: Request) -> Quirks:
-        return frozenset(self.quirks) if caching.has_thoughts(request.messages) else frozenset()
+        return frozenset(self.quirks if caching.has_thoughts(request.messages) else {"temperature"})
 
     async def _answered(self, request: Request, quirks: Quirks) -> Completion:
         if "thinking" in quirks:
@@ -141,6 +146,8 @@ def _body(request: Request, *, model: str, effort: str | None, shares: bool) -> 
         body["metadata"] = {"user_id": wire.opaque_name(request.conversation)}
     if effort is not None:
         body["output_config"] = {"effort": effort}
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
     return body | _tools(request)
 
 

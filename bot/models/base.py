@@ -48,6 +48,8 @@ class Request:
     """A stable opaque name of the conversation for the vendor; no number, no uuid."""
     persona: str = ""
     """This conversation's addition to the system prompt; may be empty."""
+    temperature: float | None = None
+    """How freely words are chosen, from 0 to 1; None, and where a model does not take it: its own way."""
     is_one_off: bool = False
     """Whether none of it is ever asked again, so that caching it would cost and never pay."""
 

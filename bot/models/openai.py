@@ -21,7 +21,7 @@ from httpx2 import TransportError
 
 from bot.errors import ProviderError, Rejected
 from bot.models import media, openai_chat, openai_responses, wire, words
-from bot.models.adapter import Adapter, PrivateClient, Quirks, http_options
+from bot.models.adapter import TEMPERATURE, Adapter, PrivateClient, Quirks, http_options
 from bot.models.base import Completion, Request
 from bot.models.capabilities import ModelLessons, chat_models, entries
 from bot.models.prices import Prices
@@ -32,7 +32,7 @@ NAME: Final = "openai"
 BASE_URL = "https://api.openai.com/v1"
 
 _REASONING = re.compile(r"(o[0-9]|gpt-[5-9])")
-"""Names of models that reason; they call the output limit `max_completion_tokens`."""
+"""Names of models that reason; they call the output limit `max_completion_tokens`, and take no temperature then."""
 
 _CACHE_MARKS = re.compile(r"gpt-(5\.[6-9]|[6-9])")
 """Names of models whose cache keeps what a request names, and charges for it. Source: as for `caching`."""
@@ -41,6 +41,7 @@ _MISSES = r"missing [`'\"]?reasoning_content|reasoning_content[`'\"]? (?:is miss
 _QUIRKS: Mapping[str, re.Pattern[str]] = {
     name: re.compile(words, re.IGNORECASE | re.DOTALL)
     for name, words in {
+        "temperature": TEMPERATURE,
         # gpt-5.6 with tools, o1-pro always
         "responses": r"\buse (?:the )?`?/?v1/responses\b|\bonly supported in v1/responses\b",
         # Thoughts that led to a call, if they are another model's or gone: DeepSeek, Kimi, and Gemini's signature
@@ -93,6 +94,7 @@ class OpenAI(Adapter):
         self._official = given.is_openai_itself
         in_responses = given.api == "responses" or (given.api == "auto" and self._official)
         demanded = {"responses": in_responses, "tools": given.tool_mode == "prompt", media.DOCUMENT: not self._official}
+        demanded |= {"temperature": _REASONING.match(model) is not None and given.effort != "none"}
         self._set = frozenset(name for name, is_so in demanded.items() if is_so)
         self._never = frozenset(() if given.tool_mode == "auto" else ("tools",))
         self._client = _Client(

@@ -88,6 +88,8 @@ def body(request: Request, *, model: str, effort: str | None, limit: str, offici
         ready["reasoning_effort"] = effort
     if official and not request.is_one_off:  # others refuse unknown fields
         ready["prompt_cache_key"] = CACHE_KEY
+    if request.temperature is not None:
+        ready["temperature"] = request.temperature
     return ready | tools_of(request, _offer)
 
 

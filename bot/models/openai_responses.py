@@ -78,6 +78,8 @@ def body(request: Request, *, model: str, effort: str | None, reasons: bool, mar
         ready["reasoning"] = {"effort": effort}
     if not request.is_one_off:
         ready["prompt_cache_key"] = CACHE_KEY
+    if request.temperature is not None:
+        ready["temperature"] = request.temperature
     return ready | tools_of(request, _offer)
 
 

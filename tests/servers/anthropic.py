@@ -37,6 +37,8 @@ class AnthropicServer(ModelServer):
     aliases: dict[str, str] = field(default_factory=dict[str, str])
     """Other names of models, which are known and not listed."""
     lacks: frozenset[str] = frozenset()
+    samples: bool = False
+    """Whether it is another vendor's server of this API (Ollama, LM Studio), which takes a temperature."""
 
     retires: Mapping[str, str] = field(default_factory=lambda: {"claude-sonnet-4-5": "2026-11-30T00:00:00Z"})
     """When models end, by name: those are deprecated. Source: platform.claude.com (model deprecations), 2026-11-27."""
@@ -90,6 +92,7 @@ class AnthropicServer(ModelServer):
             models=self.models or rules.MODELS,
             window_tokens=self.window_tokens,
             size_bytes=len(seen.body),
+            samples=self.samples,
         )
 
     def heard(self, seen: Seen, body: dict[str, Any]) -> Heard:

@@ -24,7 +24,10 @@ MAX_OUTPUT_TOKENS = 128_000
 
 _KEYS = {"max_tokens", "messages", "model", "system", "tools", "tool_choice", "output_config", "metadata"}
 _TOOL_KEYS = {"name", "description", "input_schema", "cache_control"}
-"""What Aldis sends; the service knows more, and a double refuses that as unknown."""
+"""What Aldis sends; the service knows more, and a double refuses that as unknown. `temperature` the service itself
+refuses in these words, for each of its models and at any value. Source: blog posts and docs.memberjunction.org on API
+version 2026-10-21, tried with Sonnet 4.6 and 5.5; read on 2026-11-30.
+"""
 _BLOCK_KEYS = {
     "text": {"text", "citations"},
     "image": {"source"},
@@ -53,8 +56,13 @@ Block = dict[str, Any]
 Turn = tuple[str, list[Block]]
 
 
-def check(body: dict[str, Any], *, models: tuple[str, ...], window_tokens: int, size_bytes: int) -> None:
-    _check_keys("", body, _KEYS)
+def check(
+    body: dict[str, Any], *, models: tuple[str, ...], window_tokens: int, size_bytes: int, samples: bool = False
+) -> None:
+    """Raise the first mistake; `samples`: it is another vendor's server of this API, which takes a temperature."""
+    _check_keys("", body, _KEYS | ({"temperature"} if samples else set()))
+    if not 0 <= body.get("temperature", 0) <= 1:
+        raise Mistake("temperature: range: 0..1")
     for name in ("model", "max_tokens", "messages"):
         if name not in body:
             raise Mistake(f"{name}: Field required")

@@ -17,10 +17,10 @@ MODELS = (
     "gpt-5.1", "gpt-5", "gpt-5-mini", "gpt-4.1", "gpt-4.1-mini", "gpt-4o", "gpt-4o-mini", "o3",
 )  # fmt: skip
 
-# Without those of sampling, which Aldis never sets: a double refuses them as unknown.
+# Without those of sampling but the temperature, which Aldis never sets: a double refuses them as unknown.
 _CHAT_KEYS = frozenset({
     "messages", "model", "max_tokens", "max_completion_tokens", "tools", "tool_choice", "parallel_tool_calls",
-    "seed", "user", "metadata", "store",
+    "seed", "user", "metadata", "store", "temperature",
     "reasoning_effort", "response_format", "prompt_cache_key", "prompt_cache_options", "safety_identifier",
     "service_tier", "verbosity",
 })  # fmt: skip
@@ -28,7 +28,7 @@ _RESPONSES_KEYS = frozenset({
     "input", "model", "instructions", "max_output_tokens", "tools", "tool_choice", "parallel_tool_calls", "store",
     "reasoning", "include", "previous_response_id", "text", "truncation", "metadata",
     "prompt_cache_key", "prompt_cache_options", "safety_identifier", "service_tier", "background", "user",
-    "max_tool_calls",
+    "max_tool_calls", "temperature",
 })  # fmt: skip
 _TOOLLESS_CHAT = re.compile(r"gpt-(5\.6|6)")
 REASONING = re.compile(r"(o[0-9]|gpt-[5-9])")
@@ -131,6 +131,14 @@ def check_chat(
     _check_common(body, _CHAT_KEYS, ("model", "messages"))
     if not is_local and REASONING.match(body["model"]):
         refuses |= {"max_tokens"}
+        if body.get("temperature", 1) != 1 and body.get("reasoning_effort") != "none":
+            # community.openai.com, thread 1337957, 2026-11-30
+            raise wrong(
+                f"Unsupported value: 'temperature' does not support {body['temperature']} with this model. Only the "
+                "default (1) value is supported.",
+                "temperature",
+                "unsupported_value",
+            )
     _check_limits(body, refuses)
     tools = body.get("tools")
     _check_tools(body, [tool.get("function", {}) for tool in tools or []], "tools[{}].function")
@@ -332,6 +340,9 @@ def check_template(messages: list[Json], *, knows_tools: bool = True, knows_para
 def check_responses(body: Json, *, reasoning_follows: dict[str, str]) -> None:
     """Raise the first mistake; `reasoning_follows` gives the reasoning item of each function_call that has one."""
     _check_common(body, _RESPONSES_KEYS, ("model", "input"))
+    is_thinking = REASONING.match(body["model"]) and body.get("reasoning", {}).get("effort") != "none"
+    if "temperature" in body and is_thinking:  # OpenHands/software-agent-sdk#1837, 2026-11-30
+        raise wrong("Unsupported parameter: 'temperature' is not supported with this model.", "temperature")
     if body.get("max_output_tokens", 16) < 16:
         raise wrong(
             "Invalid 'max_output_tokens': integer below minimum value. "
