@@ -198,6 +198,8 @@ class Incoming:
     """A note from Aldis to the model, placed before the words."""
     scheduled: ScheduledPrompt | None = None
     """Set when a reminder asks."""
+    persona: str = ""
+    """The persona that is asked this alone, by its name (`/as`); empty: the chat's own."""
 
     @property
     def files(self) -> tuple[Attachment, ...]:

@@ -108,6 +108,8 @@ class UserMessage:
     """Signal's ids of the messages it is made of, oldest first; empty if they are not needed."""
     media: tuple[Medium, ...] = ()
     """Attachments that a model can look at itself, in their order."""
+    persona: str = ""
+    """The persona that was asked this alone, by its name; empty: the chat's own."""
     labels: Labels | None = field(default=None, compare=False)
     """Where it comes from; None: it is older than labels, or not labelled yet."""
 

@@ -65,6 +65,7 @@ HOMES = {
     "selectolax": ["bot.media.pages"],
     "signalbot": ["bot.signal.rest_api.transport"],
     "simpleeval": ["tools.calculator"],
+    "yaml": ["bot.features.personas"],
     "wcwidth": ["bot.formatting.spans", "tools.text"],
 }
 """The modules that import a library, or the folder with them: swapping the library is a change there and nowhere else.

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Sec
 Effects = Literal["none", "repeatable", "once"]
 """What a call changes outside: nothing; something that can happen twice; something that must not."""
 
-Label = Literal["public", "local", "pages", "feeds", "sent", "kept", "computed", "private", "private_open"]
+Label = Literal["public", "local", "pages", "feeds", "sent", "kept", "computed", "operator", "private", "private_open"]
 """Whose words the answers of a tool contain, and who sees its arguments.
 
     value           its answers contain                                its arguments are seen by
@@ -26,6 +26,7 @@ Label = Literal["public", "local", "pages", "feeds", "sent", "kept", "computed",
     feeds           the same, from what Aldis has read before          no one else
     sent            nothing that was not asked for                     a stranger's service
     kept            what people had Aldis keep, with its `origins`     no one else
+    operator        the operator's own words, to be followed           no one else
     computed        what follows from its arguments and the clock      no one else
     private         what people entrust to the operator, such as rows  the operator's service
     private_open    the same                                           a stranger's service
@@ -231,7 +232,7 @@ class ToolSpec:
     @property
     def is_own(self) -> bool:
         """Whether its answers contain nothing but what was asked, computed or kept."""
-        return self.label in {"sent", "kept", "computed"}
+        return self.label in {"sent", "kept", "computed", "operator"}
 
     @property
     def finds_pages(self) -> bool:

@@ -1,7 +1,7 @@
 """What people have set for their conversation: its JSON, read and written within a transaction, and the language."""
 
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, Self
@@ -25,14 +25,24 @@ Askers = Literal["all", "admins", "list"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Persona:
-    """How the people of a conversation want Aldis to behave, in their own words."""
+    """How Aldis should be: in the words of a conversation's people, or as the operator has written it."""
 
     text: str
-    author: PersonId
-    sent_at: int
+    author: PersonId | None = None
+    """Who wrote it in the conversation; None: the operator."""
+    sent_at: int = 0
     """The message in which they said so: when it is deleted or disappears, the persona goes, too."""
     expires_at: datetime | None = None
     """When that message disappears; None: it stays."""
+    name: str = ""
+    """What people choose it by; empty for words that hold just now."""
+    model: str | None = None
+    """The model that answers, as `provider/model`; None: the conversation's."""
+    tools: tuple[str, ...] | None = None
+    """The only tools it has, of those of the conversation; None: all of these."""
+    language: Language | None = None
+    temperature: float | None = None
+    description: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,6 +50,11 @@ class ChatSettings:
     """The settings of one conversation; initially none are set."""
 
     persona: Persona | None = None
+    """The words that hold here; in a turn the persona that it has, the operator's included."""
+    personas: tuple[Persona, ...] = ()
+    """Those with a name that people have made here."""
+    persona_name: str = ""
+    """The one that is chosen, of these or the operator's, in small letters; empty: none."""
     model: str | None = None
     """The configured model that answers, as `provider/model`; None means the first."""
     tools_off: tuple[str, ...] = ()
@@ -68,7 +83,8 @@ class ChatSettings:
 
     def allows_tool(self, tool: str) -> bool:
         """Whether the chat may use this tool: whether models are offered it, and a call of it is run."""
-        return tool not in self.tools_off
+        listed = None if self.persona is None else self.persona.tools
+        return tool not in self.tools_off and (listed is None or tool in listed)
 
     def with_tool(self, tool: str, *, is_on: bool) -> Self:
         """A copy with this tool on or off."""
@@ -77,14 +93,33 @@ class ChatSettings:
 
     def without(self, author: PersonId, names: Collection[int] | None = None) -> Self:
         """A copy without this person's words from a message with one of these timestamps; None: from any message."""
-        persona = self.persona
-        is_meant = persona is not None and persona.author == author and (names is None or persona.sent_at in names)
-        return replace(self, persona=None) if is_meant else self
+        return self._keeping(lambda one: one.author != author or (names is not None and one.sent_at not in names))
 
     def as_of(self, now: datetime) -> Self:
         """A copy without words that have expired by then."""
-        until = self.expires_at
-        return replace(self, persona=None) if until is not None and until <= now else self
+        return self._keeping(lambda one: one.expires_at is None or one.expires_at > now)
+
+    def _keeping(self, stays: Callable[[Persona], bool]) -> Self:
+        """A copy without the words that do not stay, and without the name of what they were."""
+        gone = {one.name.casefold() for one in self.personas if not stays(one)}
+        return replace(
+            self,
+            persona=self.persona if self.persona is None or stays(self.persona) else None,
+            personas=tuple(filter(stays, self.personas)),
+            persona_name="" if self.persona_name in gone else self.persona_name,
+        )
+
+    def known_personas(self, others: Mapping[str, Persona]) -> Mapping[str, Persona]:
+        """The personas to choose from, by name in small letters: those made here, and the operator's `others`."""
+        return {**others, **{one.name.casefold(): one for one in self.personas}}
+
+    def for_turn(self, name: str, others: Mapping[str, Persona]) -> Self:
+        """A copy as a turn has it: with the persona of this name, or else the chosen one, and what that brings."""
+        wanted = name.casefold() or self.persona_name
+        persona = self.known_personas(others).get(wanted) if wanted else self.persona
+        model = (persona and persona.model) or self.model
+        language = (persona and persona.language) or self.language
+        return replace(self, persona=persona, personas=(), model=model, language=language)
 
     @property
     def spoken(self) -> Language | None:
@@ -99,7 +134,7 @@ class ChatSettings:
     @property
     def expires_at(self) -> datetime | None:
         """When words in it expire; None: they stay."""
-        return None if self.persona is None else self.persona.expires_at
+        return min((one.expires_at for one in (*self.personas, self.persona) if one and one.expires_at), default=None)
 
 
 _settings: TypeAdapter[ChatSettings] = TypeAdapter(ChatSettings)

@@ -15,7 +15,7 @@ A yes, a no or an always is made of words that mean nothing else, in Aldis's lan
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -48,6 +48,15 @@ class Command:
     """Whether it is certainly meant for Aldis: other bots have commands, too."""
     confirms: int | None = None
     """The inbox id of the command that a yes or no at the end of `rest` answers; None: it is no such answer."""
+
+    @property
+    def question(self) -> Incoming | None:
+        """The question of `/as NAME QUESTION`, which knows the persona; None: another command, or it asks nothing."""
+        message = self.message
+        name, *question = self.rest.split(maxsplit=1) or [""]
+        if self.name not in AS_NAMES or not name.strip(":,.") or not (question or message.files or message.quote):
+            return None
+        return replace(message, text="".join(question), persona=name.strip(":,."))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,6 +116,8 @@ class Ignore:
 Meant = Question | Command | Verdict | Talk | Ignore
 Route = Meant | Correction | Deleted | Reaction
 
+AS_NAMES = ("as", "als", "comme", "como")
+"""The command that asks one question of a persona, in each language."""
 SKIN_TONES = dict.fromkeys(range(0x1F3FB, 0x1F400))
 """For `str.translate`: a thumb is a thumb in any colour."""
 
@@ -170,7 +181,10 @@ def route(event: Event | None, *, name: str, answers_always: bool = False, trans
         case Incoming():
             return _message(event, name, others)
         case Edited():
-            return Correction(edit=event, as_message=_message(event.message, name, others))
+            meant = _message(event.message, name, others)
+            asked = meant.question if isinstance(meant, Command) else None
+            edit = replace(event, message=asked or event.message)
+            return Correction(edit=edit, as_message=Question(message=asked) if asked else meant)
         case Deleted():
             return event
         case Reacted(removed=False):

@@ -23,7 +23,7 @@ from bot.access.access import EVERYBODY, AccessList
 from bot.access.limits import Quota
 from bot.access.pairing import Pairing
 from bot.app import models, transports
-from bot.app.tools import check_approve, feature_tools, idle_features, news_options, own_tools, prefixes_of, user_agent
+from bot.app.tools import check_names, feature_tools, idle_features, news_options, own_tools, prefixes_of, user_agent
 from bot.chat import prompt
 from bot.chat.agent import Agent
 from bot.chat.approvals import Approvals
@@ -53,6 +53,7 @@ from bot.features.attestation import AttestationCommands
 from bot.features.export import ExportCommands
 from bot.features.feeds import FeedCommands, FeedPoller, FeedService
 from bot.features.memory import MemoryCommands
+from bot.features.personas import PersonaCommands, Skills, read_personas
 from bot.features.reminders.commands import ReminderCommands
 from bot.features.reminders.service import Reminders, close_copy
 from bot.features.safety_numbers import SafetyNumbers, TrustCommands
@@ -109,7 +110,7 @@ def check_settings(settings: Settings) -> None:
     """Raises ConfigError, a line each, for what would else be refused only once the bridge and the store are there."""
     checks: list[Callable[[], object]] = [partial(models.budgets, settings)]
     around = ToolDeps(http=Http(user_agent()), fetcher=Fetcher(user_agent()), features=idle_features())
-    checks.append(lambda: check_approve(settings, own_tools(settings, around)))
+    checks.append(lambda: check_names(settings, own_tools(settings, around)))
     if settings.web.admin_port:
         checks.append(partial(secret_of, settings, is_contained=is_contained()))
     wrong: list[str] = []
@@ -161,12 +162,13 @@ async def build_service(
             http=http, fetcher=fetcher, features=features, quotas=quotas, papers=papers, judge=judge, cells=sandbox
         )
         own = own_tools(settings, around)
-        check_approve(settings, own)
+        check_names(settings, own)
         news = tuple(tool for tool in own if tool in features["news"])
         names = {tool.spec.name for tool in own}
         servers = sources(settings.tools.options_by_name, taken=names) if settings.tools.enabled else ()
         code = (CodeSource(own),) if settings.tools.enabled and settings.tools.options_by_name["code"].enabled else ()
-        more = (*((FeedService(news, store),) if news else ()), *code, *servers)
+        skills = (Skills(settings.llm.skills),) if settings.tools.enabled else ()
+        more = (*((FeedService(news, store),) if news else ()), *code, *skills, *servers)
         for source in more:
             stack.push_async_callback(_close, source)
         aldis = service(
@@ -218,6 +220,7 @@ class Services:
         priced = models.priced_models(settings, self.lessons)
         self.budget = budget = Budget(store, clock, models.budgets(settings), timezone=timezone, priced=priced)
         self.turns = turns = Turns(store, clock, settings, budget)
+        turns.personas = read_personas(settings.llm.personas)
         self.revisions = Revisions(store, clock, turns, settings)
         self.approvals = Approvals(store, clock, turns)
         self.command_context = CommandContext(store, turns, clock)
@@ -348,6 +351,7 @@ def _command_groups(
             tools=tools,
             sources=sources,
         ),
+        PersonaCommands(context),
         ExportCommands(context),
         UsageCommands(context, timezone=zone, limits=settings.budget),
         AttestationCommands(context),

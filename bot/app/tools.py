@@ -10,10 +10,12 @@ from bot.clock import Clock
 from bot.errors import ConfigError
 from bot.features.feeds import IntelRecent, IntelSearch
 from bot.features.memory import Remember
+from bot.features.personas import Skills, read_personas
 from bot.features.predictions import prediction_tools
 from bot.features.reminders.service import Reminders
 from bot.features.reminders.tool import Remind
 from bot.features.watches.service import Lookout, WatchTool
+from bot.models.tool_list import NAME as USE_TOOL
 from bot.settings import Settings
 from bot.version import current_version
 from store import Store
@@ -26,16 +28,22 @@ def user_agent(contact: str | None = None) -> str:
     return f"Aldis/{current_version()} ({'; '.join(filter(None, ('self-hosted assistant for Signal', contact)))})"
 
 
-def check_approve(settings: Settings, tools: Sequence[Tool]) -> None:
-    """Raises ConfigError if `TOOLS__APPROVE` names no tool: a misspelt one would run without an approval."""
-    names = {tool.spec.name for tool in tools}
+def check_names(settings: Settings, tools: Sequence[Tool]) -> None:
+    """Raises ConfigError if `TOOLS__APPROVE` or a persona names a tool or a model that there is not."""
+    own = {Skills(settings.llm.skills).spec.name, *(tool.spec.name for tool in tools)}
     prefixes = tuple(prefixes_of(settings).values())
-    for name in settings.tools.approve:
-        if name not in {ALL_TOOLS, *names} and not name.startswith(prefixes) and settings.tools.enabled:
-            close = difflib.get_close_matches(name.lower(), {ALL_TOOLS, *names}, n=1)
+    wanted = [("TOOLS__APPROVE", name, {ALL_TOOLS, *own}) for name in settings.tools.approve]
+    for persona in read_personas(settings.llm.personas).values():
+        where = f"LLM__PERSONAS: {persona.name}.md"
+        wanted += [(where, name, {USE_TOOL, *own}) for name in persona.tools or ()]
+        if persona.model not in {None, *settings.llm.models_to_choose}:
+            raise ConfigError(f"{where}: model {persona.model} is none of {', '.join(settings.llm.models_to_choose)}")
+    for where, name, names in wanted:
+        if name not in names and not name.startswith(prefixes) and settings.tools.enabled:
+            close = difflib.get_close_matches(name.lower(), names, n=1)
             close = close or [found for found in sorted(names) if name.lower() in found]
             hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(sorted(names))}"
-            raise ConfigError(f"TOOLS__APPROVE: no tool that is switched on is called {name}{hint}")
+            raise ConfigError(f"{where}: no tool that is switched on is called {name}{hint}")
 
 
 def prefixes_of(settings: Settings) -> dict[str, str]:

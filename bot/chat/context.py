@@ -14,7 +14,7 @@ For the model it is data that others wrote, whatever it says.
 
 import json
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -22,6 +22,7 @@ from operator import attrgetter
 
 from bot import messages
 from bot.access import chat_settings
+from bot.access.chat_settings import Persona
 from bot.chat import prompt
 from bot.chat.journal import OpenQuestion, Turn, open_question
 from bot.chat.prompt import PastTurn, safe_name
@@ -149,7 +150,7 @@ def label_question(turn: Turn) -> Turn:
     asked, persona = provenance.of_question(turn.incoming), turn.settings.persona
     # Of what others said in the group nothing is stored, not even who it was.
     talk = Labels(sources=(Source(kind="talk"),) if turn.talk else ())
-    chosen_by = Labels() if persona is None else Labels(people=(Writer(id=persona.author),))
+    chosen_by = Labels(people=(Writer(id=persona.author),)) if persona is not None and persona.author else Labels()
     labels = join_labels([known, asked, talk, chosen_by])
     question = replace(turn.question, labels=replace(labels, is_scheduled=known.is_scheduled or asked.is_scheduled))
     return replace(turn, question=question)
@@ -167,6 +168,7 @@ def read_turn(
     *,
     now: datetime,
     timezone: str,
+    personas: Mapping[str, Persona],
 ) -> Turn:
     """The turn of a claim with all that surrounds its messages, within one transaction; `past` are the last turns.
 
@@ -175,8 +177,10 @@ def read_turn(
     conversation, asker = claim.conversation, incoming[-1].author
     steps = () if claim.is_new else journaled_steps(repos, conversation, claim.turn)
     asked = next((step for step in steps or () if isinstance(step, Asked)), None)
-    settings = (asked and asked.settings) or chat_settings.settings_of(repos, conversation, now)
     zone = repos.reminders.zone(ChatId.direct(asker))
+    question = asked.question if asked else prompt.question(incoming, now=now, timezone=zone or timezone)
+    set_now = chat_settings.settings_of(repos, conversation, now)
+    settings = (asked and asked.settings) or set_now.for_turn(question.persona, personas)
     open_questions = _open_questions(repos, claim, incoming)
     facts, summary = repos.facts.all(conversation, now=now), repos.summaries.of(conversation, now=now)
     if summary is not None and summary.first <= settings.starts_after:
@@ -197,7 +201,7 @@ def read_turn(
         chat=incoming[-1].chat,
         incoming=incoming,
         loaded_at=now,
-        question=asked.question if asked else prompt.question(incoming, now=now, timezone=zone or timezone),
+        question=question,
         # A turn that waited for an approval continues where it began: anything said meanwhile comes after it.
         history=tuple(
             turn.messages

@@ -101,7 +101,6 @@ _CAUSE_UNKNOWN = Sentence("CAUSE_UNKNOWN", "what I read some time ago")
 _FROM_WEB = Sentence("FROM_WEB", "from the web")
 _FROM_OTHERS = Sentence("FROM_OTHERS", "from what others wrote")
 ANSWERS = Sentence("ANSWERS", "{count} question and its answer", "{count} questions and their answers")
-PERSONA_NOW = Sentence("PERSONA_NOW", "My persona here: {text}")
 EVERY_DAY = Sentence("EVERY_DAY", "every day", "every {count} days")
 DEED_CALCULATE = Sentence("DEED_CALCULATE", "calculate {expression}")
 DEED_CLOCK = Sentence("DEED_CLOCK", "look at the clock")
@@ -222,6 +221,7 @@ _TOOLS: Mapping[str, Sentence] = {
     "remind": Sentence("TOOL_REMINDERS", "Reminders"),
     "remember": Sentence("TOOL_MEMORY", "Memory"),
     "watch": Sentence("TOOL_WATCHES", "Watches"),
+    "read_skill": Sentence("TOOL_SKILLS", "Skills"),
     **dict.fromkeys(("predict", "resolve_prediction", "list_predictions", "calibration_stats"), _TOOL_PREDICTIONS),
     **dict.fromkeys(("intel_search", "intel_recent"), Sentence("TOOL_FEEDS", "News feeds")),
     **dict.fromkeys(("market_search", "market_get"), Sentence("TOOL_MARKETS", "Prediction markets")),

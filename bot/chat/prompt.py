@@ -103,7 +103,8 @@ def question(
     text = "\n".join(_worded(message, stamp, _clipped(message, found)) for message in messages)
     attached = (found.get(attachment.id) for message in messages for attachment in message.files)
     media = tuple(finding.medium for finding in attached if finding is not None and finding.medium is not None)
-    return UserMessage(text=text, sent_at=tuple(message.sent_at for message in messages), media=media)
+    sent_at = tuple(message.sent_at for message in messages)
+    return UserMessage(text=text, sent_at=sent_at, media=media, persona=messages[-1].persona)
 
 
 def correct_question(asked: UserMessage, names: Collection[int], message: Incoming) -> UserMessage:
@@ -118,7 +119,7 @@ def correct_question(asked: UserMessage, names: Collection[int], message: Incomi
     _, clip, clipped = blocks[place].partition(f"\n{_CLIP}")
     kept = [f"{_CLIP}{clipped}"] if clip else _clipped(message, {})
     blocks[place] = _worded(message, stamp, kept).removeprefix("[" if place else "")
-    return replace(asked, text="\n[".join(blocks))
+    return replace(asked, text="\n[".join(blocks), persona=message.persona)
 
 
 class PastTurn(tuple[Message, ...]):  # noqa: SLOT001  (computed values are cached beside the messages)

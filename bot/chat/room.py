@@ -239,6 +239,8 @@ class Requests:
         self._ends_at = ends_at
         self._turn = turn = journal.turn
         self._all_offers = tuple(offers)
+        persona = turn.settings.persona
+        self._persona = f"{prompt.PERSONA_INTRODUCTION}\n{persona.text}" if persona is not None and persona.text else ""
         self._max_rounds = models.settings.tools.max_tool_calls if offers else 0
         self.rounds = 0
         """How many completions have called tools."""
@@ -348,8 +350,19 @@ class Requests:
             total_seconds=total_seconds,
             model=turn.settings.model,
             conversation=f"c{turn.conversation}",
-            persona=f"{prompt.PERSONA_INTRODUCTION}\n{turn.settings.persona.text}" if turn.settings.persona else "",
+            persona=self._persona,
+            temperature=self._temperature(),
         )
+
+    def _temperature(self) -> float | None:
+        """That of the persona, or else of the settings: `auto` is for talk until tools have run in the turn."""
+        persona = self._turn.settings.persona
+        if persona is not None and persona.temperature is not None:
+            return persona.temperature
+        wanted = self._models.settings.llm.temperature
+        if wanted == "auto":
+            return 0.2 if self.rounds else 0.7  # as the founding documents have it
+        return None if wanted is None else float(wanted)
 
     def _fit(self) -> None:
         room, size, model = self._models.room, self._size, self._turn.settings.model
@@ -368,7 +381,7 @@ class Requests:
     def _beside_tokens(self) -> int:
         """The same without the earlier turns."""
         said = sum([prompt.estimated_tokens(self._size.shorten(message)) for message in self.said])
-        texts = (self._models.system, self._turn.note if self._size.has_note else "")
+        texts = (self._models.system, self._persona, self._turn.note if self._size.has_note else "")
         own = sum(map(prompt.estimated_text_tokens, texts)) + sum(OFFER_TOKENS.each(self._offers))
         return said + own + self._output_tokens()
 

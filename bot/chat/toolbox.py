@@ -268,7 +268,8 @@ class Toolbox:
         most = spec.max_result_chars or self._max_result_chars
         data = without_numbers(result.data) if spec.finds_pages or spec.fetches is not None else result.data
         data = number_pages(data, pages) if spec.finds_pages and pages is not None else data
-        content = f'{{"ok":true,"untrusted_data":{fit_json(data, most)}{attached}}}'
+        whose = "operator_says" if spec.label == "operator" else "untrusted_data"
+        content = f'{{"ok":true,"{whose}":{fit_json(data, most)}{attached}}}'
         cost = spec.cost_usd if result.cost_usd is None else result.cost_usd
         return replace(self._run(call, content, "ok", seconds, cost, origins=result.origins), files=files)
 

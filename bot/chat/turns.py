@@ -7,13 +7,14 @@ paid, and the agent continues from there. A turn whose question was taken back m
 Left to others: what surrounds a question (`context`), what to ask and when to stop (`agent`), changes (`edits`).
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from bot import messages
 from bot.access import chat_settings
-from bot.access.chat_settings import Askers, ChatSettings
+from bot.access.chat_settings import Askers, ChatSettings, Persona
 from bot.chat import outgoing, phrases
 from bot.chat.context import PastTurns, StoredTurn, read_turn, rows_of
 from bot.chat.journal import Journal, OnProgress, Outcome, Pause, Turn, origin_of
@@ -39,6 +40,8 @@ class Turns:
         self._clock = clock
         self._locale = settings.locale
         self.budget = budget
+        self.personas: Mapping[str, Persona] = {}
+        """Those that the operator has written, by name in small letters."""
         self._past_turns = PastTurns(store, max_turns=settings.history.max_turns)
 
     def claim(
@@ -70,9 +73,8 @@ class Turns:
         """The turn of a claim, with the history before it and the steps of earlier attempts."""
         now = self._clock.now()
         past = await self._past_turns.load(claim.conversation)
-        turn = await self._store.read(
-            lambda repos: read_turn(repos, claim, incoming, past, now=now, timezone=self._locale.timezone)
-        )
+        read = partial(read_turn, now=now, timezone=self._locale.timezone, personas=self.personas)
+        turn = await self._store.read(lambda repos: read(repos, claim, incoming, past))
         set_language(turn.settings.language or turn.heard or turn.settings.spoken or self._locale.language)
         return turn
 

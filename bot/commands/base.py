@@ -16,7 +16,7 @@ from typing import Any, Literal, Self, get_args
 
 from bot.access import chat_settings
 from bot.access.chat_settings import ChatSettings
-from bot.access.routing import Command, Verdict
+from bot.access.routing import AS_NAMES, Command, Verdict
 from bot.chat.turn_tasks import TurnTasks
 from bot.chat.turns import Turns
 from bot.clock import Clock
@@ -38,6 +38,7 @@ _WORDS: Mapping[str, str] = {
     "retry": "nochmal wiederhole wiederholen reessayer reintentar repetir again",
     "model": "modell modele modelo",
     "persona": "rolle personnage personaje",
+    "as": " ".join(AS_NAMES[1:]),
     "tools": "werkzeuge outils herramientas",
     "language": "sprache langue idioma lang",
     "translate": "ubersetze uebersetze ubersetzen uebersetzen traduis traduire traduce traducir",

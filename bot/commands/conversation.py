@@ -1,7 +1,7 @@
 """The commands about a conversation: about what was said (stopping, starting over, asking again, taking back,
-forgetting) and what is set there (persona, model, tools, language; in groups also when Aldis speaks up, if at all).
+forgetting) and what is set there (model, tools, language; in groups also when Aldis speaks up, if at all).
 
-In a group people repeat or take back only what they asked themselves. Everybody can set the first four, just as
+In a group people repeat or take back only what they asked themselves. Everybody can set the first three, just as
 everybody can write; when Aldis speaks up is for admins to decide, if there are any.
 
     /retry --answered, or failed--> asked again; if newest, its answer replaces the old one, else it is a new message
@@ -17,7 +17,7 @@ from typing import Literal
 
 from bot import messages
 from bot.access import chat_settings
-from bot.access.chat_settings import MAX_PERSONA_CHARS, ChatSettings, Persona
+from bot.access.chat_settings import ChatSettings
 from bot.access.routing import parse_word
 from bot.chat import outgoing, prompt
 from bot.chat import phrases as turn_phrases
@@ -35,7 +35,7 @@ from bot.i18n.language import LANGUAGES
 from bot.i18n.locale import language_names
 from bot.messages import UserMessage
 from store import ConversationId, Erasure, LastQuestion, Repositories, TurnId
-from tools import Tool, ToolSource, clean_text, shorten
+from tools import Tool, ToolSource, shorten
 
 _SHOWN_CHARACTERS = 120
 _MAX_SHOWN = 60
@@ -256,30 +256,6 @@ class ConversationCommands(CommandGroup):
             return phrases.which(call.command.rest, found)
         chosen = None if wanted == "default" else found[0]
         return self.context.set(call, say(phrases.MODEL_NOW, model=_model_name(found[0])), model=chosen)
-
-    @command(
-        "/persona [TEXT|off]",
-        phrases.ABOUT_PERSONA,
-        section="settings",
-        examples=("/persona", "/persona TEXT", "/persona off"),
-    )
-    async def _persona(self, call: Call) -> Answer:
-        """Tells Aldis what to be like in this chat, in addition to what the operator says; `off` ends it."""
-        text = clean_text(call.command.rest).strip()  # what they see of it: the rest may be pasted unawares
-
-        def persona_now(repos: Repositories) -> str:
-            persona = self.context.settings(repos, call).persona
-            return say(phrases.NO_PERSONA) if persona is None else say(turn_phrases.PERSONA_NOW, text=persona.text)
-
-        if not text:
-            return persona_now
-        if text.lower() == "off":
-            return self.context.set(call, phrases.PERSONA_OFF, persona=None)
-        if len(text) > MAX_PERSONA_CHARS:
-            return say(phrases.TOO_LONG_PERSONA, most=MAX_PERSONA_CHARS)
-        message, until = call.message, call.urgent_item.expires_at
-        persona = Persona(text=text, author=message.author, sent_at=message.sent_at, expires_at=until)
-        return self.context.set(call, phrases.PERSONA_TIMED if until else phrases.PERSONA_SET, persona=persona)
 
     @command(
         "/tools [on|off|revoke NAME]",

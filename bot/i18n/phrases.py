@@ -20,6 +20,7 @@ TOOK_TOO_LONG = Sentence(
     "TOOK_TOO_LONG", "That was taking too long, so I stopped. Please try again, or ask for a smaller step."
 )
 STOPPED = Sentence("STOPPED", "Stopped.")
+NO_SUCH_PERSONA = Sentence("NO_SUCH_PERSONA", "There's no such persona here; `/persona` shows them all.")
 FAILED = Sentence("FAILED", "Something went wrong on my end and I couldn't answer. It's been noted; please ask again.")
 MESSAGE_EXPIRED = Sentence(
     "MESSAGE_EXPIRED", "Your message disappeared before I could answer it: its timer ran out. Please ask again."

@@ -202,6 +202,9 @@ class Worker(Outside):
                 self.counts.note_unanswered("paused")
             return
         notes = tuple(dict.fromkeys(excuse for excuse in excuses.values() if excuse is not None))
+        if turn.question.persona and turn.settings.persona is None:
+            notes = (phrases.NO_SUCH_PERSONA,)
+            incoming = ()
         if not incoming:
             await self.turns.keep(turn, Outcome(text="\n\n".join(map(say, notes)), ok=False))
             self.counts.add("turns_refused")
@@ -281,7 +284,7 @@ class Worker(Outside):
         match found:
             case Question(message=message, is_bare=True):
                 return replace(message, text="", preface=prompt.CALLED_BARE)
-            case Question(message=message) | Command(message=message):
+            case Question(message=message) | Command(question=Incoming() as message) | Command(message=message):
                 return message
             case Verdict(instead=Question() | Talk() as instead):
                 return self._message(instead, item)  # a yes or no to nothing that was asked

@@ -25,6 +25,7 @@ from bot.settings.values import (
     OnePerson,
     Person,
     PersonOrAll,
+    Temperature,
     Zone,
     master_key_of,
 )
@@ -230,6 +231,12 @@ class LlmSettings(SettingsGroup):
     """How many seconds a model can take for an answer; one at home (such as Ollama) can take the whole turn's time."""
     system_prompt: str | None = None
     """What the model reads about itself; unset means the built-in text."""
+    personas: Path | None = None
+    """The folder with a file NAME.md for each persona that people can choose with /persona and /as."""
+    skills: Path | None = None
+    """The folder with instructions that models read when a task wants them, each NAME.md or NAME/SKILL.md."""
+    temperature: Temperature | None = None
+    """How freely it chooses words: 0 to 1, or auto: 0.7, and 0.2 once tools ran; unset, or refused: the model's own."""
 
     @property
     def usable(self) -> tuple[ProviderName, ...]:

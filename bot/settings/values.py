@@ -141,6 +141,8 @@ MasterKey = Annotated[SecretStr, _must(_KEY, lambda key: key if master_key_of(ke
 """A value that `master_key_of` reads."""
 ModelPrice = Annotated[str, AfterValidator(lambda price: model_price_of(price) and price)]
 """A value that `model_price_of` reads."""
+Temperature = Annotated[str, _must("be auto, or a number from 0 to 1", _matching(r"auto|0?\.\d+|[01](\.0*)?"))]
+"""How freely a model chooses its words: a number from 0 to 1, or `auto`."""
 _MODEL = "look like anthropic/claude-sonnet-5-5 or openai/gpt-6-luna"
 ModelName = Annotated[str, _must(_MODEL, _matching("(anthropic|openai)/[!-~]{1,200}"))]
 """A model that people can choose, as `provider/model`."""

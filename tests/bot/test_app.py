@@ -9,7 +9,7 @@ from aiohttp import web
 
 from bot.access.access import may_write
 from bot.app import access_list, models, transports
-from bot.app.tools import check_approve, own_tools, user_agent
+from bot.app.tools import check_names, own_tools, user_agent
 from bot.errors import ConfigError
 from bot.events import Envelope
 from bot.messages import UserMessage
@@ -191,11 +191,11 @@ def test_tools_that_ask_first_are_named() -> None:
         settings = given(TOOLS__APPROVE=approve, TOOLS__MCP__SERVERS='{"files": {"command": "mcp-files"}}')
         own = own_tools(settings, all_deps())
         if not close:
-            check_approve(settings, own)
+            check_names(settings, own)
             continue
         words = f"is called {approve.rpartition(',')[2]}; did you mean {close}"
         with pytest.raises(ConfigError, match=f"^TOOLS__APPROVE: no tool that is switched on {words}"):
-            check_approve(settings, own)
+            check_names(settings, own)
 
 
 def test_tools_can_be_switched_off() -> None:

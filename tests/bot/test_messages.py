@@ -40,7 +40,7 @@ def test_the_stored_form_is_what_it_is() -> None:
         ToolMessage(answers=(ToolAnswer(call_id=CallId("c1"), name="calculate", content='{"ok": true}', ok=True),)),
     )
     stored = (
-        '1:[{"text":"17*23? é","role":"user","sent_at":[],"media":[],'
+        '1:[{"text":"17*23? é","role":"user","sent_at":[],"media":[],"persona":"",'
         '"labels":{"people":[{"id":"a","name":"Alice"}],"sources":[],"is_scheduled":false}},'
         '{"parts":[{"vendor":"anthropic","data":{"type":"thinking","signature":"s"},"kind":"opaque"},'
         '{"text":"Let me see.","kind":"text"},'
@@ -56,8 +56,10 @@ def test_the_stored_form_is_what_it_is() -> None:
     asked = load_messages(stored)[0]
     assert isinstance(asked, UserMessage)
     assert asked.labels == conversation[0].labels
-    # The first releases knew neither what Signal calls the messages nor pictures, nor where anything came from.
-    older = re.sub(rb',"(?:labels|sent_at|media|pages)":(?:null|\[.*?\]|\{.*?"is_scheduled":false\})', b"", stored)
+    # The first releases knew neither what Signal calls the messages nor pictures, personas, or where all came from.
+    older = re.sub(
+        rb',"(?:labels|sent_at|media|pages|persona)":(?:null|""|\[.*?\]|\{.*?"is_scheduled":false\})', b"", stored
+    )
     assert b"labels" not in older
     assert load_messages(older) == (conversation[0], replace(conversation[1], pages=None), conversation[2])
 

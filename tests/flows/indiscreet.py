@@ -174,6 +174,7 @@ async def commands(world: World) -> None:
     new = world.canaries.word
     for text in (
         f"/persona {new('a persona')}",
+        f"/persona aunt: {new('a persona with a name')}",
         f"/remind tomorrow at 8 {new('a reminder')}",
         f"/remind {new('a reminder without a time')}",
         f"/remind every day at 8 ask: {new('a planned question')}",

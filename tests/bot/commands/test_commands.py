@@ -54,7 +54,7 @@ async def test_help_lists_what_the_person_may_do(store: Store, clock: SetClock) 
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
         everybody = await ask(aldis, "/help")
         assert len(everybody) < 500
-        assert "This chat: /model /persona /tools /language" in everybody
+        assert "This chat: /model /tools /language /persona" in everybody
         admins = await ask(aldis, "  /HELP ", author=BOB)
         in_group = await ask(aldis, "Aldis, /help", author=BOB, group=GROUP)
         found = [[name in shown for shown in (everybody, admins, in_group)] for name in ("/allow", "/trust", "/always")]

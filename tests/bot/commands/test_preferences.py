@@ -8,6 +8,7 @@ from bot.chat import phrases as turn_phrases
 from bot.chat import prompt
 from bot.clock import SetClock
 from bot.commands import phrases
+from bot.features import personas
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from store import Store
@@ -29,24 +30,24 @@ SYSTEM = prompt.system("Aldis", "Be kind.")
 async def test_a_persona_stands_beside_the_rules_and_goes_with_its_message(store: Store, clock: SetClock) -> None:
     """In this conversation alone, after a restart, too; deleted with its message, nothing of it is on the disk."""
     async with app_harness(store, clock) as aldis:
-        assert await ask(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
-        assert await ask(aldis, f"/persona {PIRATE}") == plain(phrases.PERSONA_SET.text)
+        assert await ask(aldis, "/persona") == plain(personas.NO_PERSONA.text)
+        assert await ask(aldis, f"/persona {PIRATE}") == plain(personas.PERSONA_SET.text)
     async with app_harness(store, clock) as aldis:
         await aldis.deliver(message("Hello"))
         await aldis.process(message("Hello", author=BOB))
         plainly, pirate = sorted((request.whole_system for request in aldis.model.requests), key=len)
         assert (plainly, pirate.startswith(f"{SYSTEM}\n\n"), pirate.endswith(PIRATE)) == (SYSTEM, True, True)
         assert PIRATE in await ask(aldis, "/persona")
-        assert await ask(aldis, "/persona OFF") == phrases.PERSONA_OFF.text
+        assert await ask(aldis, "/persona OFF") == personas.PERSONA_OFF.text
         await aldis.process(message("Hello again"))
         assert aldis.model.requests[-1].whole_system == SYSTEM
         asked = await aldis.process(message(f"/persona {PIRATE}"))
         await aldis.process(delete(asked))
-        assert await ask(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
+        assert await ask(aldis, "/persona") == plain(personas.NO_PERSONA.text)
         heard = await ask(aldis, f"/persona {PIRATE}", expires_in_seconds=60)
-        assert heard == plain(phrases.PERSONA_TIMED.text)
+        assert heard == plain(personas.PERSONA_TIMED.text)
         clock.move(61)
-        assert await ask(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
+        assert await ask(aldis, "/persona") == plain(personas.NO_PERSONA.text)
         size = "SELECT sum(length(settings)) FROM chats"
         before = await aldis.count(size)
         await aldis.maintenance.expire()

@@ -8,6 +8,7 @@ from bot.chat import phrases as turn_phrases
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.errors import Overloaded
+from bot.features import personas
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from store import Erasure, Store
@@ -142,7 +143,7 @@ async def test_an_edit_gives_no_command(store: Store, clock: SetClock) -> None:
                 assert await edited(later, sent_at) == [turn_phrases.EDITED_COMMAND.text]
             assert (len(aldis.model.asked), await open_words(aldis)) == (asked, 2)  # of what was asked before
         assert await aldis.count("SELECT count(*) FROM reminders") == 0
-        assert await ask(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
+        assert await ask(aldis, "/persona") == plain(personas.NO_PERSONA.text)
         aldis.model.gates["slow"] = asyncio.Event()
         sent_at = await aldis.deliver(message("slow tulips"))
         await aldis.asked(asked + 1)
