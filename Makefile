@@ -11,7 +11,7 @@ CYCLONEDX := cyclonedx-bom==7.5.0
 # Where the prices of models come from; raise it, and run `make prices`.
 GENAI_PRICES := genai-prices==0.2.3
 # What an image may have besides, each with a lock file of its own; the tests have all of it.
-EXTRAS := mcp postgres code ddgs
+EXTRAS := mcp postgres code ddgs recall
 # Where `make wheel` leaves the package.
 DIST := dist
 # Where the packages lie that `make agentdojo` needs besides.

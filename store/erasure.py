@@ -45,6 +45,7 @@ DELETE FROM summaries WHERE conversation_id IN (SELECT covers.conversation_id FR
   JOIN summaries AS covers ON covers.conversation_id = turns.conversation_id
    AND turns.id BETWEEN first_turn AND last_turn WHERE turns.id IN (SELECT value FROM json_each(?)));
 DELETE FROM history WHERE turn_id IN (SELECT value FROM json_each(?));
+DELETE FROM passages WHERE turn_id IN (SELECT value FROM json_each(?));
 DELETE FROM journal WHERE turn_id IN (SELECT value FROM json_each(?));
 DELETE FROM askers WHERE turn_id IN (SELECT value FROM json_each(?));
 DELETE FROM unanswered WHERE turn_id IN (SELECT value FROM json_each(?));

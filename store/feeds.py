@@ -158,6 +158,16 @@ class Feeds(Repository):
                 return found, joint == " "
         return (), True
 
+    def vectors(self, model: str, *, since: datetime) -> list[tuple[int, bytes]]:
+        """Returns the id and the vector of each article from `since` on that this model has embedded."""
+        wanted = "embedded_by = ? AND vector IS NOT NULL AND published_at >= ?"
+        return self.rows(f"SELECT id, vector FROM articles WHERE {wanted}", (model, since))  # noqa: S608  (literals only)
+
+    def of_ids(self, ids: Iterable[int]) -> tuple[FoundArticle, ...]:
+        """Returns these articles, in this order."""
+        condition = "FROM articles JOIN feeds ON feeds.id = feed_id WHERE articles.id = ?"
+        return tuple(one for id_ in ids for one in self._find(condition, (id_,)))
+
     def recent(self, *, since: datetime, limit: int) -> tuple[FoundArticle, ...]:
         """Returns the newest articles from `since` on, newest first."""
         return self._find(

@@ -237,10 +237,15 @@ class History(Repository):
             (conversation, now, limit),
         )
 
-    def correct(self, conversation: ConversationId, turn: TurnId, message: bytes) -> None:
-        """Replaces the question of a turn."""
+    def correct(
+        self, conversation: ConversationId, turn: TurnId, message: bytes, *, is_same_words: bool = False
+    ) -> None:
+        """Replaces the question of a turn; unless it says the same, its passages are made anew."""
         sealed = self.keyring.seal(conversation, _place(turn, 0), message)
         self.execute("UPDATE history SET message = ? WHERE turn_id = ? AND position = 0", (sealed, turn))
+        if not is_same_words:
+            self.execute("DELETE FROM passages WHERE turn_id = ?", (turn,))
+            self.execute("UPDATE turns SET is_indexed = 0 WHERE id = ?", (turn,))
 
     def _whole(self, condition: str, values: Sequence[object]) -> tuple[StoredMessage, ...]:
         """Returns the messages, oldest first, without those of a turn of which one is damaged."""

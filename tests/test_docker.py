@@ -209,7 +209,7 @@ class TestImage:
         """Everything that is copied passes .dockerignore; data and keys do not, wherever they were left."""
         lines: list[str] = re.findall(r"^COPY (?!--from)(.+) \S+$", self.text, re.MULTILINE)
         copied = [path for line in lines for path in line.split()]
-        extras = {f"docker/{extra}.lock" for extra in ("code", "ddgs", "mcp", "postgres")}
+        extras = {f"docker/{extra}.lock" for extra in ("code", "ddgs", "mcp", "postgres", "recall")}
         locks = {"requirements.lock", "docker/build.lock", *extras}
         assert set(copied) == {*locks, "pyproject.toml", "README.md", "LICENSE", "bot", "store", "tools"}
         assert all(self.is_sent(path) for path in [*copied, "bot/settings/__init__.py", "store/schema/042_base.sql"])

@@ -297,7 +297,7 @@ class PastTurns:
                     asked = messages.load_question(repos.history.message(turn, "first"))
                     if asked is not None:
                         line = messages.dump_messages((prompt.with_media_in_words(asked),))
-                        repos.history.correct(conversation, turn, line)
+                        repos.history.correct(conversation, turn, line, is_same_words=True)
 
             if changed:
                 await self._store.transaction(lighten)

@@ -17,8 +17,9 @@ CREATE TABLE turns (
     expires_at INTEGER,                     -- when its first message disappears; null: it stays
     replaces INTEGER REFERENCES turns (id) ON DELETE SET NULL,  -- the turn that it repeats
     deaths INTEGER NOT NULL DEFAULT 0,      -- of processes while it ran
-    origin TEXT                             -- the call or message that it speaks for, or `translation`; null: it
+    origin TEXT,                            -- the call or message that it speaks for, or `translation`; null: it
                                             -- answers a message
+    is_indexed INTEGER NOT NULL DEFAULT 0   -- 1: its words are among the passages; a change of them sets it back
 ) STRICT;
 -- Loading the last turns walks this index backwards, so its cost does not depend on the size of the file.
 CREATE INDEX turns_kept ON turns (conversation_id, id) WHERE state = 'kept';
@@ -28,6 +29,7 @@ CREATE INDEX turns_ended ON turns (ended_at) WHERE state IN ('kept', 'failed');
 CREATE INDEX turns_by_replaced ON turns (replaces) WHERE replaces IS NOT NULL;
 CREATE INDEX turns_by_conversation ON turns (conversation_id);
 CREATE INDEX turns_by_origin ON turns (origin) WHERE origin IS NOT NULL;
+CREATE INDEX turns_unindexed ON turns (id) WHERE state = 'kept' AND is_indexed = 0;
 
 -- The people who asked, so that what one person caused can be shown and deleted, in groups, too.
 CREATE TABLE askers (
@@ -309,6 +311,33 @@ CREATE INDEX watches_settled ON watches (settled_at) WHERE settled_at IS NOT NUL
 CREATE INDEX watches_by_conversation ON watches (conversation_id);
 CREATE INDEX watches_by_turn ON watches (turn_id) WHERE turn_id IS NOT NULL;
 
+-- What is found again (store/passages.py). There is no index of words: a search opens the passages.
+
+-- Files of the operator's folder.
+CREATE TABLE folder_files (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,   -- never used twice: passages are bound to it
+    name BLOB NOT NULL UNIQUE,              -- handle
+    version TEXT NOT NULL,                  -- its time and size: with others it is read again
+    size_bytes INTEGER NOT NULL             -- of its text, against the limit of all together
+) STRICT;
+
+-- Pieces of what was said and of files, a few sentences each.
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,   -- never used twice: vectors are bound to it
+    conversation_id INTEGER REFERENCES conversations (id) ON DELETE CASCADE,  -- null: of the operator's folder
+    turn_id INTEGER REFERENCES turns (id) ON DELETE CASCADE,  -- in which it was said, or the file was given
+    file_id INTEGER REFERENCES folder_files (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,              -- its place in the turn or file
+    said_at INTEGER NOT NULL,               -- of a file: when it was read
+    words BLOB NOT NULL,                    -- sealed; of a file with its name and page
+    vector BLOB,                            -- sealed: a bit for each number of its embedding; null: there is none
+    embedded_by TEXT                        -- the model of the vector; null: it is still to be made
+) STRICT;
+CREATE INDEX passages_by_conversation ON passages (conversation_id, id);
+CREATE INDEX passages_by_turn ON passages (turn_id) WHERE turn_id IS NOT NULL;
+CREATE INDEX passages_by_file ON passages (file_id) WHERE file_id IS NOT NULL;
+CREATE INDEX passages_by_model ON passages (embedded_by, id);
+
 -- People: who may write, whom and what to trust.
 
 -- People let in besides the lists in the settings. Rows that decide access are sealed, bound to their table and key
@@ -418,9 +447,12 @@ CREATE TABLE articles (
     published_at INTEGER NOT NULL,          -- as the feed says; where it does not, when it was seen first
     is_dated INTEGER NOT NULL,              -- 1: the feed says so
     is_listed INTEGER NOT NULL,             -- 1: it stands in the feed still; were it gone here, it would be new
+    vector BLOB,                            -- as of a passage, but not sealed: its words are not either
+    embedded_by TEXT,                       -- as of a passage
     UNIQUE (feed_id, key)
 ) STRICT;
 CREATE INDEX articles_by_time ON articles (published_at);
+CREATE INDEX articles_by_model ON articles (embedded_by);
 
 -- The full-text index of the articles, kept by triggers. Source: https://sqlite.org/fts5.html, 4.4.3 (2026-11).
 CREATE VIRTUAL TABLE article_words USING fts5 (
@@ -436,6 +468,7 @@ CREATE TRIGGER articles_change AFTER UPDATE OF title, summary ON articles
 WHEN (old.title, old.summary) <> (new.title, new.summary) BEGIN
     INSERT INTO article_words (article_words, rowid, title, summary) VALUES ('delete', old.id, old.title, old.summary);
     INSERT INTO article_words (rowid, title, summary) VALUES (new.id, new.title, new.summary);
+    UPDATE articles SET embedded_by = NULL WHERE id = new.id;
 END;
 
 -- The file itself.
