@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from bot.features.feeds import FeedPoller
+from bot.features.recall import Indexer
 from bot.features.reminders.service import Reminders
 from bot.features.summaries import Summaries
 from bot.features.watches.service import Lookout
@@ -46,6 +47,7 @@ class Service:
     reminders: Reminders
     watches: Lookout
     summaries: Summaries
+    indexer: Indexer | None
     feed_poller: FeedPoller | None
     watchdog: Watchdog
     control: Control
@@ -81,7 +83,7 @@ class Service:
         async with asyncio.TaskGroup() as group:
             working = group.create_task(self.worker.run(), name="worker")
             sending = group.create_task(self.sender.run(), name="sender")
-            asks = (self.reminders, self.watches, self.summaries, *([self.feed_poller] if self.feed_poller else ()))
+            asks = (self.reminders, self.watches, self.summaries, *filter(None, (self.indexer, self.feed_poller)))
             asking = [group.create_task(loop.run(), name=type(loop).__name__) for loop in asks]
             tidying = [group.create_task(loop.run()) for loop in (self.maintenance, self.doorkeeper)]
             reading = group.create_task(read(), name="intake")

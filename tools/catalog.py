@@ -17,6 +17,7 @@ from tools.evidence.sources import VerifyNewsOptions
 from tools.images import ImagesOptions
 from tools.mcp.options import McpOptions
 from tools.news import NewsOptions
+from tools.recall import RecallOptions
 from tools.search.options import SearchOptions
 from tools.weather import WeatherOptions
 from tools.x import TwitterOptions
@@ -79,6 +80,7 @@ CATALOG: Mapping[str, CatalogEntry] = {
     "mcp": CatalogEntry(McpOptions, source="tools.mcp.servers:McpServers"),
     "remind": CatalogEntry(switch()),
     "remember": CatalogEntry(switch()),
+    "recall": CatalogEntry(RecallOptions),
     "predictions": CatalogEntry(switch()),
     "watches": CatalogEntry(switch("the services of the tools that are watched")),
 }

@@ -23,7 +23,16 @@ from bot.access.access import EVERYBODY, AccessList
 from bot.access.limits import Quota
 from bot.access.pairing import Pairing
 from bot.app import models, transports
-from bot.app.tools import check_names, feature_tools, idle_features, news_options, own_tools, prefixes_of, user_agent
+from bot.app.tools import (
+    check_names,
+    embedder_of,
+    feature_tools,
+    idle_features,
+    options_of,
+    own_tools,
+    prefixes_of,
+    user_agent,
+)
 from bot.chat import prompt
 from bot.chat.agent import Agent
 from bot.chat.approvals import Approvals
@@ -54,6 +63,7 @@ from bot.features.export import ExportCommands
 from bot.features.feeds import FeedCommands, FeedPoller, FeedService
 from bot.features.memory import MemoryCommands
 from bot.features.personas import PersonaCommands, Skills, read_personas
+from bot.features.recall import Indexer
 from bot.features.reminders.commands import ReminderCommands
 from bot.features.reminders.service import Reminders, close_copy
 from bot.features.safety_numbers import SafetyNumbers, TrustCommands
@@ -88,7 +98,7 @@ from bot.web.admin.world import RunningParts, World
 from bot.web.control import Control
 from bot.web.health import HealthPage
 from store import Store, open_store
-from tools import Fetcher, Http, NewsOptions, Tool, ToolDeps, ToolSource, sources
+from tools import Embedder, Fetcher, Http, NewsOptions, RecallOptions, Tool, ToolDeps, ToolSource, sources
 from tools.code import CodeSource, RunCode
 
 _log = logging.getLogger(__name__)
@@ -154,8 +164,8 @@ async def build_service(
         stack.push_async_callback(_close, provider)
         probe.start()
         probe.aside.begin(_prepare(sandbox), "cells")
-
-        features = feature_tools(store, clock, shared.reminders, shared.watches)
+        embedder = embedder_of(settings, http)
+        features = feature_tools(store, clock, shared.reminders, shared.watches, embedder)
         judge = ReportJudge(store, clock, provider if models.has_model(settings) else None, shared.budget)
         papers, quotas = Library(sandbox), Quotas(store, clock)
         around = ToolDeps(
@@ -178,6 +188,7 @@ async def build_service(
             more,
             speech=Speech(http, settings.audio, api_key=settings.audio_key) if settings.audio.base_url else None,
             feeds=feeds,
+            embedder=embedder,
             ask=partial(recheck, settings, doctor_deps(settings, http, fetcher)),
         )
         # What exists by now will stay, so the collector need not scan it again and again.
@@ -259,19 +270,21 @@ def service(
     *,
     speech: Speech | None = None,
     feeds: Fetcher | None = None,
+    embedder: Embedder | None = None,
     ask: Callable[[], Awaitable[Sequence[Finding]]] | None = None,
     commands: Iterable[CommandGroup] = (),
 ) -> Service:
     """Puts all parts together, in the order in which they need each other.
 
-    `more` are sources of tools known only while it runs. `feeds` fetches feeds; None: none are read. `ask` checks
-    servers; None: nothing does. `commands` are some besides the usual ones.
+    `more` are sources of tools known only while it runs. `feeds` fetches feeds; None: none are read. `embedder`: None
+    finds nothing by meaning. `ask` checks servers; None: nothing does. `commands` are some besides the usual ones.
     """
     settings = shared.settings
     intake = shared.intake
     identities = shared.identities
     transport, store, clock, counts = shared.outside
-    news = news_options(settings)
+    news = options_of(settings, "news", NewsOptions)
+    recall = options_of(settings, "recall", RecallOptions)
     counts.watch("unanswered_not_a_frame", lambda: transport.stream.unreadable)
     toolbox = Toolbox(
         tools,
@@ -302,6 +315,9 @@ def service(
         reminders=shared.reminders,
         watches=shared.watches,
         summaries=summaries,
+        indexer=Indexer(store, clock, Library(shared.sandbox), recall.folder, embedder, shared.budget)
+        if recall.enabled
+        else None,
         feed_poller=FeedPoller(store, clock, counts, feeds, shared.sandbox, news) if feeds and news.enabled else None,
         watchdog=watchdog,
         control=Control(*shared.outside, shared.captchas, health.state, shared.restart),

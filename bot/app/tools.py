@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from bot.chat.toolbox import ALL_TOOLS
 from bot.clock import Clock
@@ -12,6 +12,7 @@ from bot.features.feeds import IntelRecent, IntelSearch
 from bot.features.memory import Remember
 from bot.features.personas import Skills, read_personas
 from bot.features.predictions import prediction_tools
+from bot.features.recall import Recall
 from bot.features.reminders.service import Reminders
 from bot.features.reminders.tool import Remind
 from bot.features.watches.service import Lookout, WatchTool
@@ -19,8 +20,10 @@ from bot.models.tool_list import NAME as USE_TOOL
 from bot.settings import Settings
 from bot.version import current_version
 from store import Store
-from tools import NewsOptions, Tool, ToolDeps, build
+from tools import Embedder, Http, Options, RecallOptions, Tool, ToolDeps, build
 from tools.mcp.options import McpOptions, prefix_of
+
+T = TypeVar("T", bound=Options)
 
 
 def user_agent(contact: str | None = None) -> str:
@@ -58,21 +61,30 @@ def own_tools(settings: Settings, around: ToolDeps) -> tuple[Tool, ...]:
     return build(settings.tools.options_by_name, around) if settings.tools.enabled else ()
 
 
-def news_options(settings: Settings) -> NewsOptions:
-    """The settings for news; disabled if all tools are."""
-    options = settings.tools.options_by_name.get("news")
-    news = options if isinstance(options, NewsOptions) else NewsOptions()
-    return news if settings.tools.enabled else news.model_copy(update={"enabled": False})
+def options_of(settings: Settings, name: str, kind: type[T]) -> T:
+    """The settings of the tools of this line of the catalogue; disabled if all tools are."""
+    options = settings.tools.options_by_name.get(name)
+    found = options if isinstance(options, kind) else kind()
+    return found if settings.tools.enabled else found.model_copy(update={"enabled": False})
 
 
-def feature_tools(store: Store, clock: Clock, reminders: Reminders, watches: Lookout) -> dict[str, tuple[Tool, ...]]:
+def embedder_of(settings: Settings, http: Http) -> Embedder | None:
+    """What makes vectors of texts; None: things are found by their words alone."""
+    recall = options_of(settings, "recall", RecallOptions)
+    return Embedder(recall, http) if recall.model and recall.enabled else None
+
+
+def feature_tools(
+    store: Store, clock: Clock, reminders: Reminders, watches: Lookout, embedder: Embedder | None = None
+) -> dict[str, tuple[Tool, ...]]:
     """The tools of the features, by the names of their lines in the catalogue."""
     return {
         "remind": (Remind(reminders),),
         "remember": (Remember(store, clock),),
         "watches": (WatchTool(watches),),
         "predictions": prediction_tools(store, clock),
-        "news": (IntelSearch(store), IntelRecent(store)),
+        "news": (IntelSearch(store, embedder), IntelRecent(store)),
+        "recall": (Recall(store, clock, embedder),),
     }
 
 

@@ -136,6 +136,7 @@ DEED_REMIND_TIMEZONE = Sentence("DEED_REMIND_TIMEZONE", "change your time zone t
 DEED_WATCH = Sentence("DEED_WATCH", "look again and again, and write to you when it happens: {text}")
 DEED_REMEMBER = Sentence("DEED_REMEMBER", "remember this about you: {fact}")
 DEED_FORGET = Sentence("DEED_FORGET", "delete number {number} of what I remember about you (`/memory` shows it)")
+DEED_RECALL = Sentence("DEED_RECALL", "look for {query} in what was said here and in the files")
 DEED_TOOL = Sentence("DEED_TOOL", "use {name}")
 DEED_TOOL_OF_SERVER = Sentence("DEED_TOOL_OF_SERVER", "use {name} (server: {server})")
 WHEN_AT = Sentence("WHEN_AT", "on {day} at {time}")

@@ -39,6 +39,7 @@ async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: 
             _in_time("machine", machine.check_machine(settings, deps, clock)),
             _in_time("store", _check_store(settings)),
             _in_time("bridge", bridge.check_bridge(settings, deps, clock)),
+            _in_time("recall", tools.check_recall(settings, deps)),
             *asked,
             recheck(settings, deps),
         )

@@ -18,7 +18,19 @@ from bot.doctor.findings import Deps, Finding, hint, ok, problem, warning
 from bot.doctor.models import CheckedServer
 from bot.i18n.locale import join_list
 from bot.settings import Settings
-from tools import CATALOG, CodeSource, DbQueryOptions, JsonAnswer, SearchOptions, Tool, ToolDeps, build_tools
+from tools import (
+    CATALOG,
+    CodeSource,
+    DbQueryOptions,
+    Embedder,
+    JsonAnswer,
+    RecallOptions,
+    SearchOptions,
+    Tool,
+    ToolDeps,
+    ToolError,
+    build_tools,
+)
 
 _GROUP = "TOOLS__WEB_SEARCH__"
 _FIELD = re.compile(r"\b[A-Z][A-Z0-9_]*\b")
@@ -101,6 +113,19 @@ async def check_search(settings: Settings, deps: Deps) -> list[Finding]:
         how = f"set {_GROUP}{variable}, or take it out"
         found.append(warning("search", f"{service} is named in {_GROUP}PROVIDERS, but skipped", how))
     return found
+
+
+async def check_recall(settings: Settings, deps: Deps) -> list[Finding]:
+    """Returns whether the embedding model answers, if one is set; to ask it costs next to nothing."""
+    options = settings.tools.options_by_name.get("recall")
+    if not (isinstance(options, RecallOptions) and options.model and options.enabled and settings.tools.enabled):
+        return []
+    what = f"the embedding model {options.model}"
+    try:
+        await Embedder(options, deps.tool_deps.http).embed(["Are you there?"])
+    except ToolError as error:
+        return [problem("recall", f"{what} does not answer: {error}", "look at TOOLS__RECALL__BASE_URL and MODEL")]
+    return [ok("recall", f"{what} answers")]
 
 
 async def _try(service: str, options: SearchOptions, deps: Deps) -> Finding | None:

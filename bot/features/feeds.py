@@ -16,8 +16,10 @@ Source: RFC 9110 (13.1, 15.4); most feed servers answer conditional requests (20
 import logging
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -39,6 +41,7 @@ from tools import (
     MAX_DAYS,
     Arguments,
     BadArguments,
+    Embedder,
     FetchedPage,
     Fetcher,
     Intent,
@@ -52,6 +55,8 @@ from tools import (
     ToolSpec,
     canonical_url,
     clean_query,
+    distance,
+    fuse,
     plain,
     shorten,
 )
@@ -82,6 +87,7 @@ _NO_FEED, _UNREACHABLE = "no_feed", "unreachable"
 """What can be the trouble with a feed."""
 _MIN_NAP_SECONDS, _MAX_NAP_SECONDS = 0.05, 60.0
 _PAUSE_SECONDS = 30.0
+_EMBED_SECONDS, _MAX_RANKED = 8.0, 50
 
 Days = Annotated[int, Field(ge=1, le=MAX_DAYS, description="How many days back from now, such as 7.")]
 Limit = Annotated[int, Field(ge=1, le=20, description="The most results.")]
@@ -138,8 +144,10 @@ class IntelSearch:
         label="feeds",
     )
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, embedder: Embedder | None = None) -> None:
+        """With an `embedder` it also finds what says the same in other words."""
         self._store = store
+        self._embedder = embedder
 
     async def run(self, arguments: IntelSearchArguments, context: ToolContext) -> Result:
         """Returns matching articles; an empty list and a message if there are none.
@@ -151,15 +159,27 @@ class IntelSearch:
         if not any(map(str.isalnum, query)):
             raise BadArguments("The query contains no words.")
         since, now, limit = context.now - timedelta(days=arguments.from_days), context.now, arguments.limit
-        found, has_all_words = await self._store.read(
-            lambda repos: repos.feeds.search(query, since=since, now=now, limit=limit)
-        )
+        vector, cost = None, Decimal(0)
+        if self._embedder is not None:
+            with suppress(ToolError):  # its words find it all the same
+                [vector], tokens = await self._embedder.embed([query], timeout_seconds=_EMBED_SECONDS)
+                cost = self._embedder.cost_usd(tokens) or cost
+
+        def search(repos: Repositories) -> tuple[Sequence[FoundArticle], bool]:
+            found, has_all_words = repos.feeds.search(query, since=since, now=now, limit=_MAX_RANKED)
+            if vector is None or self._embedder is None:
+                return found[:limit], has_all_words
+            vectors = repos.feeds.vectors(self._embedder.model, since=since)
+            nearest = sorted(vectors, key=lambda one, vector=vector: distance(one[1], vector))[:_MAX_RANKED]
+            return fuse(found, repos.feeds.of_ids(id_ for id_, _ in nearest))[:limit], has_all_words or bool(nearest)
+
+        found, has_all_words = await self._store.read(search)
         data: dict[str, Any] = {"query": query}
         if not found:
             data["message"] = "The feeds had nothing about it in this period; try other words, more days or web_search."
         elif not has_all_words:
             data["message"] = "No article contains all of these words; these contain some of them."
-        return Result(data=data | {"results": list(map(_row, found))})
+        return Result(data=data | {"results": list(map(_row, found))}, cost_usd=cost)
 
 
 class IntelRecent:

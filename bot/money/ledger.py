@@ -28,7 +28,8 @@ class Payer:
 
     conversation: ConversationId | None
     turn: TurnId
-    person: PersonId
+    person: PersonId | None
+    """None: it is for everybody."""
     group: ChatId | None
     """The group it was asked in; None in a direct chat."""
 

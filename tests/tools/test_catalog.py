@@ -37,7 +37,7 @@ def test_every_tool_is_built_by_default_in_order() -> None:
     names = " ".join(tool.spec.name for tool in build({}, all_deps()))
     assert names == (
         "calculate get_weather current_time convert web_search verify_news wikipedia market_search market_get"
-        " intel_search intel_recent web_fetch remind remember predict"
+        " intel_search intel_recent web_fetch remind remember recall predict"
         " resolve_prediction list_predictions calibration_stats watch"
     )
 

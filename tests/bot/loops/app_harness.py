@@ -24,6 +24,7 @@ from bot.clock import SetClock
 from bot.commands.base import CommandContext, CommandGroup
 from bot.events import Envelope, Event, Removal, Reply, SentId
 from bot.features.memory import Remember
+from bot.features.recall import Indexer
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers import SafetyNumbers
 from bot.features.summaries import Summaries
@@ -46,7 +47,7 @@ from tests.cells import sandbox
 from tests.conftest import NOON
 from tests.servers.envelopes import ALDIS, GROUP, Frame, message
 from tests.waiting import DEADLINE_SECONDS, eventually, eventually_found
-from tools import Tool, ToolSource
+from tools import Embedder, Tool, ToolSource
 
 TWO_DOLLARS_A_DAY = BudgetSettings(all_day_usd=Decimal(2))
 FIRST = int(NOON.timestamp() * 1000)
@@ -107,6 +108,7 @@ class Harness:
     watches: Lookout
     """Nor this one."""
     summaries: Summaries
+    indexer: Indexer
     sender: Sender
     identities: SafetyNumbers
     watchdog: Watchdog
@@ -165,6 +167,7 @@ async def app_harness(
     tools: tuple[Tool, ...] = (),
     ported: tuple[Callable[[Reminders], Tool], ...] = (),
     sources: tuple[ToolSource, ...] = (),
+    embedder: Embedder | None = None,
     remembers: bool = False,
     watches: bool = False,
     window: HistorySettings | None = None,
@@ -220,12 +223,14 @@ async def app_harness(
     shared.reactions = Reactions(*shared.outside, emoji=EMOJI, after_seconds=mark_seconds)
     own = (*(make(shared.reminders) for make in ported), *((Remember(store, clock),) if remembers else ()))
     own = (*own, *((WatchTool(shared.watches),) if watches else ()))
-    aldis = service(shared, fake_model, (*tools, *own), sources, commands=commands(shared.command_context))
+    groups = commands(shared.command_context)
+    aldis = service(shared, fake_model, (*tools, *own), sources, embedder=embedder, commands=groups)
+    assert aldis.indexer is not None
     running = [asyncio.create_task(loop.run()) for loop in (aldis.worker, aldis.sender)]
     try:
         yield Harness(
             *(store, clock, transport, fake_model, aldis.intake, aldis.worker, aldis.maintenance, shared.turns),
-            *(shared.pairing, shared.reminders, shared.watches, aldis.summaries, aldis.sender),
+            *(shared.pairing, shared.reminders, shared.watches, aldis.summaries, aldis.indexer, aldis.sender),
             *(aldis.running.identities, aldis.watchdog),
         )
     finally:
