@@ -27,6 +27,7 @@ TINY = Size(
     bill_turns=3,
     messages=20,
     claims=1,
+    passages=20,
 )
 
 
@@ -37,6 +38,7 @@ def test_a_run_prints_its_table(tmp_path: Path) -> None:
     for name in (
         "CPU per turn, openai",
         "evidence on a claim",
+        "recall in 20 passages",
         "resident memory, openai",
         "CPU per turn, hand-written loop, openai",
         "latency, turn 3 to turn 1",

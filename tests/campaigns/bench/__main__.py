@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.campaigns.bench import evidence, runs, upkeep
+from tests.campaigns.bench import evidence, runs, searching, upkeep
 from tests.campaigns.bench.figures import Figure, table
 from tests.campaigns.bench.runs import Size
 from tests.campaigns.proc import PROC
@@ -30,6 +30,7 @@ QUICK = Size(
     bill_turns=20,
     messages=2_000,
     claims=3,
+    passages=1_000,
 )
 _DISK = Path("/var/tmp")
 """Unlike /tmp it lies on a disk. Source: the Filesystem Hierarchy Standard 3.0, 5.15 (2015)."""
@@ -43,6 +44,7 @@ async def measured(size: Size, folder: Path) -> list[Figure]:
     found += await runs.side_by_side(size.vendors[0], folder, size)
     found += await upkeep.measured(folder / "upkeep", size.messages)
     found += await evidence.measured(folder, size.claims)
+    found += await searching.measured(folder, size.passages)
     found += await runs.bills(size)
     for vendor in size.started_with:
         found += await runs.start(vendor, folder, size)

@@ -49,6 +49,7 @@ class Size:
     people: tuple[int, ...] = (1, 8)
     bill_turns: int = bill.TURNS
     claims: int = 15
+    passages: int = 10_000
 
 
 def say(text: str) -> None:
