@@ -129,7 +129,8 @@ def _parsed(kind: type[FileKind], name: str, path: Path, text: str) -> FileKind:
         if first["type"] == "extra_forbidden":
             known = sorted(kind.model_fields.keys() - MarkdownFile.model_fields.keys())
             words = f"is not known; there are {', '.join(known)}"
-        raise ValueError(f"{key} {words}") from None
+        line = next((number for number, line in enumerate(text.splitlines(), 1) if line.startswith(key)), 1)
+        raise ValueError(f"line {line}: {key} {words}") from None
 
 
 def read_personas(folder: Path | None) -> Mapping[str, Persona]:

@@ -34,6 +34,7 @@ temperature: 0.4
 You are a cook.
 """
 SET = plain(personas.PERSONA_SET.text)
+KEPT = f"{SET} I've kept “Dad” for this chat; /persona Dad off deletes it."
 NO_SUCH = plain(common_phrases.NO_SUCH_PERSONA.text)
 
 
@@ -88,26 +89,20 @@ async def test_one_question_as_a_persona(store: Store, clock: SetClock, llm: dic
         assert asked_as(aldis) == PLAINLY
 
 
-async def test_it_is_not_taken_together_with_what_else_waits(
-    store: Store, clock: SetClock, llm: dict[str, Any]
-) -> None:
-    """The persona answers its question and no other."""
-    async with app_harness(store, clock, tools=(Echo(), Echo(name="other")), settings={"llm": llm}) as aldis:
+async def test_it_is_not_taken_together_with_others(store: Store, clock: SetClock, llm: dict[str, Any]) -> None:
+    """The persona answers its question, and none that waits beside it."""
+    async with app_harness(store, clock, settings={"llm": llm}) as aldis:
         gate = await aldis.held("slow")
         for text in ("one", "/as cook two", "three"):
             await aldis.deliver(message(text))
         await aldis.until(lambda: not aldis.worker.urgent_items.lanes)
         gate.set()
         await aldis.quiet()
-        as_whom = {
-            text: request.persona[-4:] for text, request in zip(aldis.model.asked, aldis.model.requests, strict=True)
-        }
-        assert [("two" in text, "three" in text) for text, persona in as_whom.items() if persona] == [(True, False)]
+        asked = zip(aldis.model.asked, aldis.model.requests, strict=True)
+        assert [("two" in text, "three" in text) for text, request in asked if request.persona] == [(True, False)]
 
 
-async def test_a_chosen_persona_stays_over_a_kill_in_the_middle_of_a_turn(
-    store: Store, clock: SetClock, llm: dict[str, Any]
-) -> None:
+async def test_a_chosen_persona_stays_over_a_kill(store: Store, clock: SetClock, llm: dict[str, Any]) -> None:
     """The turn goes on as it began, whatever has become of the file; the next question has what is there then."""
     hold = asyncio.Event()
     slow = Echo(work=lambda _: hold.wait())
@@ -160,10 +155,7 @@ async def test_people_keep_personas_of_their_own(store: Store, clock: SetClock, 
             "No persona is set here. /persona TEXT sets one.\n\n"
             "To choose from with /persona NAME, or /as NAME QUESTION just once:\n• Coach\n• cook: short recipes"
         )
-        assert (
-            await ask(aldis, "/persona Dad: Make a pun.")
-            == f"{SET} I've kept “Dad” for this chat; /persona Dad off deletes it."
-        )
+        assert await ask(aldis, "/persona Dad: Make a pun.") == KEPT
         await aldis.process(message("Hello"))
         assert asked_as(aldis)[0] == "Make a pun."
         sent_at = await aldis.process(message("/persona cook: You are my aunt.", author=BOB, group=GROUP))
@@ -178,7 +170,7 @@ async def test_people_keep_personas_of_their_own(store: Store, clock: SetClock, 
             ("/persona dad", SET),
             ("/persona dda", NO_SUCH),
             ("/persona cook off", personas.PERSONA_OFF.text),
-            ("/persona Dad: Make two.", f"{SET} I've kept “Dad” for this chat; /persona Dad off deletes it."),
+            ("/persona Dad: Make two.", KEPT),
         ):
             assert await ask(aldis, text) == reply
         assert await ask(aldis, "/as dad hello") == "re: hello"
@@ -213,45 +205,33 @@ async def test_auto_is_cooler_once_tools_have_run(store: Store, clock: SetClock,
         assert aldis.model.requests[-1].temperature == 0.3
 
 
-BAD: tuple[tuple[str, str | bytes, str], ...] = (
-    (
-        "cook.md",
-        "---\nmodel: openai/a\n\ntemprature: 1\n---\n",
-        "cook.md: temprature is not known; there are desc",
-    ),
-    ("cook.md", "---\ntemperature: 7\n---\n", "temperature should be less than or equal to 1"),
-    ("cook.md", "---\ntools:\n---\n", "tools should be a valid tuple"),
-    ("cook.md", "---\nlanguage: it\n---\n", "language should be 'en', 'de', 'fr' or 'es'"),
-    ("cook.md", "---\na: b\nc: [\n---\n", "line 4: must be YAML"),
-    ("cook.md", "---\n- a\n---\n", "line 2: must be YAML"),
-    ("cook.md", "---\nmodel: a\n", "line 1: the front matter must end"),
-    (
-        "cook.md",
-        "---\nmodel: openai/gpt-9\n---\n",
-        "cook.md: model openai/gpt-9 is none of offline",
-    ),
-    (
-        "cook.md",
-        "---\ntools: web_serch, calculate\n---\n",
-        "cook.md: no tool .* called web_serch; did you mean web_search",
-    ),
-    ("cook.md", b"\xff\xfe", "no text in UTF-8"),
-    ("cook.md", "x" * 32_001, "has more than 32,000 bytes"),
-    ("my cook.md", "Cook.", "name .*pattern"),
+BAD: tuple[tuple[str | bytes, str], ...] = (
+    ("---\nmodel: openai/a\n\ntemprature: 1\n---\n", "line 4: temprature is not known; there are description, lang"),
+    ("---\ntemperature: 7\n---\n", "line 2: temperature should be less than or equal to 1"),
+    ("---\ntools:\n---\n", "line 2: tools should be a valid tuple"),
+    ("---\nlanguage: it\n---\n", "line 2: language should be 'en', 'de', 'fr' or 'es'"),
+    ("---\na: b\nc: [\n---\n", "line 4: must be YAML"),
+    ("---\n- a\n---\n", "line 2: must be YAML"),
+    ("---\nmodel: a\n", "line 1: the front matter must end"),
+    ("---\nmodel: openai/gpt-9\n---\n", "model openai/gpt-9 is none of offline"),
+    ("---\ntools: web_serch, calculate\n---\n", "no tool .* called web_serch; did you mean web_search"),
+    (b"\xff\xfe", "cannot be read, or is no text in UTF-8"),
+    ("x" * 32_001, "has more than 32,000 bytes"),
 )
 
 
 def test_a_file_that_is_not_as_it_should_be_is_refused(tmp_path: Path) -> None:
     """At the start and by the doctor, with the file, the line and what to do."""
-    for number, (name, text, said) in enumerate(BAD):
-        folder = folder_of(tmp_path / f"{number}", {name: text})
-        with pytest.raises(ConfigError, match=f"^LLM__PERSONAS: .*{said}"):
+    for number, (text, said) in enumerate(BAD):
+        folder = folder_of(tmp_path / f"{number}", {"cook.md": text})
+        with pytest.raises(ConfigError, match=f"^LLM__PERSONAS: .*cook.md: {said}"):
             check_settings(load_settings({"LLM__PERSONAS": str(folder)}, None))
     (tmp_path / "links").mkdir()
     (tmp_path / "links" / "cook.md").symlink_to(tmp_path / "6" / "cook.md")
     for given, said in (
         ({"LLM__PERSONAS": str(tmp_path / "links")}, "is no file of this folder"),
         ({"LLM__PERSONAS": str(tmp_path / "none")}, "there is no folder"),
+        ({"LLM__PERSONAS": str(folder_of(tmp_path / "s", {"my cook.md": "Cook."}))}, "my cook.md: .*name .*pattern"),
         ({"LLM__SKILLS": str(folder_of(tmp_path / "s", {"rice/SKILL.md": "---\nname: rice\n---\n"}))}, "description"),
     ):
         with pytest.raises(ConfigError, match=said):

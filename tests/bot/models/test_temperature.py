@@ -70,11 +70,7 @@ REFUSED = (
 WORDS = (
     error_body("`temperature` is deprecated for this model."),  # OpenRouter, Bedrock
     error_body("invalid temperature: only 1 is allowed for this model"),  # Moonshot's Kimi
-    error_body(  # a model that reasons under another name
-        "Unsupported value: 'temperature' does not support 0.7 with this model.",
-        param="temperature",
-        code="unsupported_value",
-    ),
+    error_body("Only the default (1) value is supported.", param="temperature"),  # one that reasons under another name
 )
 
 
