@@ -117,7 +117,7 @@ class Envelope:
     waited_ms: int | None = None
     """How long it had waited for Aldis on arrival, by the clock of Signal's server; None if not known (yet)."""
     is_command: bool = False
-    """Whether it is a command: a slash and a letter, possibly after a mention or a name, or only a stop word."""
+    """Whether it is a command (a slash and a letter, maybe after a name), only a stop word, or perhaps a correction."""
     group_revision: int | None = None
     """The group's revision as its sender knows it, which every join and leave raises."""
 

@@ -116,6 +116,7 @@ class Agent:
             if (again := requests.ask_again(completion)) is not None:
                 await journal.discard(replace(completion, message=None), again)
             elif (message := requests.calling(completion)) is None:
+                journal.is_over = True
                 return await self._answered(completion, journal, requests, calls)
             else:
                 runs = await calls.carry_out(message.calls)

@@ -264,6 +264,9 @@ class Revisions:
         asked = messages.load_question(answered or repos.turns.unanswered_question(turn))
         if asked is None:
             return
+        if change.known.names.isdisjoint(asked.sent_at):  # it corrected what was found: those words stand in answers
+            self._erase(change, turn)
+            return
         other = provenance.correct_labels(prompt.correct_question(asked, change.known.names, message), message)
         line = messages.dump_messages((other,))
         if answered is None:
@@ -300,7 +303,7 @@ class Revisions:
         repos.inbox.settle(known.item)
         repos.inbox.move(turn, again)  # before its words go: what has no answer yet is asked once more without this
         self._erase(change, turn)
-        if asked is not None:
+        if asked is not None and not known.names.isdisjoint(asked.sent_at):  # else it corrected what was found
             step = Asked(question=prompt.correct_question(asked, known.names, message))
             repos.journal.add(change.conversation, again, 0, dump_step(step))
         repos.inbox.revise(change.item.id, known.root, again)

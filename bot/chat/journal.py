@@ -22,6 +22,7 @@ from bot.chat.steps import (
     Asked,
     AskedAgain,
     Completed,
+    Corrected,
     Decided,
     Discarded,
     Opened,
@@ -203,6 +204,10 @@ class Journal:
         self.is_asked = False
         self.opened: dict[str, FileDescription] = {}
         self.spoken: Spoken | None = None
+        self.corrections: list[tuple[int, Corrected]] = []
+        """What a person corrected, and how many completions there were by then."""
+        self.is_over = False
+        """Whether it is too late for corrections, as the answer is there."""
         self.completions: list[Completion] = []
         self.asked_again: set[AskedAgain] = set()
         """How the model was asked again, each way at most once in a turn."""
@@ -240,6 +245,8 @@ class Journal:
                 self.replaced |= {*step.call_ids} if step.is_replaced else set()
             case Spoken():
                 self.spoken = step
+            case _:
+                self.corrections.append((len(self.completions), step))
 
     def failure(self, text: str) -> Outcome:
         """An end without an answer, and the text for the person."""
@@ -299,6 +306,14 @@ class Journal:
         self._settle(run.answer.call_id, (entry,))
         await self._keep(run, hold=hold)
 
+    async def take_correction(self, correction: Corrected, item: InboxId) -> bool:
+        """Writes a correction and settles its message with that; False: there is nothing to correct."""
+        if self.is_over or not self.completions:
+            return False
+        self._note(correction)
+        await self._write(correction, settles=item)
+        return True
+
     async def flush(self) -> None:
         """Writes the steps that were held back, if any."""
         if self._held:
@@ -320,6 +335,7 @@ class Journal:
         reserves: tuple[str, LedgerEntry] | None = None,
         is_limited: bool = True,
         fee_usd: Decimal = Decimal(0),
+        settles: InboxId | None = None,
     ) -> UsedUp | None:
         """Writes what was held back and these steps, settles, and reserves under this name what the entry may cost."""
         steps, self._held = (*self._held, *more), ()
@@ -329,8 +345,10 @@ class Journal:
         turn = self.turn
 
         def write(repos: Repositories) -> Reservation | UsedUp | None:
-            if lines:  # a turn that was taken back meanwhile has no journal, and has paid all the same
-                repos.journal.add(turn.conversation, turn.id, first, *lines)
+            # A turn that was taken back meanwhile has no journal, and has paid all the same.
+            is_written = bool(lines) and repos.journal.add(turn.conversation, turn.id, first, *lines)
+            if settles is not None and is_written:
+                repos.inbox.settle(settles, turn=turn.id)
             self._budget.settle(repos, turn.payer, bills)
             if reserves is None:
                 return None

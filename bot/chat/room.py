@@ -42,6 +42,7 @@ _AMPLE_WINDOW = 200_000
 """A window with room for all tools, however many: they need not be counted with each question."""
 _OUTPUT_SHARE = 0.25
 _HEAD_BYTES = 32
+_CORRECTED = "corrected_by_person"
 _MORE_ROOM = 4
 """How many times longer an answer may be when it was cut off and is requested again."""
 
@@ -249,6 +250,8 @@ class Requests:
         self._size = SIZES[0]
         self.labels = join_labels([turn.note_labels, prompt.labels_of([turn.question])])
         """The labels of everything in any request but what the turn itself has found."""
+        self._corrections = 0
+        """How many corrections the requests have had."""
         self._fit()
 
     @property
@@ -258,6 +261,7 @@ class Requests:
 
     async def completion(self, calls: Calls) -> Completion | UsedUp:
         """The next completion, from the journal or new if the budget allows; raises ProviderError if none came."""
+        self._correct(calls)
         if self.rounds < len(self._journal.completions):
             # A vendor's blocks are tied to the request as it was: the talk or the facts may have changed since.
             earlier = self._journal.completions[self.rounds]
@@ -308,18 +312,34 @@ class Requests:
         is_calling = message is not None and message.calls and completion.stop is Stop.TOOLS
         return message if is_calling and self.rounds < self._max_rounds else None
 
+    def _correct(self, calls: Calls) -> None:
+        """Puts what a person corrected since the last request before all else in the last answer of a tool."""
+        is_new = self.rounds >= len(self._journal.completions)
+        due = [step for at, step in self._journal.corrections[self._corrections :] if is_new or at <= self.rounds]
+        last = self.said[-1]
+        if due and isinstance(last, ToolMessage):
+            self._corrections += len(due)
+            *before, answer = last.answers
+            found = json.loads(answer.content)
+            words = [found.pop(_CORRECTED, ""), *(step.text for step in due)]
+            content = json.dumps({_CORRECTED: "\n".join(filter(None, words)), **found}, ensure_ascii=False)
+            calls.labels = labels = join_labels([calls.labels, *(step.labels for step in due)])
+            self.said[-1] = ToolMessage(answers=(*before, replace(answer, content=content, labels=labels)))
+
     def add(self, message: AssistantMessage, answers: ToolMessage) -> None:
         """Adds calls and their answers to what the next request holds."""
         self.said += [message, answers]
         self.rounds += 1
 
     def ask_again(self, completion: Completion) -> AskedAgain | None:
-        """Returns how to ask the model again, if a completion is worth it; each way at most once in a turn.
+        """Returns how to ask the model again, if a completion is worth it; each way but a correction once in a turn.
 
         One that was cut off before it said anything gets more room; one without words is asked for them, or once more.
         Some servers ignore that no tool may be called: the last request has none.
         Source: https://github.com/ollama/ollama/issues/17921 (2026-11-27).
         """
+        if len(self._journal.corrections) > self._corrections and self.calling(completion) is None:
+            return "corrected"
         message, stop, before = completion.message, completion.stop, self._journal.asked_again
         is_mute = message is None or not clean_text(message.text).strip()
         has_found = any(answer.ok for one in self.said if isinstance(one, ToolMessage) for answer in one.answers)

@@ -15,6 +15,7 @@ from pydantic import Field, TypeAdapter
 
 from bot.access.chat_settings import ChatSettings
 from bot.events import File, PersonId
+from bot.labels import Labels
 from bot.logs import describe_error
 from bot.media.attachments import FileDescription
 from bot.messages import CallId, ToolAnswer, ToolCall, UserMessage
@@ -52,9 +53,9 @@ class Completed:
     step: Literal["completed"] = "completed"
 
 
-AskedAgain = Literal["with more room", "to answer", "without tools", "once more"]
+AskedAgain = Literal["with more room", "to answer", "without tools", "once more", "corrected"]
 """How a model is asked again: for a longer answer, for words from what there is, the same where its server has let it
-call a tool all the same, or after an empty answer."""
+call a tool all the same, after an empty answer, or with what a person corrected meanwhile."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -142,8 +143,18 @@ class Spoken:
     step: Literal["spoken"] = "spoken"
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Corrected:
+    """Step: a person says what holds in place of the last tool's answer."""
+
+    text: str
+    labels: Labels
+    step: Literal["corrected"] = "corrected"
+
+
 Step = Annotated[
-    Opened | Asked | Completed | Discarded | Started | ToolRun | Paused | Decided | Spoken, Field(discriminator="step")
+    Opened | Asked | Completed | Discarded | Started | ToolRun | Paused | Decided | Spoken | Corrected,
+    Field(discriminator="step"),
 ]
 _steps: TypeAdapter[Step] = TypeAdapter(Step)
 

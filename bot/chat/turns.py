@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from weakref import WeakValueDictionary
 
 from bot import messages
 from bot.access import chat_settings
@@ -42,6 +43,8 @@ class Turns:
         self.budget = budget
         self.personas: Mapping[str, Persona] = {}
         """Those that the operator has written, by name in small letters."""
+        self.journals = WeakValueDictionary[TurnId, Journal]()
+        """Those of the running turns."""
         self._past_turns = PastTurns(store, max_turns=settings.history.max_turns)
 
     def claim(
@@ -101,7 +104,8 @@ class Turns:
 
     def journal(self, turn: Turn, on_progress: OnProgress) -> Journal:
         """The journal of this turn."""
-        return Journal(self._store, turn, self.budget, on_progress)
+        self.journals[turn.id] = journal = Journal(self._store, turn, self.budget, on_progress)
+        return journal
 
     async def keep(self, turn: Turn, outcome: Outcome) -> bool:
         """Stores all that the turn caused, or nothing if its question was taken back; returns whether it did."""

@@ -29,6 +29,7 @@ from bot.access.routing import (
 from bot.chat.approvals import Approvals
 from bot.chat.context import GroupContext
 from bot.chat.edits import Revisions
+from bot.chat.steps import Corrected
 from bot.chat.turn_tasks import TurnTasks
 from bot.chat.turns import Turns
 from bot.commands.admin import in_time
@@ -49,7 +50,9 @@ from bot.events import (
 )
 from bot.i18n import phrases as common_phrases
 from bot.logs import describe_error
+from bot.signal.envelope import CORRECTION
 from bot.signal.protocol import Groups, Outside
+from bot.trust import provenance
 from store import ConversationId, InboxId, InboxItem, Repositories, StoreError, StoreFull, StoreInUse, TurnId
 
 _log = logging.getLogger(__name__)
@@ -197,7 +200,7 @@ class UrgentItems(Outside):
             ):
                 await self._settle(item.id)  # the turn itself reports that it was stopped
             case Question() | Talk(is_translated=True):
-                await self._ask(item.id)
+                await self._correct_or_ask(item, found)
             case Talk(message=message, reason=reason):
                 self.group_context.hear(message, expires_at=item.expires_at)
                 await self._settle(item.id, reason)
@@ -297,6 +300,27 @@ class UrgentItems(Outside):
             return False
         is_asker = await self.store.read(lambda repos: repos.turns.is_asker(turn, message.author))
         return is_asker and self._running.stop(turn)
+
+    async def _correct_or_ask(self, item: InboxItem, found: Question | Talk) -> None:
+        """Hands a message to its author's running turn, if it corrects that and stays as long; else asks it."""
+        message = found.message
+        place = item.conversation
+        turn = self._running.turn_of(place) if isinstance(found, Question) else None
+        journal = None if turn is None else self.turns.journals.get(turn)
+
+        def is_meant(repos: Repositories) -> bool:
+            is_quote = message.quote is not None and repos.outbox.turn_of(place, message.quote.sent_at) == turn
+            is_about_it = is_quote or CORRECTION.match(message.text) is not None
+            return turn is not None and is_about_it and repos.turns.is_asker(turn, message.author)
+
+        if journal is not None and not message.files and await self.store.read(is_meant):
+            until = journal.turn.expires_at
+            stays = item.expires_at is None or (until is not None and until <= item.expires_at)
+            labels = provenance.of_question((message,))
+            correction = Corrected(text=provenance.without_names(message), labels=labels)
+            if stays and await journal.take_correction(correction, item.id):
+                return
+        await self._ask(item.id)
 
     async def _settle(self, item: InboxId, unanswered: str | None = None) -> None:
         """Settles an item that needs nothing more; `unanswered` is the reason if it should have been answered."""

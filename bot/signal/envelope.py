@@ -55,6 +55,12 @@ _GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{1,128}={0,2}")
 _COMMAND = re.compile(r"\s*(?:\ufffc[\s,:]*|@?\w+(?:[,:]\s*|\s+))?/(?:[^\W\d_]|\?\s*$)")
 """A slash and a letter, optionally after a mention (`￼ /help`) or one word that may address Aldis (`Aldis, /help`)."""
 
+CORRECTION = re.compile(
+    r"(?i)\s*(?:\ufffc[\s,:]*|@\w+[\s,:]+|\w+[,:]\s*)?"
+    r"(?:no,? (?:it is|it['’]s|that is|that['’]s|es|son)|nein,? (?:es|das) (?:ist|sind)|non,? (?:c['’]est|ce sont))\b"
+)
+"""How people begin to correct an answer under way, maybe behind a name; or they quote its status, which ends in `…`."""
+
 MAX_FRAME_CHARS = 1024 * 1024
 """Longer frames are not read: Signal's longest text is 64 KiB, and files are not in the frame."""
 _MAX_TARGETS = 500
@@ -251,14 +257,15 @@ class FrameReader:
             # The second time is 0 if the server did not give it.
             waited_ms=max(0, delivered - received) if received and delivered else None,
             expires_in_seconds=_timer_seconds(data),
-            is_command=kind is Kind.MESSAGE and is_command(_words(data)),
+            is_command=kind is Kind.MESSAGE
+            and (is_command(_words(data)) or text_in(object_in(data, "quote"), "text").endswith("…")),
             group_revision=whole_in(object_in(data, "groupInfo"), "revision"),
         )
 
 
 def is_command(text: str) -> bool:
-    """Returns whether a message with this text is a command to Aldis, or may stop what it is doing."""
-    return _COMMAND.match(text) is not None or is_stop_word(text)
+    """Returns whether a message with this text is a command to Aldis, or may stop or correct what it is doing."""
+    return _COMMAND.match(text) is not None or is_stop_word(text) or CORRECTION.match(text) is not None
 
 
 def _note_in(source: Json, own: Account) -> Json:
