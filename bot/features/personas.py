@@ -51,7 +51,7 @@ class MarkdownFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    name: str = Field(pattern=r"^\w[\w-]*$")
+    name: str
     path: Path
     body: str
 
@@ -112,6 +112,8 @@ def read_text(path: Path, *, within: Path) -> str:
 
 def _parsed(kind: type[FileKind], name: str, path: Path, text: str) -> FileKind:
     """The file as a value; raises ValueError with what is wrong."""
+    if not re.fullmatch(r"\w[\w-]*", name):
+        raise ValueError("must be called by letters, digits and dashes")
     found = _FRONT.match(text)
     if found is None and text.startswith("---"):
         raise ValueError("line 1: the front matter must end with a line ---")

@@ -231,7 +231,10 @@ def test_a_file_that_is_not_as_it_should_be_is_refused(tmp_path: Path) -> None:
     for given, said in (
         ({"LLM__PERSONAS": str(tmp_path / "links")}, "is no file of this folder"),
         ({"LLM__PERSONAS": str(tmp_path / "none")}, "there is no folder"),
-        ({"LLM__PERSONAS": str(folder_of(tmp_path / "s", {"my cook.md": "Cook."}))}, "my cook.md: .*name .*pattern"),
+        (
+            {"LLM__PERSONAS": str(folder_of(tmp_path / "n", {"my cook.md": "Cook."}))},
+            "cook.md: must be called by letters",
+        ),
         ({"LLM__SKILLS": str(folder_of(tmp_path / "s", {"rice/SKILL.md": "---\nname: rice\n---\n"}))}, "description"),
     ):
         with pytest.raises(ConfigError, match=said):
