@@ -35,6 +35,7 @@ You are a cook.
 """
 SET = plain(personas.PERSONA_SET.text)
 KEPT = f"{SET} I've kept “Dad” for this chat; /persona Dad off deletes it."
+CONTEXT = ToolContext(now=NOON, timezone="UTC")
 NO_SUCH = plain(common_phrases.NO_SUCH_PERSONA.text)
 
 
@@ -55,8 +56,8 @@ def llm(tmp_path: Path) -> dict[str, Any]:
 def asked_as(aldis: Harness) -> tuple[str, str | None, list[str], float | None]:
     """As whom, by which model, with which tools and how freely the last question was asked."""
     request = aldis.model.requests[-1]
-    offered = [offer.name for offer in request.tools]
-    return request.persona.rpartition("\n")[2], request.model, offered, request.temperature
+    words = request.persona.rpartition("\n")[2]
+    return words, request.model, [offer.name for offer in request.tools], request.temperature
 
 
 AS_COOK = ("You are a cook.", "other/model-2", ["echo"], 0.4)
@@ -104,15 +105,14 @@ async def test_it_is_not_taken_together_with_others(store: Store, clock: SetCloc
 
 async def test_a_chosen_persona_stays_over_a_kill(store: Store, clock: SetClock, llm: dict[str, Any]) -> None:
     """The turn goes on as it began, whatever has become of the file; the next question has what is there then."""
-    hold = asyncio.Event()
-    slow = Echo(work=lambda _: hold.wait())
+    slow = Echo(work=lambda _: asyncio.Event().wait())
     given: dict[str, Any] = {"tools": (slow, Echo(name="other")), "settings": {"llm": llm}}
     async with app_harness(store, clock, **given) as aldis:
         assert await ask(aldis, "/persona COOK") == SET
         aldis.model.script += [calls(("echo", {"word": "rice"}))]
         await aldis.deliver(message("A question"))
         await aldis.until(lambda: slow.ran == ["rice"])
-    hold.set()
+    slow.work = None
     (llm["personas"] / "cook.md").write_text("You are a baker.")
     async with app_harness(store, clock, **given) as aldis:
         await aldis.answered(1)
@@ -179,8 +179,7 @@ async def test_people_keep_personas_of_their_own(store: Store, clock: SetClock, 
         assert await ask(aldis, "/persona dad off") == "I've deleted “Dad”."
         assert await ask(aldis, "/persona dad") == NO_SUCH
         assert "too long" in await ask(aldis, f"/persona x: {'x' * 2001}")
-        timed = await ask(aldis, "/persona soon: Hurry.", expires_in_seconds=60)
-        assert timed.startswith(plain(personas.PERSONA_TIMED.text))
+        assert "until your message disappears" in await ask(aldis, "/persona soon: Hurry.", expires_in_seconds=60)
         heard = [await ask(aldis, f"/persona a{number}: Be brief.") for number in range(20)]
         assert heard[-1] == "There are 20 here already; /persona NAME off deletes one."
         clock.move(61)
@@ -284,7 +283,6 @@ async def test_nothing_but_the_texts_of_a_skill_is_read(tmp_path: Path) -> None:
     (folder / "rice" / "link.txt").symlink_to(folder / "secret.txt")
     (folder / "rice" / "ring.txt").symlink_to(folder / "rice" / "ring.txt")
     skills = Skills(folder)
-    context = ToolContext(now=NOON, timezone="UTC")
     for given, said in (
         ({"name": "beans"}, "there is no such skill; there are: rice, tea"),
         *(({"name": "rice", "file": file}, "is no file of this folder") for file in (
@@ -295,7 +293,7 @@ async def test_nothing_but_the_texts_of_a_skill_is_read(tmp_path: Path) -> None:
         ({"name": "rice", "file": "a\0b"}, "null"),
     ):  # fmt: skip
         with pytest.raises(NotFound, match=said):
-            await skills.run(personas.ReadSkillArguments.model_validate(given), context)
-    found = await skills.run(personas.ReadSkillArguments(name="rice", file="far/more.txt"), context)
+            await skills.run(personas.ReadSkillArguments.model_validate(given), CONTEXT)
+    found = await skills.run(personas.ReadSkillArguments(name="rice", file="far/more.txt"), CONTEXT)
     assert found.data["text"] == "More."
     assert await Skills(None).tools() == ()
