@@ -221,6 +221,7 @@ _TOOLS: Mapping[str, Sentence] = {
     "image_generate": Sentence("TOOL_IMAGES", "Pictures"),
     "remind": Sentence("TOOL_REMINDERS", "Reminders"),
     "remember": Sentence("TOOL_MEMORY", "Memory"),
+    "recall": Sentence("TOOL_RECALL", "Finding things again"),
     "watch": Sentence("TOOL_WATCHES", "Watches"),
     "read_skill": Sentence("TOOL_SKILLS", "Skills"),
     **dict.fromkeys(("predict", "resolve_prediction", "list_predictions", "calibration_stats"), _TOOL_PREDICTIONS),
