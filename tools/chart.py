@@ -131,9 +131,8 @@ def _draw_panel(canvas: Any, panel: Panel, labels: Mapping[int, str], top: float
     _write(canvas, _LEFT, top - _TOP / 2, panel.name, _NAME_SIZE, colour=colour)
     for tick in ticks:
         canvas.line([(_LEFT, y(tick)), (_WIDTH - _RIGHT, y(tick))], fill=_GRID, width=_GRID_WIDTH)
-        number, unit = (tick / 1e6, "M") if abs(tick) >= 1e6 else (tick, "")  # noqa: PLR2004  (a million)
-        value = f"{round(number, 6):g}{unit}".replace(".", point)
-        _write(canvas, _LEFT - 20, y(tick), value, _LABEL_SIZE, anchor="r", colour=_PALE_INK)
+        value = f"{round(tick / 1e6, 6):g}M" if abs(tick) >= 1e6 else f"{round(tick, 6):g}"  # noqa: PLR2004
+        _write(canvas, _LEFT - 20, y(tick), value.replace(".", point), _LABEL_SIZE, anchor="r", colour=_PALE_INK)
     taken = 0.0
     for step, label in sorted(labels.items()):  # those that fit beside each other and inside the picture
         x, half = _LEFT + step * pace, _font(_LABEL_SIZE).getlength(drawable(label)) / 2

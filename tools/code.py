@@ -1,7 +1,6 @@
 """The tool `run_code`: a model's short program, run by Monty where files of strangers are opened, or not at all.
 
-Source: pydantic-monty-runtime 1.4.0, its `monty --help` and what a hundred programs did, 2026-11-30. It ends with
-`1.2ms ❯ None`, or with `1.2ms ❯ error: `, a traceback as Python's, and the kind and message of the error.
+It ends with `1.2ms ❯ None`, or `1.2ms ❯ error: ` and a traceback. Source: pydantic-monty-runtime 1.4.0, 2026-11-30.
 """
 
 import asyncio
@@ -13,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Protocol, cast
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StringConstraints, ValidationError
+from pydantic import Field, FiniteFloat, StringConstraints, ValidationError
 
 from tools.base import FIXED, Arguments, Options, Result, ResultFile, Tool, ToolContext, ToolSource, ToolSpec
 from tools.chart import PNG, Panel, line_chart
@@ -23,7 +22,7 @@ from tools.text import shorten
 _FLAGS = ("--max-feed-duration=2", "--max-memory=100MB", "--max-total-sleep=0", "/dev/stdin")
 _END_SECONDS = 3.0
 """When a program is ended from outside: one large power does not look at Monty's clock."""
-_MAX_PRINTED_CHARS, _MAX_STEPS, _MAX_PANELS = 4_000, 400, 4
+_MAX_PRINTED_CHARS = 4_000
 _TAIL = """
 def _plain_(it):
     if isinstance(it, dict):
@@ -63,14 +62,12 @@ class CodeArguments(Arguments):
     code: Annotated[str, StringConstraints(strip_whitespace=False)] = Field(min_length=1, max_length=10_000)
 
 
-class Plot(BaseModel):
+class Plot(Arguments):
     """A picture: labels of steps, and for each name a panel with its values."""
 
-    model_config = ConfigDict(extra="forbid")
-
     title: str = ""
-    labels: list[str | int | float] = []
-    values: dict[str, Annotated[list[FiniteFloat | None], Field(max_length=_MAX_STEPS)]] = Field(max_length=_MAX_PANELS)
+    labels: list[str | int | float] = Field(default=[])
+    values: dict[str, Annotated[list[FiniteFloat | None], Field(max_length=400)]] = Field(max_length=4)
     bars: bool = False
 
 
@@ -103,7 +100,8 @@ class RunCode:
     )
 
     def __init__(self, options: CodeOptions, cells: ProgramCells) -> None:
-        self._monty, self._cells = str(options.monty), cells
+        self._monty = str(options.monty)
+        self._cells = cells
 
     async def run(self, arguments: CodeArguments, context: ToolContext) -> Result:
         """Returns what it printed, and its table; its picture goes to the person. What fails in it is an answer."""
@@ -114,14 +112,15 @@ class RunCode:
         except ValidationError as error:
             why = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:3]]
             return Result(data=data | {"plot": f"not drawn: {'; '.join(why)}"})
-        files = (ResultFile(name="plot.png", content_type=PNG, data=picture),) if picture else ()
-        return Result(data=data, files=files)
+        file = ResultFile(name="plot.png", content_type=PNG, data=picture)
+        return Result(data=data, files=(file,) if picture else ())
 
     async def work_out(self, code: str, person: str = "") -> tuple[str, object, object]:
         """Returns what a program printed, its table and its plot; raises the `ToolError` that its failure is."""
         mark = secrets.token_hex(8)
-        program, flags = code + _TAIL.replace("MARK", mark), (self._monty, *_FLAGS)
-        output = await self._cells.run_program(program, *flags, timeout_seconds=_END_SECONDS, person=person)
+        output = await self._cells.run_program(
+            code + _TAIL.replace("MARK", mark), self._monty, *_FLAGS, timeout_seconds=_END_SECONDS, person=person
+        )
         printed, is_whole, rest = output.rpartition(mark)
         if not is_whole:
             raise _failure(output)
@@ -159,7 +158,8 @@ def _failure(output: str) -> ToolError:
         return (
             TooLarge("The code prints too much, or breaks off.") if output else Unavailable("No code can be run here.")
         )
-    trouble, printed = output[found.end() :], output[: found.start()].rpartition("\n")[0]
+    trouble = output[found.end() :]
+    printed = output[: found.start()].rpartition("\n")[0]
     places = re.findall(r'File "/dev/stdin", line (\d+)', trouble)
     where = f" in line {places[-1]}" if places else ""
     before = f"; before that it printed: {printed}" if printed else ""
@@ -176,9 +176,9 @@ def _table(given: object) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in cells) if columns else ""
 
 
-def _draw(plot: object, language: str) -> bytes:
+def _draw(given: object, language: str) -> bytes:
     """Draws a plot; a step of nothing at either end, so that the first and the last bar are whole."""
-    drawn = Plot.model_validate(plot)
-    panels = [Panel(name=name, values=[None, *values, None], bars=drawn.bars) for name, values in drawn.values.items()]
-    labels = dict(enumerate(map(str, drawn.labels), 1))
-    return line_chart(drawn.title, labels, panels, point="." if language == "en" else ",")
+    plot = Plot.model_validate(given)
+    panels = [Panel(name=name, values=[None, *values, None], bars=plot.bars) for name, values in plot.values.items()]
+    point = "." if language == "en" else ","
+    return line_chart(plot.title, dict(enumerate(map(str, plot.labels), 1)), panels, point=point)

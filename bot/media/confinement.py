@@ -51,7 +51,8 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # of Landlock, on ev
 _RULESET_VERSION = 1
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 """How many rights to files there are, by the version of Landlock; later ones have no more."""
-_RUN_AND_READ, _BENEATH = 0b101, 1
+_RUN_AND_READ = 0b101
+_BENEATH = 1
 _NETWORK_RIGHTS, _SCOPES = 0b11, 0b11
 _NETWORK_SINCE, _SCOPES_SINCE = 4, 6
 
