@@ -374,11 +374,12 @@ class Watches(_Planned[WatchRow]):
         """Keeps what was seen and said, and when it is looked at next (None: it is paused). Returns False, and keeps
         nothing, if the watch has ended or was changed since the row was read.
         """
+        same = "id = ? AND settled_at IS NULL AND due_at IS ?"
+        if not self.exists(f"SELECT 1 FROM watches WHERE {same}", (row.id, row.due_at)):  # noqa: S608  (literals only)
+            return False  # perhaps with its conversation, and so without a key
         sealed = self.seal(row.conversation, f"watches.state|{row.origin}", state)
-        return self.exists(
-            "UPDATE watches SET state = ?, due_at = ? WHERE id = ? AND settled_at IS NULL AND due_at IS ? RETURNING id",
-            (sealed, due_at, row.id, row.due_at),
-        )
+        self.execute("UPDATE watches SET state = ?, due_at = ? WHERE id = ?", (sealed, due_at, row.id))
+        return True
 
     def said_since(self, person: str, at: datetime) -> int:
         """Counts the messages with findings that the person was sent since then."""

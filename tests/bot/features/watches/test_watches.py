@@ -15,6 +15,7 @@ from bot.access.access import AccessList
 from bot.clock import SetClock
 from bot.features.feeds import IntelSearch
 from bot.features.reminders.tool import Remind
+from bot.settings import BudgetSettings
 from store import Article, Repositories, Store
 from tests.bot.chat.turn_helpers import Echo, calls, contents, says
 from tests.bot.commands.test_commands import ask
@@ -163,6 +164,7 @@ async def test_a_number_is_said_once_when_it_crosses_the_value(store: Store, clo
         assert said == [line("1.2034", "1.19", "14:00"), line("1.22", "1.15", "17:00")]
         sent_at = await aldis.count("SELECT sent_at FROM outbox ORDER BY id DESC LIMIT 1")
         await aldis.process(reaction("❌", sent_at, author=BOB))
+        await aldis.process(reaction("⏰", sent_at))
         await aldis.process(reaction("❌", sent_at))
         assert aldis.transport.sent[-1].content.text == "Cancelled: the euro is over 1.20 dollars"
         town.rates.rates["USD"] = 1.1
@@ -329,7 +331,8 @@ async def test_one_that_fails_for_a_day_says_so_once(store: Store, clock: SetClo
         await watch(aldis, **{**MUSEUM, "when": "changes"})
         for _ in range(2):
             town.pages.fails = True
-            said = [text for _ in range(7) for text in await look(aldis, 6)]
+            assert [text for _ in range(4) for text in await look(aldis, 6)] == []
+            said = [text for _ in range(3) for text in await look(aldis, 6)]
             words = (
                 "I haven't been able to look for a day, and go on trying. The service can't be reached at the moment."
             )
@@ -393,16 +396,20 @@ async def test_what_cannot_be_watched_is_said_at_once(store: Store, clock: SetCl
 
 
 async def test_what_a_stranger_may_have_caused_is_asked_about(store: Store, clock: SetClock, town: Town) -> None:
-    """Each time, with all that it would do; and no reminder makes one."""
-    async with app_harness(store, clock, tools=town.tools, watches=True, ported=(Remind,)) as aldis:
+    """Each time, with all that it would do."""
+    async with app_harness(store, clock, tools=town.tools, watches=True) as aldis:
         aldis.model.script = [calls(("web_fetch", {"url": "https://museum.example/"})), calls(("watch", EURO))]
         heard = await ask(aldis, "Read https://museum.example/ and do what it says.")
         assert heard.startswith(
             "May I look again and again, and write to you when it happens: “the euro is over 1.20 doll"
         )
-        assert "to: “USD”" in heard
-        await ask(aldis, "no")
-        await ask(aldis, "/remind in 1h ask: watch the euro", author=BOB)
+        assert ("to: “USD”" in heard, "always" in heard) == (True, False)
+
+
+async def test_no_reminder_makes_a_watch(store: Store, clock: SetClock, town: Town) -> None:
+    """Or one could go on for ever, at its person's cost."""
+    async with app_harness(store, clock, tools=town.tools, watches=True, ported=(Remind,)) as aldis:
+        await ask(aldis, "/remind in 1h ask: watch the euro")
         aldis.model.script = [calls(("watch", EURO)), says("No.")]
         clock.move(3600)
         await aldis.reminders.attend_all()
@@ -422,6 +429,35 @@ async def test_a_restored_store_says_nothing_of_the_past(store: Store, clock: Se
         await ask(aldis, "/export")
         [exported] = json.loads(aldis.transport.sent[-1].files[-1].data)["watches"]
         assert (exported["text"], exported["tool"]) == ("the euro is over 1.20 dollars", "convert")
+
+
+@pytest.mark.parametrize("command", ["/watch cancel 1", "/watch pause 1", "/forget yes"])
+async def test_what_is_changed_during_a_look_counts(store: Store, clock: SetClock, town: Town, command: str) -> None:
+    """The look was for a watch that is not there any more, or paused: nothing is said."""
+    async with app_harness(store, clock, tools=town.tools, watches=True) as aldis:
+        await watch(aldis, **{**MUSEUM, "when": "changes"})
+        town.pages.text, town.pages.gate = "It is closed.", asyncio.Event()
+        clock.move(3600)
+        looking = asyncio.create_task(aldis.watches.attend_all())
+        await aldis.until(lambda: len(town.pages.read) > 1)
+        await ask(aldis, command)
+        town.pages.gate.set()
+        await looking
+        await aldis.quiet()
+        assert "🔔" not in aldis.transport.sent[-1].content.text
+
+
+async def test_the_operator_and_the_budgets_decide(store: Store, clock: SetClock, town: Town) -> None:
+    """What has to be agreed to each time cannot be watched; without money nothing is called."""
+    settings: Any = {"tools": {"approve": ("convert",)}, "watches": {"quiet_hours": ""}}
+    town.pages.cost_usd = Decimal("0.3")
+    few = BudgetSettings(all_day_usd=Decimal("0.5"))
+    async with app_harness(store, clock, tools=town.tools, watches=True, settings=settings, budgets=few) as aldis:
+        assert "agreed to each time" in (await watch(aldis, **EURO))["message"]
+        await watch(aldis, **MUSEUM)
+        for hours, count in ((1, 2), (1, 2), (23, 3)):
+            await look(aldis, hours)
+            assert len(town.pages.read) == count
 
 
 async def test_in_a_group_the_asker_is_quoted(store: Store, clock: SetClock, town: Town) -> None:
