@@ -453,11 +453,11 @@ async def test_the_model_within_aldis_finds_it_too(store: Store, clock: SetClock
 
 async def test_settings_are_checked_at_the_start(tmp_path: Path, service: OpenAIEmbeddings) -> None:
     """A folder that is missing, a package that is; the doctor asks the model once, and says what is wrong."""
-    for name, value, told in (
+    for name, value, variable in (
         ("FOLDER", str(tmp_path / "missing"), "TOOLS__RECALL__FOLDER"),
         ("BASE_URL", "nowhere", "TOOLS__RECALL__BASE_URL"),
     ):
-        with pytest.raises(ConfigError, match=told):
+        with pytest.raises(ConfigError, match=variable):
             load_settings({f"TOOLS__RECALL__{name}": value}, None)
     for key, level, words in ((KEY, "ok", "answers"), ("wrong", "problem", "the operator has to check")):
         given = {"MODEL": service.model, "BASE_URL": service.base_url, "API_KEY": key}
