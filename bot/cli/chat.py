@@ -60,15 +60,21 @@ async def _chat(given: Settings, options: argparse.Namespace) -> int:
     async with app.build_service(given, terminal, realm="terminal") as aldis:
         tasks, interrupted = aldis.worker.tasks, set[TurnId]()
 
-        def interrupt() -> None:
-            """Stops the running turns; if there are none, or some did not stop since, leaves."""
+        def stop_answers() -> bool:
+            """Stops the running turns; returns False if there are none, or some did not stop since."""
             running = tasks.stoppable()
-            if running <= interrupted:
-                shutdown.request()
+            is_first = not running <= interrupted
             interrupted.update(running)
             for turn in running:
                 tasks.stop(turn)
+            return is_first
 
+        def interrupt() -> None:
+            """Stops the running turns, or leaves."""
+            if not stop_answers():
+                shutdown.request()
+
+        terminal.stop_answers = stop_answers
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
         await aldis.chat(shutdown.requested, shutdown.hurried)
     return 1 if terminal.failed and not terminal.is_interactive else 0

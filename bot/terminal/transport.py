@@ -2,7 +2,8 @@
 
 Three kinds of input, chosen by what it is given: one fixed text (`once`), a prompt if a person is at a terminal, or
 else the lines of a pipe or file. The next message is taken only after the previous one was answered, so a person can
-read before writing and a script gets its answers in order. This transport doubles for Signal's in tests, and ships.
+read before writing and a script gets its answers in order; a person who sees results (`-v`) can write meanwhile, to
+correct or stop the answer. This transport doubles for Signal's in tests, and ships.
 """
 
 import asyncio
@@ -91,7 +92,11 @@ class Terminal:
         self._prompt: PromptSession[str] | None = None
         if self._draws:  # on standard error, so that standard output has nothing but answers
             keys, screen = create_input(stdin), create_output(stderr)
-            self._prompt = PromptSession("> ", interrupt_exception=EOFError, input=keys, output=screen)
+            self._prompt = PromptSession("> ", input=keys, output=screen)
+        self._stays_open = self._draws and verbosity > 0
+        """Whether the prompt takes messages while one is answered."""
+        self.stop_answers: Callable[[], bool] = lambda: False
+        """Called on Ctrl-C at the prompt; returns whether there was an answer to stop."""
         self._lines = _lines(stdin.fileno()) if once is None else filter(str.strip, (once,))
         self._reading: asyncio.Future[str | None] | None = None
         """The next message, while it is typed or waited for."""
@@ -115,12 +120,13 @@ class Terminal:
                 shown.set()
 
             self._prompt.app.after_render += on_shown
-            self._reading = asyncio.ensure_future(_typed(self._prompt))
+            self._reading = asyncio.ensure_future(self._typed(self._prompt))
             self._reading.add_done_callback(on_shown)
             await shown.wait()
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
-        """Yields the messages, each after the previous one was answered; ends with the input or its reader.
+        """Yields the messages, each after the previous one was answered, or at once where the prompt stays open; ends
+        with the input or its reader.
 
         When called again after a failure, it begins with the message that was not answered yet, so that none is lost.
         """
@@ -130,7 +136,10 @@ class Terminal:
             if self._current is None:
                 break
             yield self._current
-            await self._answered.wait()
+            if self._stays_open:
+                self._current = None
+            else:
+                await self._answered.wait()
         self.stop_receiving()
 
     def stop_receiving(self) -> None:
@@ -206,7 +215,7 @@ class Terminal:
         """The next message; None at the end of the input, and when no more are to be taken."""
         # The caller can be cancelled meanwhile: what is read then waits for the next one.
         if self._reading is None:
-            read = _typed(self._prompt) if self._prompt else _in_thread(partial(next, self._lines, None))
+            read = self._typed(self._prompt) if self._prompt else _in_thread(partial(next, self._lines, None))
             self._reading = asyncio.ensure_future(read)
         await asyncio.wait((self._reading,))
         reading, self._reading = self._reading, None
@@ -229,6 +238,24 @@ class Terminal:
             raw=json.dumps({"text": encodable}, ensure_ascii=False),
             is_command=is_command(text),
         )
+
+    async def _typed(self, prompt: PromptSession[str]) -> str | None:
+        """What the person sent with Enter, stripped, never blank (a paste can have several lines); None on leaving.
+
+        Ctrl-D and `/quit` leave. Ctrl-C discards what was typed and stops the answer, or leaves if there is neither.
+        """
+        while True:
+            try:
+                # In raw mode Ctrl-C is a key; the handler of SIGINT belongs to the program around the terminal.
+                text = (await prompt.prompt_async(handle_sigint=False, set_exception_handler=False)).strip()
+            except KeyboardInterrupt:
+                if not self.stop_answers() and not prompt.default_buffer.text:
+                    return None
+            except EOFError:
+                return None
+            else:
+                if text:
+                    return None if text.lower() in _LEAVING | {"quit", "exit"} else text
 
     def _next_sent_at(self) -> SentId:
         """The time in milliseconds, later than all before: an id must not be given twice."""
@@ -305,23 +332,6 @@ def _lines(descriptor: int) -> Iterator[str]:
                 return
             if text:
                 yield text
-
-
-async def _typed(prompt: PromptSession[str]) -> str | None:
-    """What the person sent with Enter, stripped, never blank (a paste can have several lines); None on leaving.
-
-    Ctrl-D and `/quit` leave. Ctrl-C discards what was typed, or leaves if nothing was typed.
-    """
-    while True:
-        try:
-            # In raw mode Ctrl-C is a key; the handler of SIGINT belongs to the program around the terminal.
-            text = (await prompt.prompt_async(handle_sigint=False, set_exception_handler=False)).strip()
-        except EOFError:
-            if prompt.default_buffer.text:
-                continue
-            return None
-        if text:
-            return None if text.lower() in _LEAVING | {"quit", "exit"} else text
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -4,17 +4,19 @@ import re
 import signal
 import sqlite3
 from collections.abc import AsyncGenerator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from store import open_store
 from tests.flows.consoles import seated
+from tests.flows.gates import Gate
 from tests.flows.processes import run_to_end, started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import answer_json, hang
 from tests.servers.openai import OpenAIServer, error_body
-from tests.servers.script import say
+from tests.servers.script import call, say
 from tests.waiting import eventually
 
 QUESTION = "What is 17*23?"
@@ -116,6 +118,36 @@ async def test_ctrl_c_at_the_terminal(model: OpenAIServer, tmp_path: Path) -> No
         ended = await console.ended()
     assert ended.status == 0  # who sat there has seen it
     assert "Traceback" not in ended.stdout
+
+
+async def test_an_answer_is_corrected_and_stopped_while_it_is_made(model: OpenAIServer, tmp_path: Path) -> None:
+    """With -v the prompt stays: "no, it is" corrects what a tool found, and `/stop` and Ctrl-C stop the answer."""
+
+    def is_taken() -> bool:
+        with closing(sqlite3.connect(f"file:{tmp_path / 'aldis.db'}?mode=ro", uri=True)) as store:
+            [(taken,)] = store.execute("SELECT count(*) FROM inbox WHERE urgent AND state = 'done'")
+        return taken == 1
+
+    wrong = Gate(model, say("It makes 391."))
+    model.scripted(call("calculate", {"expression": "17*23"}), wrong, say("As you say."), hang, hang)
+    async with seated("chat", "-v", settings=key_of(model), folder=tmp_path) as console:
+        await console.out.until(PROMPTED)
+        console.type(f"{QUESTION}\r")
+        await wrong.arrived()
+        console.type("No, it is 400.\r")
+        await eventually(is_taken)
+        wrong.opened.set()
+        await console.out.until("As you say.")
+        for number, stop in ((4, "never mind\x03"), (5, "/stop\r")):
+            console.type("Tell me the whole tale.\r")
+            await eventually(lambda number=number: len(model.requests) == number)
+            console.type(stop)
+            await console.out.until("Stopped.", number - 3)
+        console.type("\x03")
+        ended = await console.ended()
+    assert (ended.status, "It makes" in ended.stdout, "Traceback" in ended.stdout) == (0, False, False)
+    assert "No, it is 400." in model.requests[2].json()["messages"][-1]["content"]
+    assert model.refused == []
 
 
 async def test_a_terminal_that_knows_no_control_sequences(tmp_path: Path) -> None:
