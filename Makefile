@@ -133,7 +133,7 @@ lock: install ## Rewrite the lock files from pyproject.toml; ARGS=--upgrade take
 translations: install ## Bring the catalogues of the other languages up to date with the sentences; ARGS=it begins one
 	@$(BIN)/python .ci/translations.py $(ARGS)
 
-pages: install ## Rewrite the tables of settings, commands, tools and coverage in docs/
+pages: install-dev ## Rewrite the tables of settings, commands, tools and coverage in docs/
 	@$(BIN)/python .ci/pages.py
 
 settings: pages
