@@ -32,6 +32,8 @@ class ToolDeps:
     cells: ProgramCells = _NOTHING
     call_seconds: float = 20.0
     """The operator's limit for one call, `TOOLS__TIMEOUT_SECONDS`."""
+    contact: str = ""
+    """How services reach the operator, if they want that; may be empty."""
 
 
 def build(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> tuple[Tool, ...]:

@@ -168,9 +168,8 @@ async def build_service(
         features = feature_tools(store, clock, shared.reminders, shared.watches, embedder)
         judge = ReportJudge(store, clock, provider if models.has_model(settings) else None, shared.budget)
         papers, quotas = Library(sandbox), Quotas(store, clock)
-        around = ToolDeps(
-            http=http, fetcher=fetcher, features=features, quotas=quotas, papers=papers, judge=judge, cells=sandbox
-        )
+        reaching = partial(ToolDeps, http=http, fetcher=fetcher, contact=settings.tools.contact or "")
+        around = reaching(features=features, quotas=quotas, papers=papers, judge=judge, cells=sandbox)
         own = own_tools(settings, around)
         check_names(settings, own)
         news = tuple(tool for tool in own if tool in features["news"])

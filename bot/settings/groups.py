@@ -346,7 +346,7 @@ class ToolsSettings(SettingsGroup):
     """The tools that ask in the conversation before they run: their names as models see them, or all."""
     contact: Contact | None = None
     """Your e-mail address, or a page about you, for services that tools query: Wikipedia then answers 200 times a
-    minute, else 10. Strangers' pages and feeds do not learn it."""
+    minute, else 10; the SEC wants an address. Strangers' pages and feeds do not learn it."""
 
     @property
     def options_by_name(self) -> Mapping[str, Options]:
