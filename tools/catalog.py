@@ -17,6 +17,7 @@ from tools.evidence.sources import VerifyNewsOptions
 from tools.images import ImagesOptions
 from tools.mcp.options import McpOptions
 from tools.news import NewsOptions
+from tools.open_data.options import OpenDataOptions
 from tools.recall import RecallOptions
 from tools.search.options import SearchOptions
 from tools.weather import WeatherOptions
@@ -68,6 +69,7 @@ CATALOG: Mapping[str, CatalogEntry] = {
     ),
     "wikipedia": CatalogEntry(switch("Wikimedia"), "tools.wikipedia:Wikipedia"),
     "markets": CatalogEntry(switch("Polymarket"), "tools.markets:market_tools"),
+    "open_data": CatalogEntry(OpenDataOptions, "tools.open_data.tool:OpenData", example={"kinds": "all"}),
     "news": CatalogEntry(NewsOptions),
     "web_fetch": CatalogEntry(switch("the page's site"), "tools.web.tool:WebFetch"),
     "images": CatalogEntry(ImagesOptions, "tools.images:ImageGenerate", example={"api_key": "key"}),

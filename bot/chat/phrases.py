@@ -111,6 +111,7 @@ DEED_VERIFY = Sentence("DEED_VERIFY", "search the web for evidence on {claim}")
 DEED_SEARCH_POSTS = Sentence("DEED_SEARCH_POSTS", "search X (Twitter) for {query}")
 DEED_ENCYCLOPAEDIA = Sentence("DEED_ENCYCLOPAEDIA", "look up {article} in Wikipedia")
 DEED_SEARCH_MARKETS = Sentence("DEED_SEARCH_MARKETS", "search prediction markets for {query}")
+DEED_OPEN_DATA = Sentence("DEED_OPEN_DATA", "look up {query} in public data")
 DEED_MARKET = Sentence("DEED_MARKET", "look up the prediction market {market}")
 DEED_SEARCH_FEEDS = Sentence("DEED_SEARCH_FEEDS", "search the news feeds for {query}")
 DEED_FEEDS = Sentence("DEED_FEEDS", "look through the news feeds")
@@ -227,6 +228,7 @@ _TOOLS: Mapping[str, Sentence] = {
     **dict.fromkeys(("predict", "resolve_prediction", "list_predictions", "calibration_stats"), _TOOL_PREDICTIONS),
     **dict.fromkeys(("intel_search", "intel_recent"), Sentence("TOOL_FEEDS", "News feeds")),
     **dict.fromkeys(("market_search", "market_get"), Sentence("TOOL_MARKETS", "Prediction markets")),
+    "open_data": Sentence("TOOL_OPEN_DATA", "Public data"),
     **dict.fromkeys(("db_query", "db_describe"), Sentence("TOOL_DATABASES", "Databases")),
 }
 """What people call a tool, everywhere they read of one; those that belong together are one to them."""

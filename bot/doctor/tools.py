@@ -98,6 +98,10 @@ async def check_tools(settings: Settings, deps: Deps) -> AsyncIterator[Finding]:
         how = group.advice or ("" if group.tools else "/tools in Signal names the servers that are down")
         yield level("tools", f"{group.name} is {group.state}", how)
         options = settings.tools.options_by_name.get(group.name)
+        contact = settings.tools.contact or ""
+        if group.state == "on" and "@" not in contact and any("the SEC" in who for who in group.seen_by or ()):
+            how = "set TOOLS__CONTACT to your e-mail address, or take filings out of TOOLS__OPEN_DATA__KINDS"
+            yield warning("tools", "the SEC wants to know whom to write to: it answers nothing about filings", how)
         for file in options.absent_files() if isinstance(options, DbQueryOptions) and group.state == "on" else ():
             how = "correct its address in TOOLS__DB_QUERY__DATABASES, or put it there"
             yield problem("tools", f"{group.name}: there is no file {file}", how)

@@ -70,6 +70,7 @@ SAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "verify_news": ({"claim": "The lamp was stolen"},),
     "twitter_search": ({"query": "lamps"},),
     "wikipedia": ({"article": "Lamp"},),
+    "open_data": ({"kind": "coin", "query": "BTC", "filter": "EUR"},),
     "market_search": ({"query": "lamps"},),
     "market_get": ({"market": "https://polymarket.com/event/lamps"},),
     "intel_search": ({"query": "lamps"},),

@@ -234,6 +234,10 @@ async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
     practice.given = {"TOOLS__DB_QUERY__DATABASES": json.dumps(shop)}
     absent = about(await practice.examine(), "tools: db_query: there is no file /nonexistent/my shop.db")
     assert (absent.level, "TOOLS__DB_QUERY__DATABASES" in absent.advice) == ("problem", True)
+    practice.given = {"TOOLS__OPEN_DATA__KINDS": "all", "TOOLS__CONTACT": "https://lamps.example"}
+    assert "TOOLS__CONTACT" in about(await practice.examine(), "tools: the SEC wants to know").advice
+    practice.given |= {"TOOLS__CONTACT": "keeper@lamps.example"}
+    assert not any("SEC" in one.what for one in await practice.examine())
     practice.given = {"TOOLS__ENABLED": "false"}
     assert about(await practice.examine(), "tools: all are switched off").advice
 

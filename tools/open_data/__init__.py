@@ -1,0 +1,1 @@
+"""The tool `open_data` and the public services that it asks."""
