@@ -27,8 +27,8 @@ def test_no_row_is_missing() -> None:
 
 
 def test_each_row_is_shown_by_a_test_or_left_out_for_a_reason() -> None:
-    """What differs says how; a named test is there."""
-    assert {row.id for row in ROWS if not row.tests} == {row.id for row in ROWS if row.state == "left out"}
+    """No test can ask the vendors' real services; what differs says how; a named test is there."""
+    assert [row.id for row in ROWS if not row.tests] == [row.id for row in ROWS if row.state == "left out"] == ["A22"]
     assert [row.id for row in ROWS if row.state != "works" and not row.why] == []
     named = sorted({test for row in ROWS for test in row.tests})
     paths = {test.partition("::")[0] for test in named}
