@@ -94,6 +94,10 @@ class TurnTasks:
         """Notes that the turn has stored its answer."""
         self._running[turn].is_answered = True
 
+    def is_stopped(self, turn: TurnId) -> bool:
+        """Whether a person has stopped the turn."""
+        return turn in self._stopped
+
     def stop(self, turn: TurnId | None) -> bool:
         """Stops this turn (None: none), which then says so; returns whether it was running and can."""
         one = self._running.get(turn) if turn is not None else None

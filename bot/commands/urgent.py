@@ -302,11 +302,13 @@ class UrgentItems(Outside):
         return is_asker and self._running.stop(turn)
 
     async def _correct_or_ask(self, item: InboxItem, found: Question | Talk) -> None:
-        """Hands a message to its author's running turn, if it corrects that and stays as long; else asks it."""
+        """Hands a message to its author's running turn, if it corrects that and stays as long; else asks it, as after a
+        stop.
+        """
         message = found.message
         place = item.conversation
         turn = self._running.turn_of(place) if isinstance(found, Question) else None
-        journal = None if turn is None else self.turns.journals.get(turn)
+        journal = None if turn is None or self._running.is_stopped(turn) else self.turns.journals.get(turn)
 
         def is_meant(repos: Repositories) -> bool:
             is_quote = message.quote is not None and repos.outbox.turn_of(place, message.quote.sent_at) == turn

@@ -116,9 +116,28 @@ async def test_any_words_that_quote_the_status_correct_it(store: Store, clock: S
 
 
 async def test_else_it_is_a_message_like_any(store: Store, clock: SetClock) -> None:
-    """Where nothing runs or has been looked up yet, from another person, with a file, or when it disappears sooner."""
+    """Where nothing runs, has been looked up yet or runs on after a stop, from another person, with a file, or when it
+    disappears sooner.
+    """
     async with play(store, clock) as (aldis, look):
         await aldis.process(message(WORDS))
+        aldis.model.script = [LOOK]
+        ending = asyncio.Event()
+
+        async def end_slowly(_: str) -> None:
+            try:
+                await look.cue.wait()
+            finally:
+                await ending.wait()
+
+        look.work = end_slowly
+        await look.begin(aldis)
+        for words in ("/stop", WORDS):
+            await correct(aldis, message(words))
+        ending.set()
+        await aldis.quiet()
+        assert [reply.content.text for reply in aldis.transport.sent[1:]] == ["Stopped.", f"re: {WORDS}"]
+        look.ran.clear()
         gate = await aldis.held("early")
         await aldis.deliver(message(WORDS))
         aldis.model.script = [LOOK]
