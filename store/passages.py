@@ -69,16 +69,19 @@ class Passages(Repository):
         after: int,
         period: Sequence[datetime | None],
         now: datetime,
+        *,
+        begun_after: TurnId,
     ) -> list[tuple[int, int, bytes | None, bytes | None]]:
-        """Returns the next batch after this id of what was said in a period, from its begin to its end (None: open):
-        the id, the time, the words, and the vector if this model made it.
+        """Returns the next batch after this id of what was said in a period, from its begin to its end (None: open), in
+        later turns than `begun_after`: the id, the time, the words, and the vector if this model made it.
         """
         vector = "opened(conversation_id, 'passages.vector|' || id, vector)"
         return self.rows(
             f"SELECT id, said_at, {_WORDS}, CASE WHEN embedded_by = ?2 THEN {vector} END FROM passages "  # noqa: S608  (literals)
             "WHERE conversation_id IS ?1 AND id > ?3 AND said_at >= ?4 AND said_at <= ?5 AND ifnull(turn_id, 0) NOT IN "
-            "(SELECT id FROM turns WHERE expires_at IS NOT NULL AND expires_at <= ?6) ORDER BY id LIMIT ?7",
-            (place, model, after, period[0] or 0, period[1] or _NEVER, now, _AT_ONCE),
+            "(SELECT id FROM turns WHERE expires_at IS NOT NULL AND expires_at <= ?6) AND ifnull(turn_id, ?8) > ?7 "
+            "ORDER BY id LIMIT ?9",
+            (place, model, after, period[0] or 0, period[1] or _NEVER, now, begun_after, _NEVER, _AT_ONCE),
         )
 
     def of_ids(self, ids: Sequence[int]) -> list[tuple[TurnId | None, int, bytes | None]]:

@@ -130,8 +130,8 @@ class Keyring:
         self._ciphers: dict[ConversationId | None, AESGCM] = {None: AESGCM(hmac.digest(self._index, b"seal", "sha256"))}
 
     def handle(self, word: str) -> bytes:
-        """Returns a keyed hash of 16 bytes: equal for equal words, meaningless without the key."""
-        return hmac.digest(self._index, word.encode(), "sha256")[:16]
+        """Returns a keyed hash of 16 bytes: equal for equal words or file names, meaningless without the key."""
+        return hmac.digest(self._index, word.encode(errors="surrogateescape"), "sha256")[:16]
 
     def make(self, name: bytes) -> bytes:
         """Returns the data key of that name (`key_name`); creates it unless it exists."""

@@ -6,8 +6,8 @@
 
 The loop follows the answer and lengthens no turn. What is still to be done stands in the store, so that it goes on
 after a restart and includes what was said before an upgrade; vectors of another model count for nothing and are made
-anew. The tool looks through the conversation itself and the folder alone. What it finds has the labels of its turn, so
-that strangers' words are trusted no more than before.
+anew. The tool looks through the conversation itself, since `/new`, and the folder alone, which is of no period. What it
+finds has the labels of its turn, so that strangers' words are trusted no more than before.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ import logging
 import math
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -26,6 +27,7 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from bot import messages
+from bot.access import chat_settings
 from bot.chat.citations import in_hosts
 from bot.chat.prompt import labels_of
 from bot.clock import Clock, again_and_again
@@ -66,6 +68,8 @@ _EMBED_SECONDS = 8.0
 _PAGE = re.compile(r"^Page (\d+):\n", re.MULTILINE)
 _STAMP = re.compile(r"^\[[^\]\n·]*(?:· ([^\]\n]*))?\] ?", re.MULTILINE)
 """What Aldis puts before a message: the date, and in groups the sender."""
+_WORD = re.compile(r"[a-z]{3,}|\d+|[\u3040-\u30ff\u3400-\u9fff]{1,2}|[^\W\da-z\u3040-\u30ff\u3400-\u9fff]+")
+"""A word; of Chinese and Japanese, which have no spaces, two signs."""
 _EVERYBODY = Payer(conversation=None, turn=TurnId(0), person=None, group=None)
 _FOLDER = Labels(sources=(Source(kind="file", is_private=True),))
 """Its files may be of strangers, and are no one else's business."""
@@ -84,6 +88,7 @@ class Indexer:
 
     def __post_init__(self) -> None:
         self._trouble = RepeatedWarning(_log)
+        self._crowd = RepeatedWarning(_log)
         self._nap_seconds = _NAP_SECONDS
 
     async def run(self) -> None:
@@ -130,9 +135,12 @@ class Indexer:
     async def _read_folder(self, folder: Path) -> None:
         """Reads what is new or was changed in the folder, and drops what is gone."""
         files = await asyncio.to_thread(_listed, folder)
+        if len(files) == _MAX_FILES:
+            self._crowd.tell("only the first %d files of TOOLS__RECALL__FOLDER are read", logging.WARNING, _MAX_FILES)
         for name in await self.store.transaction(lambda repos: repos.passages.renew_files(files)):
             try:
-                pieces = _pieces_of_file(name, await self._text_of(folder / name))
+                text = await self._text_of(await asyncio.to_thread(_read_bytes, folder / name, folder))
+                pieces = await asyncio.to_thread(_pieces_of_file, name, text)
             except (OSError, FileRefused) as error:
                 pieces = []
                 _log.warning("%s in TOOLS__RECALL__FOLDER cannot be read: %s", name, error)
@@ -142,9 +150,8 @@ class Indexer:
             ):
                 _log.warning("%s in TOOLS__RECALL__FOLDER is left out: with it there would be too much text", name)
 
-    async def _text_of(self, path: Path) -> str:
-        """Returns the text of a PDF or a text; raises OSError, or FileRefused if it is none."""
-        data = await asyncio.to_thread(path.read_bytes)
+    async def _text_of(self, data: bytes) -> str:
+        """Returns the text of a PDF or a text; raises FileRefused if it is none."""
         family = kind_of(data).family
         if family == "paper":
             return (await self.library.read(data, "pdf", max_chars=_MAX_FILE_CHARACTERS)).text
@@ -160,13 +167,24 @@ def _fee(embedder: Embedder, tokens: int) -> LedgerEntry:
 
 
 def _listed(folder: Path) -> dict[str, str]:
-    """Returns the files in a folder with their versions, without hidden ones and those that are too large."""
+    """Returns the first files in a folder with their versions, without hidden ones."""
     found = dict[str, str]()
-    for path in sorted(folder.rglob("*"))[:_MAX_FILES]:
+    for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
-        if path.is_file() and "/." not in f"/{name}" and (state := path.stat()).st_size <= MAX_BYTES:
-            found[name] = f"{state.st_mtime_ns}-{state.st_size}"
+        if "/." not in f"/{name}" and len(found) < _MAX_FILES and path.is_file():
+            with suppress(OSError):  # deleted meanwhile
+                state = path.stat()
+                found[name] = f"{state.st_ctime_ns}-{state.st_size}"  # the time changes with its permissions, too
     return found
+
+
+def _read_bytes(path: Path, folder: Path) -> bytes:
+    """Returns what a file in the folder holds; raises OSError, or FileRefused if it is none there, or too large."""
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise FileRefused("it is a link out of the folder")
+    if path.stat().st_size > MAX_BYTES:
+        raise FileRefused(f"it has more than {MAX_BYTES // 1_000_000} MB")
+    return path.read_bytes()
 
 
 def pieces_of(text: str, before: str = "") -> list[bytes]:
@@ -272,11 +290,12 @@ class Recall:
         here = await self._store.conversation(context.chat, now=now)
 
         def look(repos: Repositories, place: ConversationId | None) -> bool:
-            scanned = repos.passages.scan(place, model, ranking.last, period, now)
+            begun_after = TurnId(chat_settings.settings_of(repos, here, now).starts_after)
+            scanned = repos.passages.scan(place, model, ranking.last, period, now, begun_after=begun_after)
             ranking.look(scanned)
             return bool(scanned)
 
-        for place in (here, None):
+        for place in (here,) if any(period) else (here, None):
             ranking.last = 0
             while await self._store.read(partial(look, place=place)):  # a batch at a time: no other chat waits for it
                 continue
@@ -290,7 +309,7 @@ class Ranking:
 
     def __init__(self, query: str) -> None:
         # Within words, short ones stand everywhere, but for scripts that write without spaces.
-        words = dict.fromkeys(re.findall(r"[a-z]{3,}|\d+|[^\W\da-z]+", fold_name(query)))
+        words = dict.fromkeys(_WORD.findall(fold_name(query)))
         stems = [word[: max(4, len(word) - 2)] for word in words][:_MAX_WORDS]
         self.stems = [(f" {stem}" if stem.isascii() and len(stem) < 4 else stem).encode() for stem in stems]  # noqa: PLR2004
         """The beginnings of its words, which their other forms share."""
@@ -327,8 +346,9 @@ class Ranking:
 
     def nothing(self, zone: ZoneInfo) -> str:
         """Says that nothing was found, and of which days what was looked at is."""
-        days = [f"{datetime.fromtimestamp(at / 1000, zone):%Y-%m-%d}" for at in sorted(self._times.values())]
-        seen = f"what was looked at is from {days[0]} to {days[-1]}" if days else "there is nothing of that period"
+        ends = (min(self._times.values()), max(self._times.values())) if self._times else ()
+        days = [f"{datetime.fromtimestamp(at / 1000, zone):%Y-%m-%d}" for at in ends]
+        seen = f"what was looked at is from {' to '.join(days)}" if days else "there is nothing of that period"
         return f"Nothing has these words; {seen}. Try others, or another language or period."
 
 
@@ -345,13 +365,14 @@ def _found(
     of.
     """
     found = repos.passages.of_ids(ids)
+    turns = {turn for turn, _, _ in found if turn is not None}
+    labels: dict[TurnId | None, Labels] = {None: _FOLDER}
+    for kept, group in groupby(repos.history.of_turns(turns, conversation=here), key=lambda row: row.turn):
+        labels[kept] = labels_of(message for row in group for message in messages.load_messages(row.message))
+    found = [one for one in found if one[0] in labels]  # without damaged turns, whose labels are lost
     rows = [
         ({} if turn is None else {"said": f"{datetime.fromtimestamp(at / 1000, zone):%a %Y-%m-%d %H:%M}"})
         | {"words": _shown(words)}
         for turn, at, words in found
     ]
-    turns = {turn for turn, _, _ in found if turn is not None}
-    kept = groupby(repos.history.of_turns(turns, conversation=here), key=lambda row: row.turn)
-    said = [[message for row in group for message in messages.load_messages(row.message)] for _, group in kept]
-    of_folder = [_FOLDER] if any(turn is None for turn, _, _ in found) else []
-    return rows, tuple(dump_labels(labels).decode() for labels in (*map(labels_of, said), *of_folder))
+    return rows, tuple(dump_labels(labels[of]).decode() for of in dict.fromkeys(turn for turn, _, _ in found))

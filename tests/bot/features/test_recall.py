@@ -132,10 +132,12 @@ async def test_what_was_asked_in_may_is_found_in_another_language(
 
 
 async def test_words_alone_find_their_other_forms(store: Store, clock: SetClock) -> None:
-    """Rare words weigh more than frequent ones, beginnings more than what stands within; accents may be missing."""
+    """Rare words weigh more than frequent ones, beginnings more than what stands within; accents may be missing, and
+    Chinese has no spaces.
+    """
     said = (
         *("Dächer sind teuer", "Das Satteldach ist alt", "la reunion est lundi"),
-        *("Hansen mends the roof", "please please please wait", "please call"),
+        *("Hansen mends the roof", "please please please wait", "please call", "我们的屋顶在漏水"),
     )
     async with recalling(store, clock) as aldis:
         await talk(aldis, *said)
@@ -144,6 +146,7 @@ async def test_words_alone_find_their_other_forms(store: Store, clock: SetClock)
             ("Réunion", "la reunion", []),
             ("please, the roof?", "Hansen", ["please please", "please call"]),
             ("HANSENS", "Hansen", []),
+            ("屋顶漏水了吗", "我们的屋顶", []),
         ):
             found = [one["words"] for one in (await recalled(aldis, query=query))["found"]]
             assert first in found[0], query
@@ -151,7 +154,9 @@ async def test_words_alone_find_their_other_forms(store: Store, clock: SetClock)
 
 
 async def test_nothing_found_says_from_when_things_are(store: Store, clock: SetClock) -> None:
-    """And a period without words gives its newest; neither is a question to the model."""
+    """And a period without words gives its newest; neither is a question to the model. After `/new` nothing from before
+    is found.
+    """
     async with recalling(store, clock) as aldis:
         await talk(aldis, "first", "second")
         clock.move(timedelta(days=2).total_seconds())
@@ -162,10 +167,14 @@ async def test_nothing_found_says_from_when_things_are(store: Store, clock: SetC
         for period in ({"until": "2026-11-20"}, {"since": "2026-11-22", "until": "2026-11-22"}):
             assert "nothing of that period" in (await recalled(aldis, query="first", **period))["message"]
         assert (await recalled(aldis))["error"] == "invalid_arguments"
+        await ask(aldis, "/new")
+        assert "nothing of that period" in (await recalled(aldis, query="first"))["message"]
 
 
 async def test_a_group_finds_its_own_words_and_the_folder(store: Store, clock: SetClock, tmp_path: Path) -> None:
-    """Nothing that was said elsewhere; the folder's files are everyone's, with their names and pages."""
+    """Nothing that was said elsewhere; the folder's files are everyone's, with their names and pages, and of no day.
+    What is damaged has no labels, and is not found.
+    """
     (tmp_path / "folder/house").mkdir(parents=True)
     (tmp_path / "folder/house/rent.pdf").write_bytes(pdf("The rent is 900"))
     async with recalling(store, clock, folder=tmp_path / "folder") as aldis:
@@ -179,6 +188,10 @@ async def test_a_group_finds_its_own_words_and_the_folder(store: Store, clock: S
         direct = words(await recalled(aldis, query="rent"))
         assert "secret" in direct
         assert "club" not in direct
+        assert ".pdf" not in words(await recalled(aldis, since="2026-11-21"))
+        await store.transaction(lambda repos: repos.history.execute("UPDATE history SET message = x'00'") and None)
+        aldis.turns.forget()
+        assert "secret" not in words(await recalled(aldis, query="secret"))
 
 
 async def test_what_others_wrote_keeps_its_labels(store: Store, clock: SetClock, tmp_path: Path) -> None:
@@ -253,7 +266,9 @@ async def test_a_pdf_is_found_when_its_picture_has_left_the_window(store: Store,
 async def test_the_folder_is_read_as_it_is(
     store: Store, clock: SetClock, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What is new, changed or gone is noticed; what cannot be read is named once; hidden files are left alone."""
+    """What is new, changed or gone is noticed, whatever its name; what cannot be read is named once; hidden files are
+    left alone, however many.
+    """
     folder = tmp_path / "folder"
     folder.mkdir()
     rules = folder / "rules.txt"
@@ -261,20 +276,36 @@ async def test_the_folder_is_read_as_it_is(
     (folder / ".hidden").mkdir()
     for hidden in (".hidden.txt", ".hidden/quiet.txt"):
         (folder / hidden).write_text("quiet canary", encoding="utf-8")
+    for number in range(2_000):
+        (folder / f".hidden/{number}").touch()
     (folder / "nowhere.txt").symlink_to(folder / "gone.txt")
+    (tmp_path / "secret.txt").write_text("quiet canary", encoding="utf-8")
+    (folder / "outside.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / os.fsdecode(b"l\xe4rm.txt")).write_text("louder", encoding="utf-8")
+    with (folder / "large.txt").open("wb") as large:
+        large.truncate(20_000_001)
     (folder / "quiet.zip").write_bytes(b"PK\x03\x04 quiet")
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7 quiet")
     async with recalling(store, clock, folder=folder) as aldis:
         found = (await recalled(aldis, query="quiet"))["found"]
         assert found == [{"words": "[rules.txt] Quiet after ten"}]
-        assert [name in caplog.text for name in ("quiet.zip", "broken.pdf", ".hidden")] == [True, True, False]
+        assert words(await recalled(aldis, query="louder")) == "[l?rm.txt] louder"
+        assert ".hidden" not in caplog.text
+        for name, why in (
+            ("quiet.zip", "it is neither a PDF nor a text"),
+            ("broken.pdf", ""),
+            ("outside.txt", "it is a link out of the folder"),
+            ("large.txt", "it has more than 20 MB"),
+        ):
+            assert f"{name} in TOOLS__RECALL__FOLDER cannot be read: {why}" in caplog.text
         caplog.clear()
-        for text, seen in (("Quiet after nine", "[rules.txt] Quiet after nine"), (None, "")):
+        state = rules.stat()
+        for text, seen in (("Quiet after six", "[rules.txt] Quiet after six"), (None, "")):
             if text is None:
                 rules.unlink()
             else:
                 rules.write_text(text, encoding="utf-8")
-                os.utime(rules, (1, 1))
+                os.utime(rules, ns=(state.st_atime_ns, state.st_mtime_ns))
             assert words(await recalled(aldis, query="quiet")) == seen
         assert caplog.text == ""
 
@@ -282,7 +313,7 @@ async def test_the_folder_is_read_as_it_is(
 async def test_too_much_text_in_the_folder_is_left_out(
     store: Store, clock: SetClock, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The file that does not fit any more, by name; the others are found."""
+    """The file that does not fit any more, by name; the others are found, and so are no more than 2,000 files."""
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "a.txt").write_text("small", encoding="utf-8")
@@ -294,6 +325,10 @@ async def test_too_much_text_in_the_folder_is_left_out(
         assert "d.txt in TOOLS__RECALL__FOLDER is left out" in caplog.text
         kept = await aldis.count("SELECT total(size_bytes) FROM folder_files")
         assert 4_000_000 < kept <= recall.MAX_FOLDER_BYTES
+        for number in range(2_000):
+            (folder / f"{number}.txt").touch()
+        await aldis.indexer.attend_all()
+        assert "only the first 2000 files of TOOLS__RECALL__FOLDER are read" in caplog.text
 
 
 async def test_what_is_left_undone_is_done_after_a_restart(
