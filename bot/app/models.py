@@ -111,7 +111,7 @@ def prices(settings: Settings) -> Prices:
 
 
 def budgets(settings: Settings) -> BudgetSettings:
-    """The spending limits; raises ConfigError if one is set and a model, speech or pictures in use have no price."""
+    """The spending limits; raises ConfigError if one is set and what is in use has no price."""
     known, limits = prices(settings), settings.budget
     if not limits_anything(limits, in_group=True):
         return limits
@@ -121,9 +121,12 @@ def budgets(settings: Settings) -> BudgetSettings:
         raise ConfigError("; ".join(f"BUDGET__{named.upper()}: {unknown_price(model)}" for model in unpriced))
     audio, images = settings.audio, settings.tools.options_by_name["images"]
     draws = settings.tools.enabled and images.enabled and not images.missing_settings()
+    recall = settings.tools.options_by_name["recall"]
+    embeds = settings.tools.enabled and recall.enabled and recall.seen_by()
     uncounted = {
         "AUDIO__PRICE": audio.base_url and audio.price is None,
         "AUDIO__SPEECH_PRICE": audio.base_url and audio.speak and audio.speech_price is None,
+        "TOOLS__RECALL__PRICE": embeds and "price" not in recall.model_fields_set,
         "TOOLS__IMAGES__COST_USD": draws and "cost_usd" not in images.model_fields_set,
     }
     for name, is_missing in uncounted.items():
