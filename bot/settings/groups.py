@@ -19,6 +19,7 @@ from bot.settings.values import (
     Contact,
     DatabasePath,
     GroupOrAll,
+    Hours,
     MasterKey,
     ModelName,
     ModelPrice,
@@ -361,7 +362,7 @@ class WatchesSettings(SettingsGroup):
     """How many minutes lie at least between two looks at the same thing."""
     messages_per_day: int = Field(default=10, ge=0, le=1000)
     """How many messages about it one person gets in a day; what is still so is said the next morning."""
-    quiet_hours: str = Field(default="22-7", pattern=r"^(?:(?:[01]?\d|2[0-3])-(?:[01]?\d|2[0-3]))?$")
+    quiet_hours: Hours = "22-7"
     """The hours, by the person's clock, in which nothing is looked at; empty: none."""
     month_usd: Decimal = Field(default=Decimal(1), ge=0)
     """What one watch may cost in a month, in US dollars; the person can ask for less."""
