@@ -9,7 +9,7 @@ Source: OpenAI's API reference, "Create embeddings" (2026-11); Cormack and other
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from importlib.util import find_spec
 from typing import Any, TypeVar
@@ -39,7 +39,11 @@ class RecallOptions(Options):
     api_key: Key | None = None
     """The key of that service. It never gets any other key of yours."""
     price: Decimal | None = Field(default=None, ge=0, le=1000)
-    """The price of a million tokens in US dollars, for the ledger; unset means unknown. Budgets need it."""
+    """The price of a million tokens in US dollars, for the ledger; 0 for your own. Budgets need it."""
+
+    def idle_services(self) -> Mapping[str, str]:
+        """See `Options`."""
+        return {} if self.model else {"an embedding model": "MODEL"}
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`: the embedding service also reads what it is to find."""

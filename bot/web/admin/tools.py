@@ -21,6 +21,7 @@ _ABOUT = {
     "news": "Searches what the news feeds of your choice have reported.",
     "db_query": "Looks things up in your own databases, without changing anything.",
     "mcp": "Offers what MCP servers of your choice can do.",
+    "recall": "Finds again what was said in a chat, files that came with it, and those in a folder of yours.",
     "watches": "Looks again and again for people, and tells them when something happens.",
     "predictions": "Records what people predict, and how often they were right.",
 }
