@@ -17,9 +17,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from bot.messages import ToolCall
 from bot.models.base import ToolOffer
@@ -134,7 +134,8 @@ class UseToolArguments(Arguments):
     """A call."""
 
     tool: str
-    arguments: dict[str, Any] = Field(default_factory=dict)
+    # Servers that hold calls to a grammar take `additionalProperties` for objects alone (llama-cpp-python 0.3.36).
+    arguments: Annotated[dict[str, Any], WithJsonSchema({"type": "object"})] = Field(default_factory=dict)
 
 
 class UseTool:
