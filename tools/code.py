@@ -23,6 +23,7 @@ _FLAGS = ("--max-feed-duration=2", "--max-memory=100MB", "--max-total-sleep=0", 
 _END_SECONDS = 3.0
 """When a program is ended from outside: one large power does not look at Monty's clock."""
 _MAX_PRINTED_CHARS = 4_000
+_Number = Annotated[FiniteFloat, Field(ge=-1e18, le=1e18)]  # between the largest floats, an axis has no length
 _TAIL = """
 def _plain_(it):
     if isinstance(it, dict):
@@ -67,7 +68,7 @@ class Plot(Arguments):
 
     title: str = ""
     labels: list[str | int | float] = Field(default=[])
-    values: dict[str, Annotated[list[FiniteFloat | None], Field(max_length=400)]] = Field(max_length=4)
+    values: dict[str, Annotated[list[_Number | None], Field(max_length=400)]] = Field(max_length=4)
     bars: bool = False
 
 
@@ -112,8 +113,9 @@ class RunCode:
         except ValidationError as error:
             why = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:3]]
             return Result(data=data | {"plot": f"not drawn: {'; '.join(why)}"})
-        file = ResultFile(name="plot.png", content_type=PNG, data=picture)
-        return Result(data=data, files=(file,) if picture else ())
+        if not picture:
+            return Result(data=data | ({"plot": "not drawn: it has no values"} if plot is not None else {}))
+        return Result(data=data, files=(ResultFile(name="plot.png", content_type=PNG, data=picture),))
 
     async def work_out(self, code: str, person: str = "") -> tuple[str, object, object]:
         """Returns what a program printed, its table and its plot; raises the `ToolError` that its failure is."""
@@ -121,10 +123,12 @@ class RunCode:
         output = await self._cells.run_program(
             code + _TAIL.replace("MARK", mark), self._monty, *_FLAGS, timeout_seconds=_END_SECONDS, person=person
         )
-        printed, is_whole, rest = output.rpartition(mark)
-        if not is_whole:
-            raise _failure(output)
-        table, plot = json.loads(rest.partition("\n")[0])
+        printed, is_marked, rest = output.rpartition(mark)
+        try:
+            table, plot = json.loads(rest.partition("\n")[0] if is_marked else "")
+        except ValueError:  # its traceback shows the mark
+            unread = BadArguments("`table` or `plot` cannot be read: make them of lists, dicts and plain values.")
+            raise (unread if is_marked else _failure(output)) from None
         return shorten(printed.strip(), _MAX_PRINTED_CHARS), table, plot
 
 
@@ -155,9 +159,8 @@ class CodeSource(ToolSource):
 def _failure(output: str) -> ToolError:
     """The error of a program that did not end well; what it says of itself may be data, and so is quoted."""
     if (found := re.search(r"(?:\A| ❯ )error:\s", output)) is None:
-        return (
-            TooLarge("The code prints too much, or breaks off.") if output else Unavailable("No code can be run here.")
-        )
+        why = "The code prints too much, or ends before its last line."
+        return TooLarge(why) if output else Unavailable("No code can be run here.")
     trouble = output[found.end() :]
     printed = output[: found.start()].rpartition("\n")[0]
     places = re.findall(r'File "/dev/stdin", line (\d+)', trouble)

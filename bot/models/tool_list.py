@@ -62,10 +62,12 @@ _WRAPPED: IdentityCache[AssistantMessage | ToolMessage, Message] = IdentityCache
 def _unwrapped(call: ToolCall) -> ToolCall:
     """The tool's own call, even if the model wrote the arguments next to its name; a question about it stays one."""
     tool = call.arguments.get("tool")
+    given = call.arguments.get("arguments")
+    if call.name == tool == NAME and isinstance(given, Mapping):  # one within another
+        return _unwrapped(replace(call, arguments=cast("Mapping[str, object]", given)))
     if call.name != NAME or not isinstance(tool, str) or tool == NAME:
         return call
     beside = {key: value for key, value in call.arguments.items() if key not in {"tool", "arguments"}}
-    given = call.arguments.get("arguments")
     if given is None and not beside:
         return call
     if isinstance(given, Mapping):

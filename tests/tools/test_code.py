@@ -45,8 +45,13 @@ RESULTS: dict[str, dict[str, Any]] = {
         "printed": "",
         "table": "| on | a\\|b | c |\n| --- | --- | --- |\n| 2026-01-02 | 1.5 |  |\n| None |  | x y\\|z |",
     },
-    "table = {1: 2}\nplot = []": {"printed": ""},
-    "plot = {'values': {'A': [None]}}": {"printed": ""},
+    "table = {1: 2}": {"printed": ""},
+    "plot = {'values': {'A': [None]}}": {"printed": "", "plot": "not drawn: it has no values"},
+    "plot = {'values': {'A': [1e308, -1e308]}}": {
+        "printed": "",
+        "plot": "not drawn: values.A.0: Input should be less than or equal to 1000000000000000000;"
+        " values.A.1: Input should be greater than or equal to -1000000000000000000",
+    },
     "plot = {'values': {'A': [1, 'x']}}": {
         "printed": "",
         "plot": "not drawn: values.A.1: Input should be a valid number, unable to parse string as a number",
@@ -96,6 +101,9 @@ FAILURES = {
     "def f(n): return f(n + 1)\nf(0)": ("line 1", "RecursionError: "),
     "x = []\nwhile True: x.append('a' * 1000)": ("failed", "MemoryError: "),
     "import time\ntime.sleep(9)": ("line 2", "TimeoutError: "),
+    "table = []\ntable.append(table)": ("make them of lists", ""),
+    "table = [{'n': 10 ** 5000}]": ("make them of lists", ""),
+    "print('[1, 2]')\nexit()": ("failed", "unknown external"),
 }
 
 
@@ -114,6 +122,7 @@ async def test_what_does_not_end_is_ended(ask: Asked) -> None:
         ("while True: pass", 2, BadArguments, "failed"),
         ("print(3 ** 10 ** 8 % 7)", 3, BadArguments, "too long"),
         ("while True: print('x' * 100_000)", 0, TooLarge, "too much"),
+        ("return 5", 0, TooLarge, "before its last line"),
     ):
         begun = time.monotonic()
         error = await failure(ask, code)

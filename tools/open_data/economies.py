@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import AliasPath, BaseModel, Field, RootModel
 
@@ -77,7 +77,7 @@ class _Months(BaseModel):
 class _Rates(BaseModel):
     """The SDMX-JSON of one series."""
 
-    observations: dict[int, tuple[Decimal | None, ...]] = Field(
+    observations: dict[int, Annotated[tuple[Decimal | None, ...], Field(min_length=1)]] = Field(
         validation_alias=AliasPath("dataSets", 0, "series", "0:0:0:0:0:0:0", "observations")
     )
     days: tuple[dict[str, str], ...] = Field(

@@ -15,7 +15,7 @@ from decimal import Decimal
 from http import HTTPStatus
 from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import AliasPath, BaseModel, ConfigDict, Field, RootModel
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, FiniteFloat, RootModel
 from pydantic.alias_generators import to_camel
 
 from tools.errors import BadArguments, Disabled, NotFound
@@ -96,8 +96,9 @@ def digits(number: Decimal) -> str:
 
 
 def _instant(unix_time: float) -> str:
-    seconds = unix_time / 1000 if unix_time > _MAX_SECONDS else unix_time
-    return datetime.fromtimestamp(min(max(seconds, 0), _MAX_SECONDS), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    given = min(max(unix_time, 0), 1000 * _MAX_SECONDS)
+    seconds = given / 1000 if given > _MAX_SECONDS else given
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _said(details: Mapping[str, Any]) -> dict[str, Any]:
@@ -233,7 +234,7 @@ class Coins(DataSource):
             raise NotFound(f"{self.name} has no price of {name} in {currency!r}; filter takes a currency such as EUR.")
         change = known.get(f"{currency}_24h_change")
         details = {
-            "change_in_24_hours": f"{change:+.2f} %" if change is not None else "",
+            "change_in_24_hours": f"{float(change):+.2f} %" if change is not None else "",
             "url": f"https://www.coingecko.com/en/coins/{coin.id}",
         }
         return Figure(name, digits(price), currency.upper(), _instant(float(at)), _said(details))
@@ -339,7 +340,7 @@ class _Job(_Camel):
     title: str
     company_name: str
     guid: str
-    pub_date: float
+    pub_date: FiniteFloat
     min_salary: Decimal | None = None
     max_salary: Decimal | None = None
     currency: str | None = None

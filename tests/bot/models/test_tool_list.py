@@ -32,7 +32,9 @@ def test_a_call_by_the_list_is_one_of_the_tool() -> None:
         # Another name for a tool, or of none: whoever knows the tools says so.
         ({"tool": "wager", "arguments": {}}, ("wager", {})),
         ({"tool": "bet"}, (NAME, {"tool": "bet"})),
-        ({"tool": NAME, "arguments": {"tool": "bet"}}, (NAME, {"tool": NAME, "arguments": {"tool": "bet"}})),
+        ({"tool": NAME, "arguments": {"tool": "bet"}}, (NAME, {"tool": "bet"})),
+        ({"tool": NAME, "arguments": {"tool": "bet", "arguments": {"on": "rain"}}}, ("bet", {"on": "rain"})),
+        ({"tool": NAME, "arguments": "bet"}, (NAME, {"tool": NAME, "arguments": "bet"})),
         ({"tool": ["bet"], "arguments": {}}, (NAME, {"tool": ["bet"], "arguments": {}})),
         ({}, (NAME, {})),
     ):

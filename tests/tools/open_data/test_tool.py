@@ -187,12 +187,26 @@ async def test_a_service_that_fails_is_named(
 
 
 async def test_absurd_numbers_are_shown_and_stop_nothing(ask: Asked, service: OpenDataServer) -> None:
-    """A service may send a number of a hundred million digits, or a time that no calendar has."""
-    service.faults += [answer_json({"bitcoin": {"usd": "1e99999999", "last_updated_at": "1e300"}})]
+    """A service may send a number of a hundred million digits, a time that no calendar has, or a day without a rate."""
+    price = {"usd": "1e99999999", "usd_24h_change": "1e99999999", "last_updated_at": "1e300"}
+    service.faults += [answer_json({"bitcoin": price})]
     data = await ask("coin", "btc")
     assert (data["value"], data["as_of"]) == ("1E+99999999", "5138-11-16T09:46:40Z")
+    assert data["change_in_24_hours"] == "+inf %"
+    service.faults += [answer_json([{"height": 1, "timestamp": 10**400}])]
+    assert (await ask("chain", "height"))["as_of"] == "5138-11-16T09:46:40Z"
     service.jobs = [JOBS[0] | {"pubDate": -1e300}]
     assert (await ask("jobs", "cook"))["jobs"][0]["posted"] == "1970-01-01"
+    service.jobs = [JOBS[0] | {"pubDate": "NaN"}]
+    with pytest.raises(Unavailable, match="cannot be read"):
+        await ask("jobs", "cook")
+    await ask("macro", "gdp germany")  # which fetches the countries
+    no_rate = {"series": {"0:0:0:0:0:0:0": {"observations": {"0": []}}}}
+    service.faults += [
+        answer_json({"dataSets": [no_rate], "structure": {"dimensions": {"observation": [{"values": []}]}}})
+    ]
+    with pytest.raises(Unavailable, match="The ECB answers something that cannot be read"):
+        await ask("macro", "ecb key rate")
 
 
 async def test_the_other_offices_are_named_too(ask: Asked, service: OpenDataServer) -> None:
