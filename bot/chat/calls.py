@@ -29,7 +29,7 @@ from bot.signal.protocol import ToolEnded, ToolStarted
 from bot.trust import provenance
 from bot.trust.rules import names_all
 from bot.trust.secrets import Secrets
-from tools import ToolSpec, UnknownOutcome, shorten
+from tools import BadArguments, ToolSpec, UnknownOutcome, shorten
 
 T = TypeVar("T")
 
@@ -240,6 +240,7 @@ class Calls:
             labels=Labels(people=tuple(own)) if is_named else self.labels,
             words=self._words,
             pages=self.pages,
+            is_described=any(run.tool == call.name and run.outcome == BadArguments.code for run in self.runs),
         )
 
 

@@ -179,14 +179,14 @@ def test_an_open_object_says_so() -> None:
 
 @pytest.mark.parametrize("wire", bill.WIRES)
 async def test_tools_of_the_list_are_asked_about_and_called_on_every_wire(wire: bill.Wire) -> None:
-    """A story with many: the model asks what each takes, calls it wrongly, reads how, and calls it as it is."""
+    """A story with many: the model asks what each takes, calls it wrongly, reads once how, and calls it as it is."""
     server = AnthropicServer() if wire == "anthropic" else OpenAIServer()
     heard_answers: dict[str, list[dict[str, Any]]] = {}
 
     def reply(heard: Heard) -> Scripted:
         tool = heard.text.split()[-1]
         assert heard.tools == (tool_list.NAME,)
-        given = ({}, {"arguments": {"nonsense": 1}}, {"arguments": STORY[tool]})
+        given = ({}, {"arguments": {"nonsense": 1}}, {"arguments": {"nonsense": 2}}, {"arguments": STORY[tool]})
         if len(heard.answers) < len(given):
             return call(tool_list.NAME, {"tool": tool, **given[len(heard.answers)]})
         heard_answers[tool] = [json.loads(answer) for answer in heard.answers]
@@ -197,10 +197,11 @@ async def test_tools_of_the_list_are_asked_about_and_called_on_every_wire(wire: 
         for tool in STORY:
             assert await pier.ask("ann", f"Please predict, or whatever it is: use {tool}") == f"That was {tool}."
     assert server.refused == []
-    for tool, (described, refused, done) in heard_answers.items():
+    for tool, (described, refused, again, done) in heard_answers.items():
         assert described["untrusted_data"]["tool"] == tool
         assert refused["error"] == "invalid_arguments"
         assert refused["tool"] == described["untrusted_data"]
+        assert again == {key: said for key, said in refused.items() if key != "tool"}
         assert done["ok"] is True, (tool, done)
     assert heard_answers.keys() == STORY.keys()
 
