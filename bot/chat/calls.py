@@ -240,7 +240,7 @@ class Calls:
             labels=Labels(people=tuple(own)) if is_named else self.labels,
             words=self._words,
             pages=self.pages,
-            is_described=any(run.tool == call.name and run.outcome == BadArguments.code for run in self.runs),
+            is_known=any(run.tool == call.name and run.outcome == BadArguments.code for run in self.runs),
         )
 
 

@@ -33,7 +33,6 @@ _MAX_SIGNATURE_CHARACTERS = 60
 _MAX_LINE_CHARACTERS = 120
 """The limit of a description in the list; servers of MCP write pages."""
 
-
 _TOOL_NAMES: Mapping[str, str] = {
     "calculator": "calculate",
     "calc": "calculate",

@@ -210,15 +210,12 @@ class Toolbox:
         labels: Labels | None = None,
         words: str = "",
         pages: CitedPages | None = None,
-        is_described: bool = False,
+        is_known: bool = False,  # an earlier answer of the turn describes the tool
     ) -> ToolRun:
-        """Runs one call, made from what has these `labels`; `words` are the person's own. Raises cancellation alone.
-
-        `is_described` is whether an answer to this turn has described the tool.
-        """
+        """Runs one call, made from what has these `labels`; `words` are the person's own. Raises cancellation alone."""
         tool = self._tools.get(call.name)  # by the time of the answer there may be another, or none
         if tool is None:
-            names = ", ".join(self._tools) or "none"
+            names = ", ".join(self._tools)
             return self.refuse(call, NotFound.code, f"there is no tool {call.name!r} now; there are: {names}")
         began = time.monotonic()
         try:
@@ -230,9 +227,7 @@ class Toolbox:
         except ToolError as error:
             seconds = time.monotonic() - began
             cost = self._cost_of(call, error.code, error.cost_usd)
-            return self.refuse(
-                call, error.code, str(error), seconds, quoted=error.quoted, cost=cost, is_described=is_described
-            )
+            return self.refuse(call, error.code, str(error), seconds, quoted=error.quoted, cost=cost, is_known=is_known)
         except (Exception, SystemExit) as error:  # noqa: BLE001  (a bug in a tool must not end a turn)
             _log.error("tool %s: %s", call.name, describe_error(error))
             message = f"{call.name} failed unexpectedly"
@@ -292,11 +287,11 @@ class Toolbox:
         *,
         quoted: str | None = None,
         cost: Decimal = Decimal(0),
-        is_described: bool = False,
+        is_known: bool = False,
     ) -> ToolRun:
         """The answer to a call that failed, or is not run; `quoted` is what a stranger says of it."""
         answer: dict[str, object] = {"ok": False, "error": error, "message": message[:_MAX_MESSAGE_CHARS]}
-        if error == BadArguments.code and not is_described and (spec := self.spec(call.name)) is not None:
+        if error == BadArguments.code and not is_known and (spec := self.spec(call.name)) is not None:
             answer["tool"] = json.loads(fit_json(details_of(spec), self._max_result_chars))
         if quoted:
             answer["untrusted_data"] = {"said": clean_text(quoted)[:_MAX_MESSAGE_CHARS]}

@@ -32,7 +32,7 @@ _EUROPE = f"{_EURO} CH CZ DK EU HU IS NO PL RO SE"
 """The World Bank's codes of countries, the euro area and the union."""
 _GEO = {"GR": "EL", "XC": "EA21", "EU": "EU27_2020"}
 """Eurostat's codes where they are others."""
-_KEY_RATE = re.compile(r"\b(?:key|policy|interest|deposit) rates?\b")
+_KEY_RATE = re.compile(r"\b(?:key|policy|interest|deposit(?: facility)?) rates?\b")
 _CODE = re.compile(r"\b[A-Z]{2}(?:\.[A-Z0-9]{2,5}){1,5}\b")
 _UNIT = re.compile(r"\(([^()]+)\)(?: \((?:modeled|national)[^()]*\))?$")
 _ALIASES = (

@@ -34,6 +34,11 @@ _MAX_DIGITS = 60
 _MAX_SECONDS = 1e11
 """More than any Unix time in seconds: a larger one is in milliseconds."""
 _MISSING = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY})
+_USUAL_COINS = {"bitcoin": "btc", "ethereum": "eth", "solana": "sol", "ripple": "xrp", "dogecoin": "doge"}
+"""CoinGecko's ids of coins that need no search, and their symbols."""
+_SATOSHI = Decimal("0.00000001")
+_TRANSACTION = re.compile(r"\b[0-9a-fA-F]{64}\b")
+_ADDRESS = re.compile(r"\b(?:bc1[a-z0-9]{11,71}|[13][1-9A-HJ-NP-Za-km-z]{25,34})\b")
 
 _Read = TypeVar("_Read", bound=BaseModel)
 
@@ -96,9 +101,9 @@ def digits(number: Decimal) -> str:
 
 
 def _instant(unix_time: float) -> str:
-    given = min(max(unix_time, 0), 1000 * _MAX_SECONDS)
-    seconds = given / 1000 if given > _MAX_SECONDS else given
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    number = min(max(unix_time, 0), 1000 * _MAX_SECONDS)
+    at = datetime.fromtimestamp(number / 1000 if number > _MAX_SECONDS else number, UTC)
+    return at.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _said(details: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,10 +209,6 @@ class _Prices(RootModel[dict[str, dict[str, Decimal | None]]]):
     """By coin, and by name of the value."""
 
 
-_USUAL_COINS = {"bitcoin": "btc", "ethereum": "eth", "solana": "sol", "ripple": "xrp", "dogecoin": "doge"}
-"""CoinGecko's ids of coins that need no search, and their symbols."""
-
-
 class Coins(DataSource):
     """Prices of coins.
 
@@ -227,7 +228,7 @@ class Coins(DataSource):
         url = f"{self._options.addresses['coingecko']}/api/v3/simple/price"
         prices = await self._ask(_Prices, url, ids=coin.id, vs_currencies=currency, precision="full", **wanted)
         known = prices.root.get(coin.id, {})
-        price = known.get(currency)
+        price = known.get(currency) if currency.isalpha() else None
         at = known.get("last_updated_at")
         name = f"{line(coin.name)} ({line(coin.symbol).upper()})"
         if price is None or at is None:
@@ -249,15 +250,9 @@ class Coins(DataSource):
         named = [coin for coin in found if wanted in map(fold_name, (coin.name, coin.symbol, coin.id))]
         if not named:
             near = ", ".join(f"{line(coin.name)} ({line(coin.symbol)})" for coin in found[:_MAX_NEAR])
-            raise NotFound(
-                f"{self.name} knows no {asked!r}: give a name or symbol alone{near and f', such as {near}'}."
-            )
+            such = near and f", such as {near}"
+            raise NotFound(f"{self.name} knows no {asked!r}: give a name or symbol alone{such}.")
         return min(named, key=lambda coin: coin.market_cap_rank or 10**9)
-
-
-_SATOSHI = Decimal("0.00000001")
-_TRANSACTION = re.compile(r"\b[0-9a-fA-F]{64}\b")
-_ADDRESS = re.compile(r"\b(?:bc1[a-z0-9]{11,71}|[13][1-9A-HJ-NP-Za-km-z]{25,34})\b")
 
 
 class _Fees(_Camel):

@@ -44,6 +44,7 @@ FIGURES: tuple[tuple[str, str, str, str, str, str], ...] = (
     ("macro", "unemployment in Greece", "", "2.3", "% of the labour force, seasonally adjusted", "2026-10"),
     ("macro", "ECB key rate", "", "2", "% a year", "2026-11-29"),
     ("macro", "interest rate Germany", "", "2", "% a year", "2026-11-29"),
+    ("macro", "ECB deposit facility rate", "", "2", "% a year", "2026-11-29"),
     ("chain", "transaction fee", "", "1.203", "sat/vB", "2026-11-21T14:30:15Z"),
     ("chain", "block height", "", "900005", "blocks", "2026-11-28T22:40:00Z"),
     ("chain", "hashrate", "", "1082731849521300000000", "hashes per second", "2026-11-21T14:30:15Z"),
@@ -131,6 +132,7 @@ async def test_jobs_link_to_their_pages(ask: Asked, service: OpenDataServer) -> 
 
 REFUSALS: tuple[tuple[str, str, str, type[ToolError], str], ...] = (
     ("coin", "shib", "zzz", NotFound, "no price of Shiba Inu .SHIB. in 'zzz'"),
+    ("coin", "btc", "last_updated_at", NotFound, "no price of Bitcoin"),
     ("coin", "shiba", "", NotFound, "alone, such as Shiba Inu .SHIB., Baby Shiba"),
     ("coin", "zeppelin", "", NotFound, "knows no 'zeppelin': give a name or symbol alone.$"),
     ("coin", "eth", "", NotFound, "no price"),
