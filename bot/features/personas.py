@@ -183,7 +183,7 @@ class PersonaCommands(CommandGroup):
             return replace(settings, persona=None, persona_name=""), PERSONA_OFF
         if words in known:
             return replace(settings, persona=None, persona_name=words), PERSONA_SET
-        if not text or (known and not rest):
+        if not text or (known and rest in {"", "off"}):
             return settings, NO_SUCH_PERSONA if text else self._shown(settings)
         return self._written(settings, text, call)
 

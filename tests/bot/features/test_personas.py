@@ -169,6 +169,7 @@ async def test_people_keep_personas_of_their_own(store: Store, clock: SetClock, 
             ("/persona Be a pirate.", SET),
             ("/persona dad", SET),
             ("/persona dda", NO_SUCH),
+            ("/persona dda off", NO_SUCH),
             ("/persona cook off", personas.PERSONA_OFF.text),
             ("/persona Dad: Make two.", KEPT),
         ):
