@@ -363,7 +363,7 @@ class WatchesSettings(SettingsGroup):
     messages_per_day: int = Field(default=10, ge=0, le=1000)
     """How many messages about it one person gets in a day; what is still so is said the next morning."""
     quiet_hours: Hours = "22-7"
-    """The hours, by the person's clock, in which nothing is looked at; empty: none."""
+    """The hours, by the person's clock, in which nothing is looked at; 0-0: none."""
     month_usd: Decimal = Field(default=Decimal(1), ge=0)
     """What one watch may cost in a month, in US dollars; the person can ask for less."""
 

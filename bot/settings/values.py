@@ -144,8 +144,8 @@ ModelPrice = Annotated[str, AfterValidator(lambda price: model_price_of(price) a
 Temperature = Annotated[str, _must("be auto, or a number from 0 to 1", _matching(r"auto|0?\.\d+|[01](\.0*)?"))]
 """How freely a model chooses its words: a number from 0 to 1, or `auto`."""
 _HOUR = r"([01]?\d|2[0-3])"
-Hours = Annotated[str, _must("be two hours, like 22-7, or empty", _matching(f"({_HOUR}-{_HOUR})?"))]
-"""From one full hour to another, or none."""
+Hours = Annotated[str, _must("be two hours, like 22-7", _matching(f"{_HOUR}-{_HOUR}"))]
+"""From one full hour to another; none where they are the same."""
 _MODEL = "look like anthropic/claude-sonnet-5-5 or openai/gpt-6-luna"
 ModelName = Annotated[str, _must(_MODEL, _matching("(anthropic|openai)/[!-~]{1,200}"))]
 """A model that people can choose, as `provider/model`."""

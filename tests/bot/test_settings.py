@@ -183,7 +183,7 @@ BAD_VALUES: dict[str, dict[str, str]] = {
         ("me", "me@localhost", "a@b.c, d@e.f", "https://x y", "ü@example.org", "a@b.c\r\nX: y"), CONTACT
     ),
     "LLM__TEMPERATURE": dict.fromkeys(("hot", "1.1", "-1"), "must be auto, or a number from 0 to 1"),
-    "WATCHES__QUIET_HOURS": dict.fromkeys(("22", "22-24", "22:00-07:00"), "must be two hours, like 22-7, or empty"),
+    "WATCHES__QUIET_HOURS": dict.fromkeys(("22", "22-24", "22:00-07:00"), "must be two hours, like 22-7"),
     "LOCALE__TIMEZONE": dict.fromkeys(("Berlin", "../../etc/passwd", "Europe"), ZONE),
     "STORE__PATH": dict.fromkeys(("/", ".", "/dev/null", "sqlite:///data/aldis.db", "data/\udcff.db"), FILE)
     | {"~/aldis.db": "must name its folder without ~, such as /home/aldis/aldis.db"},

@@ -250,7 +250,7 @@ class Lookout(Outside):
         """Returns when the person may be sent something again; None: now."""
         zone = ZoneInfo(turn.timezone or "UTC")
         now, given = self.clock.now().astimezone(zone), self.settings.watches
-        begin, end = map(int, (given.quiet_hours or "0-0").split("-"))
+        begin, end = map(int, given.quiet_hours.split("-"))
         is_quiet = begin <= now.hour < end if begin <= end else now.hour >= begin or now.hour < end
         midnight = datetime.combine(now.date(), time(), zone)
         is_full = repos.watches.said_since(watch.person, midnight) >= given.messages_per_day

@@ -326,7 +326,7 @@ async def test_it_ends_with_what_it_came_from(store: Store, clock: SetClock, tow
 
 async def test_one_that_fails_for_a_day_says_so_once(store: Store, clock: SetClock, town: Town) -> None:
     """And goes on; after a success it may say so again. Nothing is lost of what was seen."""
-    settings = {"watches": {"quiet_hours": ""}}
+    settings = {"watches": {"quiet_hours": "0-0"}}
     async with app_harness(store, clock, tools=town.tools, watches=True, settings=settings) as aldis:
         await watch(aldis, **{**MUSEUM, "when": "changes"})
         for _ in range(2):
@@ -346,7 +346,7 @@ async def test_one_that_fails_for_a_day_says_so_once(store: Store, clock: SetClo
 async def test_a_watch_has_a_month_of_its_own(store: Store, clock: SetClock, town: Town) -> None:
     """Paid calls count for it, for the budgets and in `/watch`; once it is used up, nothing is paid until the next."""
     town.pages.cost_usd = Decimal("0.3")
-    settings = {"watches": {"quiet_hours": ""}}
+    settings = {"watches": {"quiet_hours": "0-0"}}
     async with app_harness(store, clock, tools=town.tools, watches=True, settings=settings) as aldis:
         await watch(aldis, **MUSEUM, month_usd="0.5")
         assert await ask(aldis, "/watch") == "• 1: the hours of the museum"
@@ -449,7 +449,7 @@ async def test_what_is_changed_during_a_look_counts(store: Store, clock: SetCloc
 
 async def test_the_operator_and_the_budgets_decide(store: Store, clock: SetClock, town: Town) -> None:
     """What has to be agreed to each time cannot be watched; without money nothing is called."""
-    settings: Any = {"tools": {"approve": ("convert",)}, "watches": {"quiet_hours": ""}}
+    settings: Any = {"tools": {"approve": ("convert",)}, "watches": {"quiet_hours": "0-0"}}
     town.pages.cost_usd = Decimal("0.3")
     few = BudgetSettings(all_day_usd=Decimal("0.5"))
     async with app_harness(store, clock, tools=town.tools, watches=True, settings=settings, budgets=few) as aldis:
