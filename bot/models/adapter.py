@@ -36,7 +36,9 @@ MAX_ANSWER_BYTES = 64 * 1024 * 1024
 Quirks = frozenset[str]
 """Names of what a server does not take, or wants otherwise; the kinds of media are among them."""
 
-TEMPERATURE = r"'temperature'|\btemperature\b\W{1,4}(?:is|only|extra inputs)\b|(?:invalid|support) \W?temperature\b"
+TEMPERATURE = (
+    r"'temperature'|\btemperature\b\W{1,4}(?:is|only|may only|extra inputs)\b|(?:invalid|support) \W?temperature\b"
+)
 """How servers refuse a temperature. Source: issue threads on Anthropic's, OpenAI's and Moonshot's APIs, 2026-11-30."""
 
 _NOT_THE_WAY = (BadKey, ContextTooLong, Overloaded, Unreadable)

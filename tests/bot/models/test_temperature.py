@@ -69,6 +69,7 @@ REFUSED = (
 )
 WORDS = (
     error_body("`temperature` is deprecated for this model."),  # OpenRouter, Bedrock
+    error_body("`temperature` may only be set to 1 when thinking is enabled."),  # gateways whose Claude thinks
     error_body("invalid temperature: only 1 is allowed for this model"),  # Moonshot's Kimi
     error_body("Only the default (1) value is supported.", param="temperature"),  # one that reasons under another name
 )
