@@ -228,17 +228,19 @@ class ConversationCommands(CommandGroup):
     )
     async def _model(self, call: Call) -> Answer:
         """Chooses one of the models of `LLM__CHOICES` for this chat, by its name, part of it or its number; without an
-        argument shows them; `default` returns to the first.
+        argument shows them; `default` returns to the first. A persona's own model comes first.
         """
         wanted, models = fold(call.command.rest), self.models
         if len(models) < 2:  # noqa: PLR2004  (one is no choice)
             return phrases.NO_MODEL_CHOICE
 
+        def answering(repos: Repositories) -> str:
+            chosen = self.context.settings(repos, call).for_turn("", self.context.turns.personas).model
+            return say(phrases.MODEL_NOW, model=_model_name(chosen if chosen in models else models[0]))
+
         def shown(repos: Repositories) -> str:
-            chosen = self.context.settings(repos, call).model
-            now = _model_name(chosen if chosen in models else models[0])
             listed = "\n".join(f"{place}. {_model_name(model)}" for place, model in enumerate(models, 1))
-            return f"{say(phrases.MODEL_NOW, model=now)} {say(phrases.MODEL_OTHERS, models=listed)}"
+            return f"{answering(repos)} {say(phrases.MODEL_OTHERS, models=listed)}"
 
         if not wanted:
             return shown
@@ -254,8 +256,13 @@ class ConversationCommands(CommandGroup):
             return say(phrases.NO_SUCH_MODEL_HERE, name=call.command.rest[:_MAX_SHOWN])
         if len(found) > 1:
             return phrases.which(call.command.rest, found)
-        chosen = None if wanted == "default" else found[0]
-        return self.context.set(call, say(phrases.MODEL_NOW, model=_model_name(found[0])), model=chosen)
+
+        def choose(repos: Repositories) -> str:
+            chosen = None if wanted == "default" else found[0]
+            self.context.change(repos, call, lambda settings: replace(settings, model=chosen))
+            return answering(repos)
+
+        return choose
 
     @command(
         "/tools [on|off|revoke NAME]",
