@@ -42,7 +42,7 @@ _MAX_FILE_BYTES = 32_000  # about eight thousand tokens
 _MAX_PERSONAS = 20  # that people make in one chat
 _ABOUT_CHARACTERS = 36  # of a skill in every request, about ten tokens with its name
 _EXAMPLES = ("/persona", "/persona NAME", "/persona TEXT", "/persona NAME: TEXT", "/persona off")
-_NAMED = re.compile(r"([^\W_][\w-]{0,39}):\s+(\S.*)", re.DOTALL)
+_NAMED = re.compile(r"(?!off:)([^\W_][\w-]{0,39}):\s+(\S.*)", re.DOTALL | re.IGNORECASE)
 _FRONT = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*$(.*)", re.DOTALL | re.MULTILINE)
 
 
@@ -78,7 +78,7 @@ FileKind = TypeVar("FileKind", bound=MarkdownFile)
 
 
 def read_files(setting: str, folder: Path | None, kind: type[FileKind], *patterns: str) -> Mapping[str, FileKind]:
-    """Returns the files of a folder that match, by name in small letters; none if it is None.
+    """Returns the files of a folder that match and are not hidden, by name in small letters; none if it is None.
 
     Raises:
         ConfigError: one is not as it should be: where and why.
@@ -89,8 +89,12 @@ def read_files(setting: str, folder: Path | None, kind: type[FileKind], *pattern
         raise ConfigError(f"{setting}: there is no folder {folder}")
     files: dict[str, FileKind] = {}
     for path in sorted(path for pattern in patterns for path in folder.glob(pattern) if path.name != "README.md"):
+        name = path.stem if path.parent == folder else path.parent.name
+        if name.startswith("."):
+            continue
+        if (other := files.get(name.casefold())) is not None:
+            raise ConfigError(f"{setting}: {path}: has the name of {other.path}")
         try:
-            name = path.stem if path.parent == folder else path.parent.name
             files[name.casefold()] = _parsed(kind, name, path, read_text(path, within=folder))
         except ValueError as error:
             raise ConfigError(f"{setting}: {path}: {error}") from None
@@ -112,8 +116,8 @@ def read_text(path: Path, *, within: Path) -> str:
 
 def _parsed(kind: type[FileKind], name: str, path: Path, text: str) -> FileKind:
     """The file as a value; raises ValueError with what is wrong."""
-    if not re.fullmatch(r"\w[\w-]*", name):
-        raise ValueError("must be called by letters, digits and dashes")
+    if not re.fullmatch(r"(?!off$)\w[\w-]*", name):
+        raise ValueError("must be called by letters, digits and dashes, and not off")
     found = _FRONT.match(text)
     if found is None and text.startswith("---"):
         raise ValueError("line 1: the front matter must end with a line ---")
@@ -123,7 +127,9 @@ def _parsed(kind: type[FileKind], name: str, path: Path, text: str) -> FileKind:
         return kind.model_validate({**given, "name": name, "path": path, "body": body.strip()})
     except (yaml.YAMLError, TypeError) as error:
         mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
-        raise ValueError(f"line {mark.line + 2 if mark else 2}: must be YAML with a value for each key") from None
+        raise ValueError(
+            f"line {mark.line + 2 if mark else 2}: must be YAML with a value for each key, with : in quotes"
+        ) from None
     except ValidationError as error:
         [first, *_] = error.errors(include_url=False, include_input=False)
         key = str(first["loc"][0])

@@ -109,6 +109,8 @@ async def test_a_chosen_persona_stays_over_a_kill(store: Store, clock: SetClock,
     given: dict[str, Any] = {"tools": (slow, Echo(name="other")), "settings": {"llm": llm}}
     async with app_harness(store, clock, **given) as aldis:
         assert await ask(aldis, "/persona COOK") == SET
+        for which in ("1", "default"):  # the persona has its own
+            assert await ask(aldis, f"/model {which}") == "model-2 answers here."
         aldis.model.script += [calls(("echo", {"word": "rice"}))]
         await aldis.deliver(message("A question"))
         await aldis.until(lambda: slow.ran == ["rice"])
@@ -171,6 +173,7 @@ async def test_people_keep_personas_of_their_own(store: Store, clock: SetClock, 
             ("/persona dda", NO_SUCH),
             ("/persona dda off", NO_SUCH),
             ("/persona cook off", personas.PERSONA_OFF.text),
+            ("/persona Off: no jokes.", SET),
             ("/persona Dad: Make two.", KEPT),
         ):
             assert await ask(aldis, text) == reply
@@ -212,6 +215,7 @@ BAD: tuple[tuple[str | bytes, str], ...] = (
     ("---\nlanguage: it\n---\n", "line 2: language should be 'en', 'de', 'fr' or 'es'"),
     ("---\na: b\nc: [\n---\n", "line 4: must be YAML"),
     ("---\n- a\n---\n", "line 2: must be YAML"),
+    ("---\ndescription: a: b\n---\n", "line 2: must be YAML with a value for each key, with : in quotes"),
     ("---\nmodel: a\n", "line 1: the front matter must end"),
     ("---\nmodel: openai/gpt-9\n---\n", "model openai/gpt-9 is none of offline"),
     ("---\ntools: web_serch, calculate\n---\n", "no tool .* called web_serch; did you mean web_search"),
@@ -235,11 +239,16 @@ def test_a_file_that_is_not_as_it_should_be_is_refused(tmp_path: Path) -> None:
             {"LLM__PERSONAS": str(folder_of(tmp_path / "n", {"my cook.md": "Cook."}))},
             "cook.md: must be called by letters",
         ),
+        ({"LLM__PERSONAS": str(folder_of(tmp_path / "o", {"off.md": "Be off."}))}, "off.md: .* and not off"),
+        (
+            {"LLM__PERSONAS": str(folder_of(tmp_path / "c", {"Cook.md": "", "cook.md": ""}))},
+            "/cook.md: has the name of .*/Cook.md",
+        ),
         ({"LLM__SKILLS": str(folder_of(tmp_path / "s", {"rice/SKILL.md": "---\nname: rice\n---\n"}))}, "description"),
     ):
         with pytest.raises(ConfigError, match=said):
             check_settings(load_settings(given, None))
-    good = {"a.md": "---\ntools: read_skill, calculate\n---\nBe.", "b.md": ""}
+    good = {"a.md": "---\ntools: read_skill, calculate\n---\nBe.", "b.md": "", "._b.md": b"\xff"}
     check_settings(load_settings({"LLM__PERSONAS": str(folder_of(tmp_path / "good", good))}, None))
 
 
