@@ -181,12 +181,12 @@ class CommandContext:
             lambda repos: self.say(repos, call, answer(repos) if callable(answer) else answer, files=files)
         )
 
-    def set(self, call: Call, reply: Reply, **values: object) -> Answer:
+    def set(self, call: Call, reply: Answer, **values: object) -> Answer:
         """Returns the answer that sets these fields of the conversation's settings."""
 
         def work(repos: Repositories) -> Reply:
             self.change(repos, call, lambda before: replace(before, **values))
-            return reply
+            return reply(repos) if callable(reply) else reply
 
         return work
 

@@ -256,13 +256,7 @@ class ConversationCommands(CommandGroup):
             return say(phrases.NO_SUCH_MODEL_HERE, name=call.command.rest[:_MAX_SHOWN])
         if len(found) > 1:
             return phrases.which(call.command.rest, found)
-
-        def choose(repos: Repositories) -> str:
-            chosen = None if wanted == "default" else found[0]
-            self.context.change(repos, call, lambda settings: replace(settings, model=chosen))
-            return answering(repos)
-
-        return choose
+        return self.context.set(call, answering, model=None if wanted == "default" else found[0])
 
     @command(
         "/tools [on|off|revoke NAME]",

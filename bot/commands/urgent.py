@@ -302,9 +302,7 @@ class UrgentItems(Outside):
         return is_asker and self._running.stop(turn)
 
     async def _correct_or_ask(self, item: InboxItem, found: Question | Talk) -> None:
-        """Hands a message to its author's running turn, if it corrects that and stays as long; else asks it, as after a
-        stop.
-        """
+        """Hands a message to its author's running turn, if it corrects that and stays as long; else asks it."""
         message = found.message
         place = item.conversation
         turn = self._running.turn_of(place) if isinstance(found, Question) else None
