@@ -13,6 +13,7 @@ finds has the labels of its turn, so that strangers' words are trusted no more t
 import asyncio
 import logging
 import math
+import os
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -88,7 +89,7 @@ class Indexer:
 
     def __post_init__(self) -> None:
         self._trouble = RepeatedWarning(_log)
-        self._crowd = RepeatedWarning(_log)
+        self._folder_trouble = RepeatedWarning(_log)
         self._nap_seconds = _NAP_SECONDS
 
     async def run(self) -> None:
@@ -133,11 +134,17 @@ class Indexer:
         return bool(made)
 
     async def _read_folder(self, folder: Path) -> None:
-        """Reads what is new or was changed in the folder, and drops what is gone."""
+        """Reads what is new or was changed in the folder, and drops what is gone, unless that is the folder itself."""
+        if not os.access(folder, os.R_OK | os.X_OK):
+            self._folder_trouble.tell(
+                "TOOLS__RECALL__FOLDER cannot be read: check that it is there, its owner and mode"
+            )
+            return
         files = await asyncio.to_thread(_listed, folder)
-        if len(files) == _MAX_FILES:
-            self._crowd.tell("only the first %d files of TOOLS__RECALL__FOLDER are read", logging.WARNING, _MAX_FILES)
-        for name in await self.store.transaction(lambda repos: repos.passages.renew_files(files)):
+        names = await self.store.transaction(lambda repos: repos.passages.renew_files(files))
+        if names and len(files) == _MAX_FILES:
+            _log.warning("only the first %d files of TOOLS__RECALL__FOLDER are read", _MAX_FILES)
+        for name in names:
             try:
                 text = await self._text_of(await asyncio.to_thread(_read_bytes, folder / name, folder))
                 pieces = await asyncio.to_thread(_pieces_of_file, name, text)
@@ -263,7 +270,7 @@ class Recall:
             " Say the date, or the file and page, of what you rely on; if nothing fits, say so."
         ),
         arguments=RecallArguments,
-        intent=lambda given: Intent("recall", {"query": given.query or ""}),
+        intent=lambda given: Intent("recall", {"query": given.query or given.since or given.until or ""}),
         label="kept",
     )
 

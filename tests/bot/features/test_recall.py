@@ -267,7 +267,7 @@ async def test_the_folder_is_read_as_it_is(
     store: Store, clock: SetClock, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What is new, changed or gone is noticed, whatever its name; what cannot be read is named once; hidden files are
-    left alone, however many.
+    left alone, however many; while the folder itself is away, what it held is found.
     """
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -308,6 +308,11 @@ async def test_the_folder_is_read_as_it_is(
                 os.utime(rules, ns=(state.st_atime_ns, state.st_mtime_ns))
             assert words(await recalled(aldis, query="quiet")) == seen
         assert caplog.text == ""
+        rules.write_text("Quiet at last", encoding="utf-8")
+        await aldis.indexer.attend_all()
+        folder.rename(tmp_path / "elsewhere")
+        assert words(await recalled(aldis, query="quiet")) == "[rules.txt] Quiet at last"
+        assert "TOOLS__RECALL__FOLDER cannot be read: check that it is there" in caplog.text
 
 
 async def test_too_much_text_in_the_folder_is_left_out(
