@@ -57,6 +57,6 @@ class ReadPages(SearchForm):
             raise Unreachable(f"{self.name} cannot be reached.") from error
         except unreadable as error:
             raise Unavailable(f"{self.name} answers something that cannot be read.") from error
-        if found is None:
-            raise Unavailable(f"{self.name} turns programs away for the moment.")
+        if not found:  # a page that ddgs no longer understands looks like one without results
+            raise Unavailable(f"{self.name} shows no results, or turns programs away for the moment.")
         return [SearchRow(title=one.title, url=one.href, snippet=one.body) for one in found]

@@ -126,19 +126,18 @@ async def test_duckduckgo_is_read_and_gives_way(services: Services) -> None:
     assert (data["results"][0]["title"], data["results"][0]["snippet"]) == ("Lamps & signals", "A lamp that talks.")
     form = {"q": "signal lamps site:lamps.example", "b": "", "l": "de-de", "df": "w"}
     assert dict(parse_qsl(services.duckduckgo.requests[0].body.decode(), keep_blank_values=True)) == form
-    refused = "DuckDuckGo turns programs away for the moment."
+    refused = "DuckDuckGo shows no results, or turns programs away for the moment."
     for fault, page, why in (
         (answer_json({}, status=202), "", refused),
         (answer_json({}, status=403), "", refused),
         (None, '<?xml version="1.0" encoding="utf-8"?><p>', "DuckDuckGo answers something that cannot be read."),
         (None, "<!-- -->", "DuckDuckGo answers something that cannot be read."),
+        (None, "<html><body><ol><li>In another form.</li></ol></body></html>", refused),
     ):
         services.duckduckgo.faults[:] = [fault] if fault else []
         services.duckduckgo.page = page
         data = await ask(f"lamps {why} {page}"[:60])
         assert (data["source"], data["failed_before"]) == ("Wikipedia", [why])
-    services.duckduckgo.page = "<html><body>No results.</body></html>"
-    assert await services.hits("duckduckgo", asked()) == ()
     services.duckduckgo.faults[:] = [hang]
     with pytest.raises(TimedOut):
         await services.hits("duckduckgo", asked(), timeout_seconds=0.05)
