@@ -1,6 +1,4 @@
-"""The machine, the store and the pages: the clock, what holds cells, the database with its key, the room that is left,
-and what guards the pages where others reach them.
-"""
+"""The clock, what holds cells, the database with its key, the room that is left, and what guards the pages."""
 
 import base64
 import os
@@ -40,9 +38,10 @@ async def check_machine(settings: Settings, deps: Deps, clock: Clock) -> list[Fi
 
 
 def words_of_level(level: Level) -> str:
-    """Returns the layers in force: `Landlock 7, seccomp`."""
+    """Returns the layers in force, `Landlock 7, seccomp`, and what is not without one."""
     landlock = f"Landlock {level.landlock}" if level.landlock else "no Landlock"
-    return f"{landlock}, {'' if level.seccomp else 'no '}seccomp"
+    code = "" if level.landlock and level.seccomp else "; run_code cannot be offered"
+    return f"{landlock}, {'' if level.seccomp else 'no '}seccomp{code}"
 
 
 def check_cell_level(level: Level) -> Finding:
@@ -78,7 +77,8 @@ async def check_store(settings: Settings) -> list[Finding]:
 
 def check_disk(free_bytes: int) -> Finding:
     """Returns whether that is enough to go on with."""
-    what, notice = f"{free_bytes // 1_000_000:,} MB are free where the store is", Notice(kind="disk")
+    what = f"{free_bytes // 1_000_000:,} MB are free where the store is"
+    notice = Notice(kind="disk")
     if free_bytes < _NO_ROOM_BYTES:
         return problem("disk", what, "free some space: without it Aldis takes in no messages", notice)
     if free_bytes < _LITTLE_ROOM_BYTES:

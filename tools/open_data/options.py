@@ -19,8 +19,8 @@ _SEEN_BY: Mapping[Kind, str] = {
 }
 
 
-def _every(given: object) -> object:
-    return get_args(Kind) if given == ("all",) else given
+def _every(given: tuple[str, ...]) -> tuple[str, ...]:
+    return get_args(Kind) if "all" in given else given
 
 
 class OpenDataOptions(Options):

@@ -122,6 +122,7 @@ async def test_what_a_machine_lacks_is_said(practice: Practice) -> None:
         assert cells.level == verdict
         assert (f"Landlock {landlock}" in cells.what) == bool(landlock)
         assert ("no seccomp" in cells.what) == (not seccomp)
+        assert ("run_code cannot be offered" in cells.what) == (not (landlock and seccomp))
     assert [check_disk(free_bytes).level for free_bytes in (10**9, 10**8, 10**7)] == ["ok", "warning", "problem"]
 
 

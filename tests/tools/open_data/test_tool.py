@@ -230,6 +230,6 @@ async def test_only_what_is_switched_on_is_asked(service: OpenDataServer, http: 
     assert service.requests == []
     assert OpenDataOptions().missing_settings() == "KINDS"
     assert options_for("http://x", "coin").seen_by() == ("CoinGecko: the coin",)
-    assert len(options_for("http://x").seen_by()) == 5
+    assert len(options_for("http://x", "coin, all").seen_by()) == 5
     with pytest.raises(ValidationError):
         options_for("http://x", "coins")
