@@ -194,7 +194,7 @@ class ReportJudge:
         except ProviderError as error:
             raise Unavailable("the model that reads the reports did not answer") from error
         if isinstance(completion, UsedUp):
-            raise Disabled("the budget is used up, so no model reads the reports")
+            raise Disabled("the budget is used up")
         return _arguments(completion, offer, kind)
 
 

@@ -65,7 +65,7 @@ class Translation(CommandGroup):
         """Translates the message of a turn, or says once why that is not possible, and ends the turn."""
         text = shorten(clean_text(turn.incoming[-1].text), _MAX_CHARACTERS)
         known = detect_language(text)
-        into = [code for code in turn.settings.translates if code != known]
+        into = [code for code in turn.settings.translates if code.partition("_")[0] != known]
         outcome: Outcome | Pause = Outcome(text="", ok=True)
         if into and _NO_WORDS.sub("", text):
             names = ", ".join(language_names("en").get(code, code) for code in into)

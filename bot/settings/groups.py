@@ -365,7 +365,7 @@ class WatchesSettings(SettingsGroup):
     quiet_hours: Hours = "22-7"
     """The hours, by the person's clock, in which nothing is looked at; 0-0: none."""
     month_usd: Decimal = Field(default=Decimal(1), ge=0)
-    """What one watch may cost in a month, in US dollars; the person can ask for less."""
+    """What one watch, or all that one message asks for, may cost in a month, in US dollars; people can ask for less."""
 
 
 class WebSettings(SettingsGroup):

@@ -298,8 +298,8 @@ CREATE TABLE watches (
     turn_id INTEGER REFERENCES turns (id) ON DELETE SET NULL,  -- whose question made it
     number INTEGER NOT NULL,                -- what the person calls it, until it ends
     watch BLOB,                             -- sealed JSON: what is watched, for whom and where; null once it has ended
-    state BLOB,                             -- sealed JSON: what was seen, said and waits for the morning; null: not
-                                            -- known, in a restored copy: the next look says nothing
+    state BLOB,                             -- sealed JSON: what was seen and said; null: not known, in a restored copy: the
+                                            -- next look says nothing
     due_at INTEGER,                         -- when it is looked at next; null: it is paused
     expires_at INTEGER,                     -- when it ends with the message that it came from; null: that stays
     settled_at INTEGER                      -- when it ended; null: it goes on

@@ -2,7 +2,7 @@
 
     above, below    a number crosses the value; it fires again only after it has gone back
     rises, falls    a number has moved by so many percent since the watch was made, or since it last fired
-    changes         the text is another than the last time
+    changes         a short text is another than the last time
     new             items of a list, or lines of a text, that were never there before
 
 The first look is the baseline, and never fires.
@@ -17,13 +17,14 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal, cast
 
+from bot.chat.judge import MAX_REPORTS
 from tools import BadArguments, shorten
 
 When = Literal["above", "below", "rises", "falls", "changes", "new"]
 
 _MAX_KNOWN, _MAX_TEXT_CHARS = 300, 500
 _MIN_LINE_CHARS = 25  # shorter lines of a page are menus and buttons
-_NUMBER = re.compile(r"[-+−]?\d[\d,\u00a0\u202f ]*(?:\.\d+)?")
+_NUMBER = re.compile(r"[-+−]?\d[\d,\u00a0\u202f ]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,24 +72,32 @@ def found_at(data: Mapping[str, Any], look_at: str) -> object:
     return found
 
 
-def compare(when: When, value: Decimal, before: State, found: object) -> tuple[State, bool, tuple[Item, ...]]:
-    """Returns what is seen now, whether that fires, and the new items; raises `BadArguments` if it does not fit."""
+def compare(when: When, value: Decimal | None, before: State, found: object) -> tuple[State, bool, tuple[Item, ...]]:
+    """Returns what is seen now, whether that fires, and the new items, of many the first ones: the others are still new
+    the next time. Raises `BadArguments` if it does not fit.
+    """
     may_fire = not before.is_baseline
     now = replace(before, is_baseline=False, text=shorten(str(found), _MAX_TEXT_CHARS))
     if when == "new":
-        items = tuple(_items(found))
-        new = tuple(item for item in items if may_fire and item.digest not in before.known)
-        known = tuple(dict.fromkeys((*before.known, *(item.digest for item in items))))
-        return replace(now, text="", known=known[-_MAX_KNOWN:]), bool(new), new
+        items = {item.digest: item for item in _items(found)}
+        new = [digest for digest in items if may_fire and digest not in before.known]
+        seen = [digest for digest in items if digest not in new[MAX_REPORTS:]]
+        # What is still there stands last, so that what is another each time does not push it out.
+        known = (*(digest for digest in before.known if digest not in items), *seen)[-max(_MAX_KNOWN, len(seen)) :]
+        return replace(now, text="", known=known), bool(new), tuple(items[digest] for digest in new[:MAX_REPORTS])
     if when == "changes":
+        if len(str(found)) > _MAX_TEXT_CHARS:
+            raise BadArguments("look_at: that is long; with `changes`, name one short value, or use `new`")
         return now, may_fire and before.text != now.text, ()
+    if value is None or (value == 0 and when in {"rises", "falls"}):
+        raise BadArguments(f"value: name the number for `{when}`")
     number = number_in(found)
     if when in {"above", "below"}:
         is_met = number > value if when == "above" else number < value
         return replace(now, is_met=is_met), may_fire and is_met and not before.is_met, ()
-    base = number if before.base is None else before.base
+    base = before.base or number
     moved = (number - base) / abs(base) * 100 if base else Decimal(0)
-    fires = may_fire and (moved if when == "rises" else -moved) >= value
+    fires = may_fire and (moved if when == "rises" else -moved) >= abs(value)
     return replace(now, base=number if fires else base), fires, ()
 
 

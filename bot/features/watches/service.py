@@ -8,8 +8,9 @@
                                                  '--> texts: a model says which are news --> verify_news --> said
 
 What was seen and what is said are one transaction: a kill before it leaves all as it was, after it the outbox has the
-message. A watch that was changed meanwhile has another row, and nothing is said. What is said is a turn of the history
-with its calls and pages, so that people can ask for more. Costs are booked on the turn that made the watch.
+message; what a look had paid for until a kill is paid again. A watch that was changed meanwhile has another row, and
+nothing is said. What is said is a turn of the history with its calls and pages, so that people can ask for more. Costs
+are booked on the turn that made the watch.
 """
 
 import json
@@ -52,7 +53,6 @@ from bot.money.ledger import Bill, periods
 from bot.settings import Settings
 from bot.signal.protocol import Outside
 from bot.trust.links import inert
-from bot.trust.provenance import urls_of
 from bot.trust.rules import may_carry_out
 from store import ConversationId, LedgerEntry, Repositories, TurnId, WatchRow
 from tools import (
@@ -72,6 +72,7 @@ from tools import (
 )
 
 ABOUT_WATCH = Sentence("ABOUT_WATCH", "shows what I watch for you, pauses it or stops it; just ask me to watch things.")
+NO_WATCH = Sentence("NO_WATCH", "There's no watch {number} here. `/watch` shows yours.")
 NO_WATCHES = Sentence("NO_WATCHES", "I watch nothing for you here. Just ask me: “Tell me when …”")
 WATCH_LINE = Sentence("WATCH_LINE", "- {number}: {text}")
 WATCH_IS_PAUSED = Sentence("WATCH_IS_PAUSED", "(paused)")
@@ -81,11 +82,12 @@ WATCH_RESUMED = Sentence("WATCH_RESUMED", "I'm watching again: {text}")
 WATCH_NOW = Sentence("WATCH_NOW", "Now {value}, before {before} ({source}, {time}).")
 WATCH_CHECKED = Sentence(
     "WATCH_CHECKED",
-    "I've checked it: independent reports that say so: {agreeing}, that deny it: {denying}. Confidence: {percent} %.",
+    "I've checked it. Independent reports for it: {agreeing}, against it: {denying}. Confidence: {percent} %.",
 )
+WATCH_ALONE = Sentence("WATCH_ALONE", "I've checked it, and found no other report for or against it.")
 WATCH_DECIDED = Sentence("WATCH_DECIDED", "It's decided: {outcome}. I've stopped watching.")
-WATCH_OVER = Sentence("WATCH_OVER", "The time is over, so I've stopped watching.")
-WATCH_FAILS = Sentence("WATCH_FAILS", "I haven't been able to look for a day, and go on trying. {reason}")
+WATCH_OVER = Sentence("WATCH_OVER", "The time is up, so I've stopped watching.")
+WATCH_FAILS = Sentence("WATCH_FAILS", "For a day now I haven't been able to look; I'll keep trying. {reason}")
 
 MAX_WATCHES = 20
 """How many watches one person can have, in all conversations together."""
@@ -113,10 +115,10 @@ class WatchArguments(Arguments):
     when: When = Field(
         description="above or below value; rises or falls by value percent; changes; new: items of a list, or lines"
     )
-    value: Decimal = Decimal(0)
+    value: Decimal | None = None
     minutes: int = Field(default=60, ge=1, le=10_080, description="How often to look.")
     until: date | None = Field(default=None, description="The last day.")
-    month_usd: Decimal | None = Field(default=None, ge=0, description="The most that it may cost in a month.")
+    month_usd: Decimal | None = Field(default=None, gt=0, description="The most that it may cost in a month.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -238,7 +240,8 @@ class Lookout(Outside):
                 continue
             turn = self.turn(repos, watch, row.conversation, row.turn or TurnId(0))
             whom = watch.person, watch.chat, self.allowed()
-            if not may_still_read(repos, *whom, account=account, since=watch.made_at):
+            has_disappeared = row.expires_at is not None and row.expires_at <= now
+            if has_disappeared or not may_still_read(repos, *whom, account=account, since=watch.made_at):
                 repos.watches.settle(row.id, now=now)
             elif opens_at := self._opens_at(repos, watch, turn):
                 repos.watches.keep(row, row.state, due_at=opens_at)
@@ -267,20 +270,22 @@ class Lookout(Outside):
                 finding = Discovery(text=say(WATCH_OVER), ends=True)
             else:
                 state, finding = await self._look(row, watch, state, turn)
-        except ToolError as error:
-            _log.info("watch %d failed, kind %s", row.id, error.code)
+        except Exception as error:  # noqa: BLE001  (one watch must not end the others)
+            failure = error if isinstance(error, ToolError) else Unavailable()
+            _log.log(logging.INFO if failure is error else logging.ERROR, "watch %d: %s", row.id, describe_error(error))
             since = state.fails_since or now
             is_known = now - since >= _FAILS_FOR
             if is_known and not state.has_said_so:
-                finding = Discovery(text=say(WATCH_FAILS, reason=tool_failure(error.code, str(error))))
+                finding = Discovery(text=say(WATCH_FAILS, reason=tool_failure(failure.code, str(failure))))
             state = replace(state, fails_since=since, has_said_so=is_known)
-        except Exception as error:  # noqa: BLE001  (one watch must not end the others)
-            _log.error("watch %d failed: %s", row.id, describe_error(error))
         due_at = now + timedelta(minutes=max(watch.given.minutes, self.settings.watches.least_minutes))
         kept = _states.dump_json(state)
 
         def keep(repos: Repositories) -> None:
-            if repos.watches.keep(row, kept, due_at=due_at) and finding is not None:
+            # Others that were looked at beside this one may have said as much as may be.
+            if finding is not None and (opens_at := self._opens_at(repos, watch, turn)):
+                repos.watches.keep(row, row.state, due_at=opens_at)
+            elif repos.watches.keep(row, kept, due_at=due_at) and finding is not None:
                 self._say(repos, row, watch, turn, finding)
                 if finding.ends:
                     repos.watches.settle(row.id, now=now)
@@ -308,14 +313,15 @@ class Lookout(Outside):
         bill = Bill(reservation=reserved, entries=(paid,))
         await self.store.transaction(lambda repos: budget.settle(repos, turn.payer, (bill,)))
         if not run.answer.ok:
-            raise Unavailable(str(json.loads(run.answer.content).get("message")))
+            kinds = {kind.code: kind for kind in ToolError.__subclasses__()}
+            raise kinds.get(run.outcome, Unavailable)(str(json.loads(run.answer.content).get("message")))
         return run
 
     async def _look(self, row: WatchRow, watch: Watch, state: State, turn: Turn) -> tuple[State, Discovery | None]:
         """Makes its call; returns what was seen, and what of it is to be said."""
         given, bound = watch.given, self.settings.watches.month_usd
         if await self.store.read(lambda repos: self.spent_usd(repos, row)) >= min(bound, given.month_usd or bound):
-            raise Disabled("this watch has cost as much as it may in a month")
+            raise Disabled("the budget is used up")
         pages = CitedPages(await self.turns.history(row.conversation), self.toolbox.finds_pages)
         id_ = CallId(f"watch_{row.id}_{turn.loaded_at:%Y%m%d%H%M%S}")
         run = await self.make_call(
@@ -328,10 +334,11 @@ class Lookout(Outside):
             return seen, Discovery(text=say(WATCH_DECIDED, outcome=quote(str(outcome))), runs=(run,), ends=True)
         if items:
             return await self._news(watch, seen, turn, run, items, pages)
+        shown = quote if given.when == "changes" else plain_name
         text = say(
             WATCH_NOW,
-            value=plain_name(seen.text),
-            before=plain_name(state.text if state.base is None else str(state.base)),
+            value=shown(seen.text),
+            before=shown(state.text if state.base is None else f"{state.base:f}"),
             source=chat_phrases.tool_name(given.tool),
             time=f"{turn.loaded_at.astimezone(ZoneInfo(turn.timezone or 'UTC')):%H:%M}",
         )
@@ -357,8 +364,9 @@ class Lookout(Outside):
         else:
             evidence = check.answer.data["evidence"]
             numbers = {"agreeing": evidence["independent_agreeing"], "denying": evidence["independent_contradicting"]}
-            text = say(WATCH_CHECKED, **numbers, percent=round(100 * evidence["confidence"]))
-            urls = tuple(urls_of(check.answer.data, "results"))[:_MAX_CITED]
+            percent = round(100 * evidence["confidence"])
+            text = say(WATCH_CHECKED, **numbers, percent=percent) if any(numbers.values()) else say(WATCH_ALONE)
+            urls = [row["url"] for row in check.answer.data["results"] if row["stance"] != "mentions"][:_MAX_CITED]
             found = _cited(f"{found.text}\n\n{text}", urls, pages, (run, check), known=found.pages)
         return replace(state, said=(*state.said, news.claim)[-_MAX_SAID:]), found
 
@@ -455,6 +463,8 @@ class WatchTool:
         ends = row.expires_at and f"{row.expires_at:%Y-%m-%d %H:%M} UTC, when the message disappears"
         now_is = None if arguments.when in {"changes", "new"} else str(number_in(found))  # no words of strangers
         data = {"number": row.number, "now": now_is, "every_minutes": minutes, "ends": ends}
+        if "next_offset" in run.answer.data:
+            data["note"] = "The page is long: only the piece that this call reads is watched; say so."
         return Result(data=data, origins=(dump_labels(watch.labels).decode(),))
 
 
@@ -480,7 +490,8 @@ class WatchCommands(CommandGroup):
             rows = repos.watches.of_person(call.message.author, call.conversation)
             meant = [row for row in rows if match is None or match["number"] in {None, str(row.number)}]
             action = "" if match is None else match["action"].lower()
-            return "\n".join(self._changed(repos, row, action) for row in meant) or say(NO_WATCHES)
+            none = say(NO_WATCH, number=match["number"]) if rows and match is not None else say(NO_WATCHES)
+            return "\n".join(self._changed(repos, row, action) for row in meant) or none
 
         return answer
 

@@ -292,6 +292,9 @@ async def test_it_is_switched_on_in_groups_by_admins_for_languages_that_exist(st
         for text, languages in named.items():
             assert languages in (await said(aldis, text, author=ALICE))[0]
             assert languages in (await said(aldis, "/translate", author=CAROL))[0]
+        await said(aldis, "/translate on de,en_GB", author=ALICE)
+        await said(aldis, "At eight, I think, if the train is on time.", "Um acht.")
+        assert "Translate the message into German. " in aldis.model.requests[-1].system
     offline = {"llm": {"providers": ("offline",)}}
     async with app_harness(store, clock, settings=offline) as aldis:
         assert await said(aldis, "/translate on de,en") == [plain(OFFLINE_WORKS.text)]

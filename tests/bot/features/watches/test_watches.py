@@ -185,7 +185,7 @@ async def test_news_of_feeds_start_the_evidence_run(store: Store, clock: SetCloc
         [said] = await look(aldis)
         assert said == (
             "🔔 the bridge in Larkhaven\n\n“A bridge in Larkhaven collapsed and 43 people died” [1]\n\n"
-            "I've checked it: independent reports that say so: 1, that deny it: 1. Confidence: 11 %. [2] [3]\n\n"
+            "I've checked it. Independent reports for it: 1, against it: 1. Confidence: 11 %. [2] [3]\n\n"
             "[1] https://feed.example/2\n[2] https://snopes.com/6\n[3] https://daily.example/1"
         )
         await town.publish("Larkhaven mourns: bridge collapsed, 43 dead", 3)
@@ -271,6 +271,9 @@ async def test_they_are_listed_paused_and_cancelled(store: Store, clock: SetCloc
         assert await ask(aldis, "/watch cancel 1") == "Cancelled: the euro is over 1.20 dollars"
         assert await ask(aldis, "/watch cancel all") == "Cancelled: the hours of the museum"
         assert "Please write it like this" in await ask(aldis, "/watch stop")
+        await watch(aldis, **EURO)
+        assert await ask(aldis, "/watch cancel 7") == "There's no watch 7 here. /watch shows yours."
+        await ask(aldis, "/watch cancel 1")
         assert await look(aldis) == []
 
 
@@ -296,13 +299,23 @@ async def test_nothing_is_said_at_night_nor_beyond_the_days_number(store: Store,
         assert len(await look(aldis, 13)) == 1
 
 
-@pytest.mark.parametrize("how", ["forget", "delete", "timer", "gone"])
+async def test_several_at_once_say_no_more_than_the_days_number(store: Store, clock: SetClock, town: Town) -> None:
+    """What one of them says counts for those that were looked at beside it; they are looked at again tomorrow."""
+    settings = {"watches": {"messages_per_day": 2, "quiet_hours": "22-7"}}
+    async with app_harness(store, clock, tools=town.tools, watches=True, settings=settings) as aldis:
+        for number in range(3):
+            await watch(aldis, **{**EURO, "text": f"euro {number}"})
+        town.rates.rates["USD"] = 1.3
+        assert [len(await look(aldis, hours)) for hours in (1, 5, 13, 12)] == [2, 0, 1, 0]
+
+
+@pytest.mark.parametrize("how", ["forget", "delete", "timer", "downtime", "gone"])
 async def test_it_ends_with_what_it_came_from(store: Store, clock: SetClock, town: Town, path: Path, how: str) -> None:
     """What the person wants forgotten, deletes, or lets disappear, and what they may not read any more."""
     access = AccessList(persons=frozenset({ALICE.uuid}), groups=frozenset())
     async with app_harness(store, clock, tools=town.tools, watches=True, access=access) as aldis:
         aldis.model.script = [calls(("watch", {**EURO, "text": "tulips"})), says("OK.")]
-        asked = await aldis.process(message(ASKED, expires_in_seconds=5000 if how == "timer" else 0))
+        asked = await aldis.process(message(ASKED, expires_in_seconds=5000 if how in {"timer", "downtime"} else 0))
         town.rates.rates["USD"] = 1.3
         assert (await look(aldis))[0].startswith("🔔 tulips")
         if how == "forget":
@@ -313,6 +326,8 @@ async def test_it_ends_with_what_it_came_from(store: Store, clock: SetClock, tow
         elif how == "timer":
             clock.move(5000)
             await aldis.maintenance.expire()
+        elif how == "downtime":
+            clock.move(5000)
         else:
             aldis.watches.allowed = lambda: AccessList(persons=frozenset(), groups=frozenset())
         town.rates.rates["USD"] = 1.1
@@ -320,7 +335,7 @@ async def test_it_ends_with_what_it_came_from(store: Store, clock: SetClock, tow
         town.rates.rates["USD"] = 1.3
         assert await look(aldis) == []
         assert await aldis.count("SELECT count(*) FROM watches WHERE watch IS NOT NULL") == 0
-        if how != "gone":
+        if how not in {"gone", "downtime"}:
             assert await aldis.count("SELECT count(*) FROM history WHERE role = 'tool'") == 0
 
 
@@ -334,13 +349,14 @@ async def test_one_that_fails_for_a_day_says_so_once(store: Store, clock: SetClo
             assert [text for _ in range(4) for text in await look(aldis, 6)] == []
             said = [text for _ in range(3) for text in await look(aldis, 6)]
             words = (
-                "I haven't been able to look for a day, and go on trying. The service can't be reached at the moment."
+                "For a day now I haven't been able to look; I'll keep trying. "
+                "The service can't be reached at the moment."
             )
             assert said == [f"🔔 the hours of the museum\n\n{words}"]
             town.pages.fails = False
             assert await look(aldis, 1) == []
         town.pages.text = "It is closed."
-        assert "Now It is closed., before Opening hours" in (await look(aldis, 1))[0]
+        assert "Now “It is closed.”, before “Opening hours" in (await look(aldis, 1))[0]
 
 
 async def test_a_watch_has_a_month_of_its_own(store: Store, clock: SetClock, town: Town) -> None:
@@ -350,9 +366,11 @@ async def test_a_watch_has_a_month_of_its_own(store: Store, clock: SetClock, tow
     async with app_harness(store, clock, tools=town.tools, watches=True, settings=settings) as aldis:
         await watch(aldis, **MUSEUM, month_usd="0.5")
         assert await ask(aldis, "/watch") == "• 1: the hours of the museum"
-        for hour, count in ((1, 2), (1, 3), (1, 3), (20, 3), (2, 3)):
-            await look(aldis, hour)
+        said: list[str] = []
+        for hour, count in ((1, 2), (1, 3), (1, 3), (20, 3), (4, 3)):
+            said += await look(aldis, hour)
             assert len(town.pages.read) == count
+        assert [text.rpartition("trying. ")[2] for text in said] == ["The budget for it is used up for now."]
         assert await ask(aldis, "/watch") == "• 1: the hours of the museum (US$0.60 this month)"
         assert "US$0.9" in await ask(aldis, "/usage")
         clock.move(9 * 24 * 3600)
@@ -369,7 +387,7 @@ async def test_a_decided_market_and_a_last_day_end_it_with_a_word(store: Store, 
         heard = [text for _ in range(6) for text in await look(aldis, 12)]
         assert heard == [
             "🔔 the hours of the museum\n\nIt's decided: “Yes”. I've stopped watching.",
-            "🔔 the euro is over 1.20 dollars\n\nThe time is over, so I've stopped watching.",
+            "🔔 the euro is over 1.20 dollars\n\nThe time is up, so I've stopped watching.",
         ]
 
 
@@ -379,7 +397,7 @@ async def test_what_cannot_be_watched_is_said_at_once(store: Store, clock: SetCl
         await ask(aldis, "/tools off verify_news")
         for given, said in (
             ({**EURO, "look_at": "price"}, "there is no 'price' in"),
-            ({**MUSEUM, "when": "above"}, "is not one number"),
+            ({**MUSEUM, "when": "above", "value": 1}, "is not one number"),
             ({**EURO, "when": "new", "look_at": ""}, "name a list or a text"),
             ({**EURO, "arguments": {"amount": 1}}, "unit: Field required"),
             ({**EURO, "tool": "market_get"}, "market_get is switched off here"),
