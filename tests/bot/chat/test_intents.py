@@ -97,7 +97,7 @@ SAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "watch": (
         {"text": "x", "tool": "convert", "arguments": {"amount": 1}, "look_at": "rate", "when": "above", "value": 2},
     ),
-    "recall": ({"query": "roof"},),
+    "recall": ({"query": "roof"}, {"since": "2026-05-01"}),
 }
 
 

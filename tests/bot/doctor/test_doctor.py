@@ -316,7 +316,7 @@ def test_a_budget_counts_speech_and_pictures() -> None:
         (speech, "AUDIO__PRICE"),
         ({**speech, "AUDIO__PRICE": "0", "AUDIO__SPEAK": "yes"}, "AUDIO__SPEECH_PRICE"),
         ({"TOOLS__IMAGES__API_KEY": "k"}, "TOOLS__IMAGES__COST_USD"),
-        ({"TOOLS__RECALL__MODEL": "embedder"}, "TOOLS__RECALL__PRICE"),
+        ({"TOOLS__RECALL__MODEL": "embedder", "TOOLS__RECALL__API_KEY": "k"}, "TOOLS__RECALL__PRICE"),
     ):
         with pytest.raises(ConfigError, match=f"^{missing}: must be set where a budget is"):
             models.budgets(load_settings({**budget, **used}, env_file=None))

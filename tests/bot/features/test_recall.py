@@ -496,6 +496,7 @@ async def test_settings_are_checked_at_the_start(tmp_path: Path, service: OpenAI
     for name, value, variable in (
         ("FOLDER", str(tmp_path / "missing"), "TOOLS__RECALL__FOLDER"),
         ("BASE_URL", "nowhere", "TOOLS__RECALL__BASE_URL"),
+        ("MODEL", "nomic", "TOOLS__RECALL__MODEL: OpenAI needs API_KEY, another service BASE_URL"),
     ):
         with pytest.raises(ConfigError, match=variable):
             load_settings({f"TOOLS__RECALL__{name}": value}, None)
