@@ -43,9 +43,11 @@ class Passages(Repository):
 
     def renew_files(self, files: Mapping[str, str]) -> list[str]:
         """Drops what is not among these files with their versions; returns the names of those that are to be read."""
-        known = dict(self.rows("SELECT name, version FROM folder_files"))
         names = {self.keyring.handle(name): name for name in files}
-        self.execute_many("DELETE FROM folder_files WHERE name = ?", [(gone,) for gone in known.keys() - names.keys()])
+        gone = [(name,) for name in self.column("SELECT name FROM folder_files") if name not in names]
+        # What had no room may have it now.
+        self.execute_many("DELETE FROM folder_files WHERE name = ? OR size_bytes = 0", gone)
+        known = dict(self.rows("SELECT name, version FROM folder_files"))
         return [name for handle, name in names.items() if known.get(handle) != files[name]]
 
     def keep_file(self, name: str, version: str, pieces: Sequence[bytes], *, max_bytes: int, now: datetime) -> bool:
@@ -53,7 +55,7 @@ class Passages(Repository):
         handle, size = self.keyring.handle(name), sum(map(len, pieces))
         self.execute("DELETE FROM folder_files WHERE name = ?", (handle,))
         fits = self.value("SELECT total(size_bytes) FROM folder_files") + size <= max_bytes
-        file = self.insert("folder_files", name=handle, version=version, size_bytes=size if fits else 0)
+        file = self.insert("folder_files", name=handle, version=version, size_bytes=max(1, size) if fits else 0)
         self._put(pieces if fits else (), f"|{file}", conversation_id=None, file_id=file, said_at=now)
         return fits
 

@@ -318,7 +318,7 @@ CREATE TABLE folder_files (
     id INTEGER PRIMARY KEY AUTOINCREMENT,   -- never used twice: passages are bound to it
     name BLOB NOT NULL UNIQUE,              -- handle
     version TEXT NOT NULL,                  -- its time and size: with others it is read again
-    size_bytes INTEGER NOT NULL             -- of its text, against the limit of all together
+    size_bytes INTEGER NOT NULL             -- of its text, against the limit of all together; 0: it had no room
 ) STRICT;
 
 -- Pieces of what was said and of files, a few sentences each.

@@ -318,7 +318,9 @@ async def test_the_folder_is_read_as_it_is(
 async def test_too_much_text_in_the_folder_is_left_out(
     store: Store, clock: SetClock, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The file that does not fit any more, by name; the others are found, and so are no more than 2,000 files."""
+    """The file that does not fit any more, by name; the others are found, and it, too, once
+    there is room. No more than 2,000 files are read.
+    """
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "a.txt").write_text("small", encoding="utf-8")
@@ -330,6 +332,9 @@ async def test_too_much_text_in_the_folder_is_left_out(
         assert "d.txt in TOOLS__RECALL__FOLDER is left out" in caplog.text
         kept = await aldis.count("SELECT total(size_bytes) FROM folder_files")
         assert 4_000_000 < kept <= recall.MAX_FOLDER_BYTES
+        (folder / "b.txt").unlink()
+        await aldis.indexer.attend_all()
+        assert await aldis.count("SELECT count(*) FROM folder_files WHERE size_bytes > 9") == 3
         for number in range(2_000):
             (folder / f"{number}.txt").touch()
         await aldis.indexer.attend_all()

@@ -51,7 +51,7 @@ async def measured(folder: Path, passages: int) -> list[Figure]:
         await store.checkpoint()
         size_bytes = (folder / "found.db").stat().st_size - before
         context = ToolContext(now=NOON, timezone="UTC", chat="direct:bench")
-        tool = Recall(store, clock, _Nearest(RecallOptions(model="bench"), http))
+        tool = Recall(store, clock, _Nearest(RecallOptions.model_construct(model="bench"), http))
         taken: list[float] = []
         for _ in range(15):
             query = " ".join(chance.choices(words, frequent, k=3))
