@@ -3,7 +3,7 @@
 import asyncio
 import io
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from PIL import Image
 
 from tests.cells import sandbox, server_pid
 from tests.conftest import NOON
+from tests.servers.envelopes import ALICE, BOB, Person
 from tests.tools.conftest import Asked
 from tests.waiting import DEADLINE_SECONDS, eventually
 from tools import BadArguments, CodeOptions, CodeSource, TooLarge, ToolContext, ToolError
@@ -148,25 +149,47 @@ async def test_other_users_of_the_machine_read_nothing_of_it(ask: Asked) -> None
     await eventually(lambda: not running())
 
 
+async def test_a_person_s_programs_delay_no_one_else(ask: Asked) -> None:
+    """They run one after the other, and leave a place to others."""
+
+    def run(person: Person, code: str) -> asyncio.Task[dict[str, Any]]:
+        return asyncio.create_task(Asked(RUN_CODE, replace(ask.context, person=person.uuid))(code))
+
+    endless = [run(BOB, "while True: pass") for _ in range(2)]
+    assert await run(ALICE, "print(1)") == {"printed": "1"}
+    assert not any(task.done() for task in endless)
+    for task in endless:
+        task.cancel()
+    await asyncio.wait(endless)
+
+
 @dataclass
 class Elsewhere:
     """Cells of a machine on which programs cannot be contained: none says anything there."""
 
+    troubles: list[ToolError] = field(default_factory=list[ToolError])
+    """What keeps the first tries from beginning."""
     tries: int = 0
 
     async def run_program(self, text: str, *call: str, timeout_seconds: float, person: str = "") -> str:
         self.tries += 1
+        if self.troubles:
+            raise self.troubles.pop()
         return ""
 
 
 async def test_it_is_offered_only_where_a_first_program_comes_back(ask: Asked) -> None:
-    """Which is tried once; and not where its package is missing, which the doctor says by name."""
+    """Which is tried once, and again if it could not begin; not where its package is missing, which the doctor says."""
     elsewhere = Elsewhere()
     offered = CodeSource([RUN_CODE])
     assert (list(await offered.tools()), offered.unable) == ([RUN_CODE], ())
     refused = CodeSource([RunCode(CodeOptions(), elsewhere)])
     assert [list(await refused.tools()) for _ in range(2)] == [[], []]
     assert (elsewhere.tries, refused.unable) == (1, ("run_code",))
+    busy = Elsewhere([BadArguments("it takes too long")])
+    later = CodeSource([RunCode(CodeOptions(), busy)])
+    assert [list(await later.tools()) for _ in range(3)] == [[], [], []]
+    assert busy.tries == 2
     absent = CodeOptions(enabled=True, monty=Path("/nonexistent/monty"))
     assert "pydantic-monty-runtime" in (absent.missing_settings() or "")
     assert CodeSource(()).unable == ("run_code",)
