@@ -62,7 +62,7 @@ class Calls:
         """The pages the conversation knows; those that the turn finds are numbered after them."""
         for run in journal.runs.values():
             self.pages.take(ToolMessage(answers=(run.answer,)))
-        self._sources = provenance.sources_of(turn.incoming, history, labels)
+        self.sources = provenance.sources_of(turn.incoming, history, labels)
         self._words = provenance.own_words(turn.incoming, turn.person)
         """The part of the question that the asker wrote themselves."""
         self._objections: dict[CallId, ToolRun] = {}
@@ -167,7 +167,7 @@ class Calls:
         until = journal.asked.get(call.id)
         if until is None:
             spec = self._toolbox.spec(call.name)
-            return self._causes(call) is not None and self._sources.refusal(call, spec) is None
+            return self._causes(call) is not None and self.sources.refusal(call, spec) is None
         return timedelta(0) < until - turn.loaded_at <= self._patience  # longer: the clock was set back, and it is over
 
     async def _objects(self, call: ToolCall) -> bool:
@@ -190,16 +190,16 @@ class Calls:
     async def _ran(self, call: ToolCall) -> ToolRun:
         """Runs one call and journals it, unless the journal already has it."""
         spec = self._toolbox.spec(call.name)
-        refusal = self._sources.refusal(call, spec)
+        refusal = self.sources.refusal(call, spec)
         earlier = self._journal.runs.get(call.id)
         if earlier is not None and _key(earlier.call) == _key(call):
             self._running -= 1
-            self._sources.took(earlier.answer, earlier.arguments, spec)
+            self.sources.took(earlier.answer, earlier.arguments, spec)
             return earlier
         refused = self._refused(call, refusal)
         run = refused or await self._run(call, spec)
         run = replace(run, answer=replace(run.answer, content=self._secrets.cut(run.answer.content)))
-        self._sources.took(run.answer, run.arguments, spec)
+        self.sources.took(run.answer, run.arguments, spec)
         self._running -= 1
         # After the last one, the next question to the model is written within milliseconds.
         is_soon = not self._running and not (spec is not None and spec.effects == "once")

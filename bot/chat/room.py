@@ -31,6 +31,7 @@ from bot.money.budgets import Budget, UsedUp
 from bot.money.ledger import Bill, Payer, completion_entries
 from bot.settings import Settings
 from bot.signal.protocol import ModelAnswered
+from bot.trust.rules import addresses_in
 from store import LedgerEntry, Store
 from tools import clean_text
 
@@ -324,6 +325,7 @@ class Requests:
             words = [found.pop(_CORRECTED, ""), *(step.text for step in due)]
             content = json.dumps({_CORRECTED: "\n".join(filter(None, words)), **found}, ensure_ascii=False)
             calls.labels = labels = join_labels([calls.labels, *(step.labels for step in due)])
+            calls.sources.find(addresses_in("\n".join(step.text for step in due)))
             self.said[-1] = ToolMessage(answers=(*before, replace(answer, content=content, labels=labels)))
 
     def add(self, message: AssistantMessage, answers: ToolMessage) -> None:
@@ -335,8 +337,7 @@ class Requests:
         """Returns how to ask the model again, if a completion is worth it; each way but a correction once in a turn.
 
         One that was cut off before it said anything gets more room; one without words is asked for them, or once more.
-        Some servers ignore that no tool may be called: the last request has none.
-        Source: https://github.com/ollama/ollama/issues/17921 (2026-11-27).
+        Some servers call a tool all the same: the last request has none. Source: ollama/ollama issue 17921, 2026-11-27.
         """
         if len(self._journal.corrections) > self._corrections and self.calling(completion) is None:
             return "corrected"

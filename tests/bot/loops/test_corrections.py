@@ -31,9 +31,11 @@ class Look(Echo):
 
 
 @asynccontextmanager
-async def play(store: Store, clock: SetClock, *script: Any, **more: Any) -> AsyncGenerator[tuple[Harness, Look]]:
+async def play(
+    store: Store, clock: SetClock, *script: Any, more: tuple[Echo, ...] = (), **settings: Any
+) -> AsyncGenerator[tuple[Harness, Look]]:
     look = Look()
-    async with app_harness(store, clock, tools=(look,), **more) as aldis:
+    async with app_harness(store, clock, tools=(look, *more), **settings) as aldis:
         aldis.model.script = list(script)
         yield aldis, look
 
@@ -113,6 +115,19 @@ async def test_any_words_that_quote_the_status_correct_it(store: Store, clock: S
         look.cue.set()
         await aldis.quiet()
         assert found(aldis) == [{**CORRECTED, "corrected_by_person": "Leipzig!"}]
+
+
+async def test_an_address_in_it_may_be_read(store: Store, clock: SetClock) -> None:
+    """It is the person's own, as one in the question is."""
+    page = Echo(name="page", flags={"fetches": "word"})
+    address = "https://fair.example/halls"
+    script = LOOK, calls(("page", {"word": address}), ("page", {"word": "https://evil.example/"})), says("There.")
+    async with play(store, clock, *script, more=(page,)) as (aldis, look):
+        await look.begin(aldis)
+        await correct(aldis, message(f"No, it's {address}!"))
+        look.cue.set()
+        await aldis.quiet()
+        assert page.ran == [address]
 
 
 async def test_else_it_is_a_message_like_any(store: Store, clock: SetClock) -> None:
