@@ -70,6 +70,7 @@ from bot.features.safety_numbers import SafetyNumbers, TrustCommands
 from bot.features.summaries import Summaries
 from bot.features.translation import Translation
 from bot.features.usage import UsageCommands
+from bot.features.watches.report import Reports
 from bot.features.watches.service import Lookout, WatchCommands
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
@@ -121,6 +122,7 @@ def check_settings(settings: Settings) -> None:
     checks: list[Callable[[], object]] = [partial(models.budgets, settings)]
     around = ToolDeps(http=Http(user_agent()), fetcher=Fetcher(user_agent()), features=idle_features())
     checks.append(lambda: check_names(settings, own_tools(settings, around)))
+    checks.append(partial(Reports, place=settings.watches.report, http=around.http))
     if settings.web.admin_port:
         checks.append(partial(secret_of, settings, is_contained=is_contained()))
     wrong: list[str] = []
@@ -165,6 +167,7 @@ async def build_service(
         probe.start()
         probe.aside.begin(_prepare(sandbox), "cells")
         embedder = embedder_of(settings, http)
+        shared.watches.reports = Reports(place=settings.watches.report, http=http)
         features = feature_tools(store, clock, shared.reminders, shared.watches, embedder)
         judge = ReportJudge(store, clock, provider if models.has_model(settings) else None, shared.budget)
         papers, quotas = Library(sandbox), Quotas(store, clock)

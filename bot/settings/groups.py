@@ -366,6 +366,8 @@ class WatchesSettings(SettingsGroup):
     """The hours, by the person's clock, in which nothing is looked at; 0-0: none."""
     month_usd: Decimal = Field(default=Decimal(1), ge=0)
     """What one watch, or all that one message asks for, may cost in a month, in US dollars; people can ask for less."""
+    report: str = ""
+    """Where what is found also goes as JSON, with people's words: a file, or an address that takes POST; empty: off."""
 
 
 class WebSettings(SettingsGroup):

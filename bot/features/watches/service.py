@@ -16,7 +16,7 @@ are booked on the turn that made the watch.
 import json
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -42,6 +42,7 @@ from bot.clock import again_and_again
 from bot.commands.base import Answer, Call, CommandGroup, WrongForm, command
 from bot.events import ChatId, Incoming, PersonId, SentId
 from bot.features.watches.conditions import Item, State, When, compare, found_at, number_in
+from bot.features.watches.report import Reports
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import set_language, use_language
 from bot.i18n.phrases import REMINDER_CANCELLED, money, tool_failure
@@ -158,6 +159,8 @@ class Discovery:
     pages: tuple[Page, ...] = ()
     ends: bool = False
     """Whether the watch ends with it."""
+    facts: Mapping[str, object] = field(default_factory=dict[str, object])
+    """For the operator's programs."""
 
 
 @dataclass
@@ -172,6 +175,7 @@ class Lookout(Outside):
     toolbox: Toolbox = field(init=False)
     """Set as soon as there is one: the tool that makes watches is in it."""
     judge: ReportJudge = field(init=False)
+    reports: Reports = field(init=False)
 
     def react(
         self, repos: Repositories, conversation: ConversationId, person: PersonId, target: SentId, wish: Wished
@@ -276,22 +280,31 @@ class Lookout(Outside):
             since = state.fails_since or now
             is_known = now - since >= _FAILS_FOR
             if is_known and not state.has_said_so:
-                finding = Discovery(text=say(WATCH_FAILS, reason=tool_failure(failure.code, str(failure))))
+                text = say(WATCH_FAILS, reason=tool_failure(failure.code, str(failure)))
+                finding = Discovery(text=text, facts={"error": failure.code})
             state = replace(state, fails_since=since, has_said_so=is_known)
         due_at = now + timedelta(minutes=max(watch.given.minutes, self.settings.watches.least_minutes))
         kept = _states.dump_json(state)
 
-        def keep(repos: Repositories) -> None:
+        def keep(repos: Repositories) -> bool:
             # Others that were looked at beside this one may have said as much as may be.
             if finding is not None and (opens_at := self._opens_at(repos, watch, turn)):
                 repos.watches.keep(row, row.state, due_at=opens_at)
-            elif repos.watches.keep(row, kept, due_at=due_at) and finding is not None:
+                return False
+            is_kept = repos.watches.keep(row, kept, due_at=due_at)
+            if is_kept and finding is not None:
                 self._say(repos, row, watch, turn, finding)
                 if finding.ends:
                     repos.watches.settle(row.id, now=now)
+            return is_kept
 
-        await self.store.transaction(keep)
+        is_kept = await self.store.transaction(keep)
         self.turns.forget(row.conversation)
+        if is_kept and finding is not None and self.settings.watches.report:
+            try:
+                await self.reports.put(_report(row, watch, now, finding))
+            except (ToolError, OSError) as error:
+                _log.warning("WATCHES__REPORT did not take what was found, which is lost: %r", error)
 
     async def make_call(self, call: ToolCall, turn: Turn, labels: Labels, pages: CitedPages) -> ToolRun:
         """Runs a call as a turn would, paid by the turn; `labels` are those of what it is made from.
@@ -331,18 +344,21 @@ class Lookout(Outside):
         seen, fires, items = compare(given.when, given.value, state, found_at(data, given.look_at))
         seen = replace(seen, fails_since=None, has_said_so=False)
         if outcome := data.get("came_out"):  # of a prediction market
-            return seen, Discovery(text=say(WATCH_DECIDED, outcome=quote(str(outcome))), runs=(run,), ends=True)
+            text = say(WATCH_DECIDED, outcome=quote(str(outcome)))
+            return seen, Discovery(text=text, runs=(run,), ends=True, facts={"value": str(outcome)})
         if items:
             return await self._news(watch, seen, turn, run, items, pages)
         shown = quote if given.when == "changes" else plain_name
+        before = state.text if state.base is None else f"{state.base:f}"
         text = say(
             WATCH_NOW,
             value=shown(seen.text),
-            before=shown(state.text if state.base is None else f"{state.base:f}"),
+            before=shown(before),
             source=chat_phrases.tool_name(given.tool),
             time=f"{turn.loaded_at.astimezone(ZoneInfo(turn.timezone or 'UTC')):%H:%M}",
         )
-        return seen, _cited(text, [data.get("url")], pages, (run,)) if fires else None
+        found = replace(_cited(text, [data.get("url")], pages, (run,)), facts={"value": seen.text, "before": before})
+        return seen, found if fires else None
 
     async def _news(
         self, watch: Watch, state: State, turn: Turn, run: ToolRun, items: Sequence[Item], pages: CitedPages
@@ -353,7 +369,9 @@ class Lookout(Outside):
         if not news.places:
             return state, None
         chosen = [items[place] for place in news.places]
-        found = _cited(quote(news.claim), [item.url or run.arguments.get("url") for item in chosen], pages, (run,))
+        rows = [{"text": item.text, "url": item.url or run.arguments.get("url")} for item in chosen]
+        found = _cited(quote(news.claim), [one["url"] for one in rows], pages, (run,))
+        facts: dict[str, object] = {"claim": news.claim, "items": rows}
         claim = {"claim": news.claim, "other_words": [shorten(chosen[0].text, 300)]}
         call = ToolCall(id=CallId(f"{run.answer.call_id}_check"), name=_CHECK, arguments=claim)
         try:
@@ -361,6 +379,7 @@ class Lookout(Outside):
             check = await self.make_call(call, turn, labels, pages)
         except ToolError as error:
             _log.info("what is news was not checked, kind %s", error.code)
+            facts["error"] = error.code
         else:
             evidence = check.answer.data["evidence"]
             numbers = {"agreeing": evidence["independent_agreeing"], "denying": evidence["independent_contradicting"]}
@@ -368,7 +387,7 @@ class Lookout(Outside):
             text = say(WATCH_CHECKED, **numbers, percent=percent) if any(numbers.values()) else say(WATCH_ALONE)
             urls = [row["url"] for row in check.answer.data["results"] if row["stance"] != "mentions"][:_MAX_CITED]
             found = _cited(f"{found.text}\n\n{text}", urls, pages, (run, check), known=found.pages)
-        return replace(state, said=(*state.said, news.claim)[-_MAX_SAID:]), found
+        return replace(state, said=(*state.said, news.claim)[-_MAX_SAID:]), replace(found, facts=facts)
 
     def _say(self, repos: Repositories, row: WatchRow, watch: Watch, looked: Turn, finding: Discovery) -> None:
         """Says it, and keeps it as a turn of the history."""
@@ -391,6 +410,24 @@ def _cited(
     cited = [Page(number=pages.find(url), url=url) for url in urls if isinstance(url, str)]
     text = " ".join([text, *(f"[{page.number}]" for page in dict.fromkeys(cited))])
     return Discovery(text=text, runs=runs, pages=tuple(dict.fromkeys((*known, *cited))))
+
+
+def _report(row: WatchRow, watch: Watch, at: datetime, said: Discovery) -> Mapping[str, object]:
+    """What programs read of it: all names are always there."""
+    check = next((run.answer.data for run in said.runs if run.answer.name == _CHECK), None)
+    found: Mapping[str, Any] = check["evidence"] if check else {"confidence": None, "tone": {}}
+    return {
+        "watch": {"number": row.number, "made_at": watch.made_at.isoformat(), **watch.given.model_dump(mode="json")},
+        "at": at.isoformat(),
+        "triggered": bool(said.runs),
+        "success": "error" not in said.facts,
+        "sources": [page.url for page in said.pages],
+        "confidence": found["confidence"],
+        "tone": max(found["tone"], key=found["tone"].get, default=None),
+        "evidence": check,
+        **dict.fromkeys(("error", "value", "before", "claim", "items")),
+        **said.facts,
+    }
 
 
 class WatchTool:

@@ -11,22 +11,27 @@ from typing import Any
 
 import pytest
 
+from bot import app
 from bot.access.access import AccessList
 from bot.clock import SetClock
+from bot.errors import ConfigError
 from bot.features.feeds import IntelSearch
 from bot.features.reminders.tool import Remind
-from bot.settings import BudgetSettings
+from bot.features.watches.report import Reports
+from bot.settings import BudgetSettings, load_settings
 from store import Article, Repositories, Store
 from tests.bot.chat.turn_helpers import Echo, calls, contents, says
 from tests.bot.commands.test_commands import ask
 from tests.bot.loops.app_harness import Harness, app_harness
+from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
-from tests.servers.base import hang
+from tests.servers.base import Server, answer_json, hang, redirect
 from tests.servers.envelopes import ALICE, BOB, GROUP, delete, message, reaction
 from tests.servers.frankfurter import Frankfurter
 from tests.servers.searches import Tavily
 from tests.tools.conftest import USER_AGENT
 from tests.tools.evidence.test_tool import DAILY, DENIAL, Press, Reading
+from tests.tools.sites import answer_bytes
 from tools import Arguments, Http, Result, Tool, ToolContext, ToolSpec, Unavailable
 from tools.conversion import Convert
 from tools.evidence.sources import VerifyNewsOptions
@@ -299,14 +304,16 @@ async def test_nothing_is_said_at_night_nor_beyond_the_days_number(store: Store,
         assert len(await look(aldis, 13)) == 1
 
 
-async def test_several_at_once_say_no_more_than_the_days_number(store: Store, clock: SetClock, town: Town) -> None:
+async def test_several_say_no_more_than_the_days_number(store: Store, clock: SetClock, town: Town, path: Path) -> None:
     """What one of them says counts for those that were looked at beside it; they are looked at again tomorrow."""
-    settings = {"watches": {"messages_per_day": 2, "quiet_hours": "22-7"}}
+    settings = {"watches": {"messages_per_day": 2, "quiet_hours": "22-7", "report": "https://host"}}
     async with app_harness(store, clock, tools=town.tools, watches=True, settings=settings) as aldis:
+        aldis.watches.reports = Reports(place=str(path.with_suffix(".jsonl")), http=town.http)
         for number in range(3):
             await watch(aldis, **{**EURO, "text": f"euro {number}"})
         town.rates.rates["USD"] = 1.3
         assert [len(await look(aldis, hours)) for hours in (1, 5, 13, 12)] == [2, 0, 1, 0]
+    assert len(path.with_suffix(".jsonl").read_text().splitlines()) == 3
 
 
 @pytest.mark.parametrize("how", ["forget", "delete", "timer", "downtime", "gone"])
@@ -451,8 +458,9 @@ async def test_a_restored_store_says_nothing_of_the_past(store: Store, clock: Se
 
 @pytest.mark.parametrize("command", ["/watch cancel 1", "/watch pause 1", "/forget yes"])
 async def test_what_is_changed_during_a_look_counts(store: Store, clock: SetClock, town: Town, command: str) -> None:
-    """The look was for a watch that is not there any more, or paused: nothing is said."""
-    async with app_harness(store, clock, tools=town.tools, watches=True) as aldis:
+    """The look was for a watch that is not there any more, or paused: nothing is said, nor reported anywhere."""
+    settings = {"watches": {"report": "https://host"}}  # without a way to get there
+    async with app_harness(store, clock, tools=town.tools, watches=True, settings=settings) as aldis:
         await watch(aldis, **{**MUSEUM, "when": "changes"})
         town.pages.text, town.pages.gate = "It is closed.", asyncio.Event()
         clock.move(3600)
@@ -493,3 +501,94 @@ async def test_in_a_group_the_asker_is_quoted(store: Store, clock: SetClock, tow
         assert (
             await aldis.count("SELECT count(*) FROM watches") == await aldis.count("SELECT count(*) FROM history") == 0
         )
+
+
+async def test_programs_read_what_is_said(store: Store, clock: SetClock, town: Town, tmp_path: Path) -> None:
+    """A line of the operator's own file for each message, that others cannot read; nothing for a look without news."""
+    town.press.findings = {"fact check": [DENIAL], "": [DAILY]}
+    file = tmp_path / "found.jsonl"
+    settings = {"watches": {"report": str(file)}}
+    async with app_harness(store, clock, tools=town.tools, watches=True, settings=settings) as aldis:
+        aldis.watches.reports = Reports(place=str(file), http=town.http)
+        await town.publish("A bridge in Larkhaven is closed", 1)
+        await watch(aldis, **EURO)
+        await watch(aldis, **BRIDGE)
+        assert await look(aldis) == []
+        town.rates.rates["USD"] = 1.3
+        await look(aldis)
+        await town.publish("43 people died as bridge in Larkhaven collapsed", 2)
+        aldis.model.script = [news()]
+        await look(aldis)
+        assert await look(aldis) == []
+        await ask(aldis, "/tools off verify_news")
+        await town.publish("Larkhaven bridge: the mayor resigns", 3)
+        aldis.model.script = [news("The mayor resigns.")]
+        await look(aldis)
+    number, claim, unchecked = map(json.loads, file.read_text("utf-8").splitlines())
+    assert file.stat().st_mode & 0o777 == 0o600
+    given = {**EURO, "minutes": 60, "until": None, "month_usd": None}
+    assert number.pop("watch") == {"number": 1, "made_at": "2026-11-21T12:00:00+00:00", **given}
+    absent = dict.fromkeys(("error", "claim", "items", "confidence", "tone", "evidence"))
+    values = {"value": "1 EUR = 1.3 USD", "before": "1 EUR = 1.1416 USD", "sources": []}
+    assert number == {"at": "2026-11-21T14:00:00+00:00", "triggered": True, "success": True, **values, **absent}
+    assert (claim["claim"], claim["confidence"], claim["tone"], claim["value"]) == (CLAIM, 0.11, "neutral", None)
+    url = "https://feed.example/2"
+    assert claim["items"] == [{"text": "43 people died as bridge in Larkhaven collapsed", "url": url}]
+    assert claim["sources"] == [url, "https://snopes.com/6", "https://daily.example/1"]
+    first = claim["evidence"]["searched"][0]
+    assert (first["round"], first["at"][:10], first["for"], first["triggered"]) == (1, "2026-11-21", "reports", False)
+    assert (unchecked["success"], unchecked["error"], unchecked["confidence"]) == (False, "disabled", None)
+
+
+async def test_a_program_that_does_not_listen_holds_up_nothing(
+    store: Store, clock: SetClock, town: Town, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Two failures are tried again; after three, or when time is up, the JSON alone is lost, as the log says."""
+    program = Server()  # which answers with status 404 unless a story says otherwise
+    settings = {"watches": {"quiet_hours": "0-0", "report": "https://host"}}
+    async with program, app_harness(store, clock, tools=town.tools, watches=True, settings=settings) as aldis:
+        aldis.watches.reports = Reports(place=f"{program.url}/found?key=x", http=town.http, pause_seconds=0)
+        await watch(aldis, **{**MUSEUM, "when": "changes"})
+        for number, faults in ((3, [answer_json({}, 500), redirect("/"), answer_bytes(b"Thanks")]), (6, [])):
+            assert "404" not in caplog.text
+            program.faults += faults
+            town.pages.text = f"It is closed until {number}."
+            assert len(await look(aldis)) == 1
+            assert len(program.requests) == number
+        assert "404" in caplog.text
+        assert "closed" not in caplog.text
+        program.faults += [hang]
+        town.pages.text = "It is open."
+        looking = asyncio.create_task(look(aldis))
+        await aldis.until(lambda: len(program.requests) == 7 and "open" in aldis.transport.sent[-1].content.text)
+        looking.cancel()
+        await asyncio.wait([looking])
+        assert await look(aldis) == []
+        program.faults += [hang]
+        aldis.watches.reports = Reports(place=program.url, http=town.http, timeout_seconds=0.05)
+        town.pages.text = "It is sold."
+        assert len(await look(aldis)) == 1
+        assert "TimeoutError" in caplog.text
+        aldis.watches.reports = Reports(place=program.url, http=town.http, pause_seconds=0)
+        town.pages.fails = True
+        assert len([text for _ in range(5) for text in await look(aldis, 6)]) == 1
+        failed = program.requests[-1].json()
+        assert (failed["triggered"], failed["success"], failed["error"]) == (False, False, "unavailable")
+        town.pages.fails, town.pages.more = False, {"came_out": "Yes"}
+        assert len(await look(aldis, 6)) == 1
+    last = program.requests[-1]
+    assert (last.method, last.headers["content-type"], last.json()["value"]) == ("POST", "application/json", "Yes")
+
+
+async def test_a_place_that_takes_nothing_is_refused_at_the_start(path: Path, tmp_path: Path) -> None:
+    """Before anything is lost; one that is named well is used."""
+    (tmp_path / "plain").touch()
+    for place in (tmp_path, tmp_path / "no" / "file", tmp_path / "plain" / "file", "https:///x", "htps://host"):
+        with pytest.raises(ConfigError, match=r"^WATCHES__REPORT: must be an http"):
+            app.check_settings(load_settings({"WATCHES__REPORT": str(place)}, None))
+    for place in ("", "https://u:p@host/path?key=x", str(tmp_path / "plain"), "found.jsonl"):
+        app.check_settings(load_settings({"WATCHES__REPORT": place}, None))
+    environ = {"ACCESS__ALLOWED": "*", "STORE__PATH": str(path), "LLM__PROVIDERS": "offline"}
+    settings = load_settings({**environ, "WATCHES__REPORT": "found.jsonl"}, None)
+    async with app.build_service(settings, FakeTransport(), realm="signal") as aldis:
+        assert aldis.watches.reports.place == "found.jsonl"
