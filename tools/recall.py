@@ -66,7 +66,7 @@ class _Embedding(BaseModel):
 
 class _Answer(BaseModel):
     data: list[_Embedding]
-    usage: dict[str, Any] = {}
+    usage: dict[str, Any] | None = None
 
 
 class Embedder:
@@ -104,7 +104,7 @@ class Embedder:
         vectors = {one.index: signs(one.embedding) for one in read.data}
         if sorted(vectors) != [*range(len(texts))]:
             raise Unavailable(f"{_SERVICE} does not answer with a vector for each text.")
-        tokens = read.usage.get("prompt_tokens")
+        tokens = (read.usage or {}).get("prompt_tokens")
         return [vectors[place] for place in sorted(vectors)], tokens if isinstance(tokens, int) else count_tokens(texts)
 
     def _encoded(self, texts: Sequence[str]) -> list[bytes]:

@@ -355,7 +355,11 @@ class Ranking:
         """Says that nothing was found, and of which days what was looked at is."""
         ends = (min(self._times.values()), max(self._times.values())) if self._times else ()
         days = [f"{datetime.fromtimestamp(at / 1000, zone):%Y-%m-%d}" for at in ends]
-        seen = f"what was looked at is from {' to '.join(days)}" if days else "there is nothing of that period"
+        seen = (
+            f"what was looked at is from {' to '.join(days)}"
+            if days
+            else "there is nothing yet, or nothing of that period"
+        )
         return f"Nothing has these words; {seen}. Try others, or another language or period."
 
 

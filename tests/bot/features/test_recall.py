@@ -460,6 +460,9 @@ async def test_what_a_service_answers_is_checked(service: OpenAIEmbeddings, http
         service.faults = [answers(body)]
         with pytest.raises(Unavailable):
             await embedder_of(service, http).embed(texts)
+    for usage in (None, {"prompt_tokens": None}):
+        service.faults = [answers({"data": [one], "usage": usage})]
+        assert await embedder_of(service, http).embed(["roof"]) == ([b"\xff"], 2)
     service.faults = [lambda _seen: web.Response(status=429)]
     with pytest.raises(RateLimited):
         await embedder_of(service, http).embed(texts)
