@@ -244,6 +244,24 @@ async def test_a_budget_that_is_used_up_is_said_once(store: Store, clock: SetClo
         assert await said(aldis) == [TRANSLATED]
 
 
+async def test_a_budget_of_all_is_said_once_to_all(store: Store, clock: SetClock) -> None:
+    """Those who write next do not read it again."""
+    async with app_harness(store, clock, budgets=BudgetSettings(all_day_usd=Decimal("0.01"))) as aldis:
+        await ask(aldis, "/translate on de,en", group=GROUP)
+        told = [len(await said(aldis, author=author)) for author in (BOB, BOB, CAROL)]
+        assert (told, len(aldis.model.requests)) == ([1, 1, 0], 1)
+
+
+async def test_what_has_waited_too_long_is_not_translated(family: Harness) -> None:
+    """Without a word about it."""
+    gate = await family.held("Moment", message("Moment mal, ich schreibe noch.", **OURS))
+    await family.deliver(message(ASKED, **OURS))
+    family.clock.move(2 * 86_400)
+    gate.set()
+    await family.quiet()
+    assert (len(family.transport.sent), len(family.model.requests)) == (2, 1)
+
+
 async def test_a_model_that_is_down_is_said_once_to_all(family: Harness) -> None:
     """And again only after it has worked in between."""
     gone = Unavailable("gone", provider="scripted")
@@ -252,6 +270,8 @@ async def test_a_model_that_is_down_is_said_once_to_all(family: Harness) -> None
     told = [await said(family, ASKED, gone, author=author) for author in (BOB, CAROL, BOB)]
     assert told == [[down], [], []]
     assert await said(family) == [TRANSLATED]
+    assert await said(family, ASKED, gone, author=CAROL) == [down]
+    await said(family, "/translate on de,en", author=ALICE)
     assert await said(family, ASKED, gone, author=CAROL) == [down]
     assert await family.count("SELECT count(*) FROM ledger WHERE outcome = 'reserved'") == 0
 

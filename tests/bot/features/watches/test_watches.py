@@ -366,20 +366,24 @@ async def test_one_that_fails_for_a_day_says_so_once(store: Store, clock: SetClo
         assert "Now “It is closed.”, before “Opening hours" in (await look(aldis, 1))[0]
 
 
-async def test_a_watch_has_a_month_of_its_own(store: Store, clock: SetClock, town: Town) -> None:
+@pytest.mark.parametrize(("wanted", "bound"), [("0.5", "1"), ("9", "0.5")])
+async def test_a_watch_has_a_month_of_its_own(
+    store: Store, clock: SetClock, town: Town, wanted: str, bound: str
+) -> None:
     """Paid calls count for it, for the budgets and in `/watch`; once it is used up, nothing is paid until the next."""
     town.pages.cost_usd = Decimal("0.3")
-    settings = {"watches": {"quiet_hours": "0-0"}}
+    settings = {"watches": {"quiet_hours": "0-0", "month_usd": Decimal(bound)}}
     async with app_harness(store, clock, tools=town.tools, watches=True, settings=settings) as aldis:
-        await watch(aldis, **MUSEUM, month_usd="0.5")
+        await watch(aldis, **MUSEUM, month_usd=wanted, minutes=1)
         assert await ask(aldis, "/watch") == "• 1: the hours of the museum"
         said: list[str] = []
-        for hour, count in ((1, 2), (1, 3), (1, 3), (20, 3), (4, 3)):
+        for hour, count in ((1, 2), (0.1, 2), (1, 3), (1, 3), (20, 3), (4, 3)):
             said += await look(aldis, hour)
             assert len(town.pages.read) == count
         assert [text.rpartition("trying. ")[2] for text in said] == ["The budget for it is used up for now."]
         assert await ask(aldis, "/watch") == "• 1: the hours of the museum (US$0.60 this month)"
         assert "US$0.9" in await ask(aldis, "/usage")
+        assert await aldis.count("SELECT count(*) FROM ledger WHERE outcome = 'reserved'") == 0
         clock.move(9 * 24 * 3600)
         await look(aldis)
         assert len(town.pages.read) == 4
