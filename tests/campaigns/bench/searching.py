@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
+from bot.chat.context import rows_of
 from bot.clock import SetClock
 from bot.features.recall import Recall, RecallArguments, pieces_of
-from store import Repositories, open_store
+from bot.messages import UserMessage
+from store import Repositories, TurnId, open_store
 from tests.campaigns.bench.figures import Figure
 from tests.conftest import NOON
 from tools import Embedder, Http, RecallOptions, ToolContext
@@ -34,11 +36,13 @@ async def measured(folder: Path, passages: int) -> list[Figure]:
     async with open_store(folder / "found.db", realm="signal") as store, Http("bench") as http:
         here = await store.conversation("direct:bench", now=clock.now())
         before = (folder / "found.db").stat().st_size
+        turns: list[TurnId] = []
 
         def fill(repos: Repositories, first: int) -> None:
             vectors = dict[tuple[str, int], bytes]()
             for number in range(first, min(first + 500, passages)):
                 turn = repos.turns.begin(here, now=clock.now() - timedelta(minutes=number))
+                turns.append(turn)
                 text = " ".join(chance.choices(words, frequent, k=200))[:_CHARACTERS]
                 repos.passages.index(turn, pieces_of(text))
                 vectors["passages", number + 1] = signs(chance.choices((-1, 1), k=_DIMENSIONS))
@@ -50,6 +54,12 @@ async def measured(folder: Path, passages: int) -> list[Figure]:
         filled_seconds = time.monotonic() - began
         await store.checkpoint()
         size_bytes = (folder / "found.db").stat().st_size - before
+
+        def keep(repos: Repositories) -> None:
+            for turn in turns:  # of a turn without messages nothing is found
+                repos.history.append(here, rows_of(turn, (UserMessage(text="Hm?"),)))
+
+        await store.transaction(keep)
         context = ToolContext(now=NOON, timezone="UTC", chat="direct:bench")
         tool = Recall(store, clock, _Nearest(RecallOptions.model_construct(model="bench"), http))
         taken: list[float] = []
