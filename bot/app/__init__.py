@@ -70,8 +70,9 @@ from bot.features.safety_numbers import SafetyNumbers, TrustCommands
 from bot.features.summaries import Summaries
 from bot.features.translation import Translation
 from bot.features.usage import UsageCommands
+from bot.features.watches.commands import WatchCommands
 from bot.features.watches.report import Reports
-from bot.features.watches.service import Lookout, WatchCommands
+from bot.features.watches.service import Lookout
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import set_language

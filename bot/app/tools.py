@@ -15,7 +15,8 @@ from bot.features.predictions import prediction_tools
 from bot.features.recall import Recall
 from bot.features.reminders.service import Reminders
 from bot.features.reminders.tool import Remind
-from bot.features.watches.service import Lookout, WatchTool
+from bot.features.watches.service import Lookout
+from bot.features.watches.tool import WatchTool
 from bot.models.tool_list import NAME as USE_TOOL
 from bot.settings import Settings
 from bot.version import current_version

@@ -1,4 +1,4 @@
-"""Watches: what a person wants to hear of as soon as it happens; the loop, the tool and the command about them.
+"""Watches: what a person wants to hear of as soon as it happens, and the loop that looks.
 
     due --quiet hours, or as many messages today as may be--> looked at in the morning
      |--its person cannot read there any more, or its last day is over--> ended
@@ -15,7 +15,6 @@ are booked on the turn that made the watch.
 
 import json
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import date, datetime, time, timedelta
@@ -39,14 +38,13 @@ from bot.chat.steps import ToolRun
 from bot.chat.toolbox import Toolbox
 from bot.chat.turns import Turns
 from bot.clock import again_and_again
-from bot.commands.base import Answer, Call, CommandGroup, WrongForm, command
 from bot.events import ChatId, Incoming, PersonId, SentId
-from bot.features.watches.conditions import Item, State, When, compare, found_at, number_in
+from bot.features.watches.conditions import Item, State, When, compare, found_at
 from bot.features.watches.report import Reports
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import set_language, use_language
-from bot.i18n.phrases import REMINDER_CANCELLED, money, tool_failure
-from bot.labels import UNKNOWN, Labels, dump_labels, join_labels, load_labels
+from bot.i18n.phrases import REMINDER_CANCELLED, tool_failure
+from bot.labels import UNKNOWN, Labels, join_labels
 from bot.logs import describe_error
 from bot.messages import AssistantMessage, CallId, Page, Text, ToolCall, ToolMessage, UserMessage
 from bot.money.budgets import UsedUp
@@ -58,28 +56,14 @@ from bot.trust.rules import may_carry_out
 from store import ConversationId, LedgerEntry, Repositories, TurnId, WatchRow
 from tools import (
     Arguments,
-    BadArguments,
     Denied,
     Disabled,
-    Intent,
-    RateLimited,
-    Result,
     ToolContext,
     ToolError,
-    ToolSpec,
     Unavailable,
-    canonical_url,
     shorten,
 )
 
-ABOUT_WATCH = Sentence("ABOUT_WATCH", "shows what I watch for you, pauses it or stops it; just ask me to watch things.")
-NO_WATCH = Sentence("NO_WATCH", "There's no watch {number} here. `/watch` shows yours.")
-NO_WATCHES = Sentence("NO_WATCHES", "I watch nothing for you here. Just ask me: “Tell me when …”")
-WATCH_LINE = Sentence("WATCH_LINE", "- {number}: {text}")
-WATCH_IS_PAUSED = Sentence("WATCH_IS_PAUSED", "(paused)")
-WATCH_COST = Sentence("WATCH_COST", "({cost} this month)")
-WATCH_PAUSED = Sentence("WATCH_PAUSED", "Paused: {text}")
-WATCH_RESUMED = Sentence("WATCH_RESUMED", "I'm watching again: {text}")
 WATCH_NOW = Sentence("WATCH_NOW", "Now {value}, before {before} ({source}, {time}).")
 WATCH_CHECKED = Sentence(
     "WATCH_CHECKED",
@@ -90,14 +74,13 @@ WATCH_DECIDED = Sentence("WATCH_DECIDED", "It's decided: {outcome}. I've stopped
 WATCH_OVER = Sentence("WATCH_OVER", "The time is up, so I've stopped watching.")
 WATCH_FAILS = Sentence("WATCH_FAILS", "For a day now I haven't been able to look; I'll keep trying. {reason}")
 
-MAX_WATCHES = 20
-"""How many watches one person can have, in all conversations together."""
 _CHECK = "verify_news"
-_AT_ONCE, _MAX_SAID, _MAX_CITED = 8, 20, 3
+_AT_ONCE = 8
+_MAX_SAID = 20
+_MAX_CITED = 3
 _FAILS_FOR = timedelta(days=1)
 _EVERY_SECONDS = 10.0
 _NOTE = "(A note from Aldis: no one has written now. Something that this person has it watch is new: {text})"
-_CHANGE = re.compile(r"(?P<action>pause|resume|cancel)\s+(?:(?P<number>\d{1,9})|all)", re.IGNORECASE)
 
 _log = logging.getLogger(__name__)
 
@@ -146,8 +129,8 @@ class Watch:
         return Incoming(author=self.person, name=None, chat=self.chat, sent_at=self.sent_at, text="🔔")
 
 
-_watches: TypeAdapter[Watch] = TypeAdapter(Watch)
-_states: TypeAdapter[State] = TypeAdapter(State)
+WATCH_JSON: TypeAdapter[Watch] = TypeAdapter(Watch)
+STATE_JSON: TypeAdapter[State] = TypeAdapter(State)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -185,7 +168,7 @@ class Lookout(Outside):
         found = repos.watches.of_turn(turn, person) if turn is not None and wish == "cancel" else ()
         for row in found:
             repos.watches.settle(row.id, now=self.clock.now())
-            watch = _watches.validate_json(row.watch or b"")
+            watch = WATCH_JSON.validate_json(row.watch or b"")
             with use_language(self.turns.language(repos, conversation)):
                 text = say(REMINDER_CANCELLED, text=watch.text)
             self.turns.tell(repos, conversation, watch.message, text, expires_at=row.expires_at)
@@ -236,8 +219,8 @@ class Lookout(Outside):
         now, account = self.clock.now(), self.transport.account
         for row in repos.watches.due(now, limit=_AT_ONCE):
             try:
-                watch = _watches.validate_json(row.watch or b"")
-                state = _states.validate_json(row.state) if row.state else State()
+                watch = WATCH_JSON.validate_json(row.watch or b"")
+                state = STATE_JSON.validate_json(row.state) if row.state else State()
             except ValueError as error:  # another version of Aldis wrote it
                 _log.error("watch %d cannot be read and was given up: %s", row.id, describe_error(error))
                 repos.watches.settle(row.id, now=now)
@@ -284,7 +267,7 @@ class Lookout(Outside):
                 finding = Discovery(text=text, facts={"error": failure.code})
             state = replace(state, fails_since=since, has_said_so=is_known)
         due_at = now + timedelta(minutes=max(watch.given.minutes, self.settings.watches.least_minutes))
-        kept = _states.dump_json(state)
+        kept = STATE_JSON.dump_json(state)
 
         def keep(repos: Repositories) -> bool:
             # Others that were looked at beside this one may have said as much as may be.
@@ -428,121 +411,3 @@ def _report(row: WatchRow, watch: Watch, at: datetime, said: Discovery) -> Mappi
         **dict.fromkeys(("error", "value", "before", "claim", "items")),
         **said.facts,
     }
-
-
-class WatchTool:
-    """Watches something for a person, and tells them when it happens."""
-
-    spec = ToolSpec(
-        name="watch",
-        seldom="tell the person when something happens",
-        description=(
-            "Looks again and again, and messages the person once something happens: a price, a currency, weather, a"
-            " market, a page, news, evidence on a claim. It calls one tool with fixed arguments and compares one place"
-            " of its answer. For news: intel_search or web_search, look_at results, when new. Say what there is now and"
-            " how often you look. `/watch` lists, pauses and cancels them."
-        ),
-        arguments=WatchArguments,
-        intent=lambda given: Intent("watch", {"text": given.text}, {"tool": given.tool, **given.arguments}),
-        effects="repeatable",
-        label="kept",
-        approval="each_by_labels",
-        timeout_seconds=60,
-    )
-
-    def __init__(self, watches: Lookout) -> None:
-        self._watches = watches
-
-    async def run(self, arguments: WatchArguments, context: ToolContext) -> Result:
-        """Looks for the first time; returns what there is now. The same call after a crash makes nothing more.
-
-        Raises:
-            ToolError: it cannot be compared like that, the call fails, or the person may not have it watched.
-        """
-        watches, turn_id = self._watches, TurnId(context.turn)
-        now = watches.clock.now()
-        url = arguments.arguments.get("url")
-        if url is not None and canonical_url(str(url)) not in context.addresses:
-            raise BadArguments("url: only an address in the person's own message can be watched; ask for it")
-        here = await watches.store.conversation(context.chat, now=now)
-
-        def open_watch(repos: Repositories) -> tuple[Watch, Turn]:
-            if not repos.journal.is_running(turn_id) or repos.reminders.is_run_by_one(turn_id):
-                raise Denied("the person has not just asked for this themselves")
-            if repos.watches.count(context.person) >= MAX_WATCHES and not repos.watches.of_origin(context.call):
-                raise RateLimited(f"the person has {MAX_WATCHES} watches; `/watch cancel` makes room")
-            watch = Watch(
-                person=PersonId(context.person),
-                chat=ChatId(context.chat),
-                sent_at=SentId(repos.reminders.asked_at(turn_id)),
-                given=arguments,
-                labels=load_labels(context.origin),
-                made_at=now,
-            )
-            return watch, watches.turn(repos, watch, here, turn_id)
-
-        watch, turn = await watches.store.transaction(open_watch)
-        call = ToolCall(id=CallId(f"{context.call}_first"), name=arguments.tool, arguments=arguments.arguments)
-        run = await watches.make_call(call, turn, watch.labels, CitedPages((), watches.toolbox.finds_pages))
-        found = found_at(run.answer.data, arguments.look_at)
-        seen, _, _ = compare(arguments.when, arguments.value, State(), found)
-        minutes = max(arguments.minutes, watches.settings.watches.least_minutes)
-        due_at = now + timedelta(minutes=minutes)
-        watched, state = _watches.dump_json(watch), _states.dump_json(seen)
-
-        def put(repos: Repositories) -> WatchRow:
-            if watch.chat.is_group:
-                repos.members.want(here)
-            person, origin = context.person, context.call
-            return repos.watches.put(here, person, origin, watch=watched, state=state, due_at=due_at, turn=turn_id)
-
-        row = await watches.store.transaction(put)
-        ends = row.expires_at and f"{row.expires_at:%Y-%m-%d %H:%M} UTC, when the message disappears"
-        now_is = None if arguments.when in {"changes", "new"} else str(number_in(found))  # no words of strangers
-        data = {"number": row.number, "now": now_is, "every_minutes": minutes, "ends": ends}
-        if "next_offset" in run.answer.data:
-            data["note"] = "The page is long: only the piece that this call reads is watched; say so."
-        return Result(data=data, origins=(dump_labels(watch.labels).decode(),))
-
-
-@dataclass
-class WatchCommands(CommandGroup):
-    """The command about watches, for everybody."""
-
-    watches: Lookout
-
-    @command(
-        "/watch [pause N|resume N|cancel N|cancel all]",
-        ABOUT_WATCH,
-        section="later",
-        examples=("/watch", "/watch pause 1", "/watch resume 1", "/watch cancel 1", "/watch cancel all"),
-    )
-    async def _watch(self, call: Call) -> Answer:
-        """Shows what Aldis watches for this person here; pauses, resumes or cancels one of these watches, or all."""
-        match = _CHANGE.fullmatch(call.command.rest)
-        if match is None and call.command.rest:
-            raise WrongForm
-
-        def answer(repos: Repositories) -> str:
-            rows = repos.watches.of_person(call.message.author, call.conversation)
-            meant = [row for row in rows if match is None or match["number"] in {None, str(row.number)}]
-            action = "" if match is None else match["action"].lower()
-            none = say(NO_WATCH, number=match["number"]) if rows and match is not None else say(NO_WATCHES)
-            return "\n".join(self._changed(repos, row, action) for row in meant) or none
-
-        return answer
-
-    def _changed(self, repos: Repositories, row: WatchRow, action: str) -> str:
-        """Does that with a watch, and says so; or its line in the list."""
-        now = self.context.clock.now()
-        text = _watches.validate_json(row.watch or b"").text
-        if action == "cancel":
-            repos.watches.settle(row.id, now=now)
-            return say(REMINDER_CANCELLED, text=text)
-        if action:
-            repos.watches.keep(row, row.state, due_at=None if action == "pause" else now)
-            return say(WATCH_PAUSED if action == "pause" else WATCH_RESUMED, text=text)
-        spent = self.watches.spent_usd(repos, row)
-        cost = [say(WATCH_COST, cost=money(spent))] if spent else []
-        paused = [say(WATCH_IS_PAUSED)] if row.due_at is None else []
-        return " ".join([say(WATCH_LINE, number=row.number, text=text), *paused, *cost])

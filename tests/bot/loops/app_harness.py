@@ -28,7 +28,8 @@ from bot.features.recall import Indexer
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers import SafetyNumbers
 from bot.features.summaries import Summaries
-from bot.features.watches.service import Lookout, WatchTool
+from bot.features.watches.service import Lookout
+from bot.features.watches.tool import WatchTool
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.sender import Sender
