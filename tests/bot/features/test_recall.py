@@ -474,6 +474,9 @@ def test_vectors_and_rankings() -> None:
     assert distance(b"\x00\xff", b"\x01\x0f") == 5
     assert fuse(["a", "b", "c"], ["c", "b"]) == ["c", "b", "a"]
     assert Ranking("so the Dächer, roofs 屋根 4 le so").stems == [b" the", b"dach", b"roof", "屋根".encode(), b" 4"]
+    ranking = Ranking("please roof")
+    ranking.look([(1, 0, b" please please please", None), (2, 0, b" please", None), (3, 0, b" roof", None)])
+    assert ranking.best()[0] == 3  # the rare word
     pieces = [piece.partition(b"\0") for piece in recall.pieces_of("Où est\nla Mélodie. " * 100)]
     assert all(shown.endswith((b"est", "Mélodie.".encode())) and len(shown.decode()) <= 400 for *_, shown in pieces)
     assert pieces[0][0].startswith(b" ou est la melodie. ou est")
