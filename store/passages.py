@@ -52,7 +52,8 @@ class Passages(Repository):
 
     def keep_file(self, name: str, version: str, pieces: Sequence[bytes], *, max_bytes: int, now: datetime) -> bool:
         """Keeps a file in place of its former version; returns whether its text fits: of all at most `max_bytes`."""
-        handle, size = self.keyring.handle(name), sum(map(len, pieces))
+        handle = self.keyring.handle(name)
+        size = sum(map(len, pieces))
         self.execute("DELETE FROM folder_files WHERE name = ?", (handle,))
         fits = self.value("SELECT total(size_bytes) FROM folder_files") + size <= max_bytes
         file = self.insert("folder_files", name=handle, version=version, size_bytes=max(1, size) if fits else 0)

@@ -23,7 +23,8 @@ T = TypeVar("T")
 _LOCAL = "local"
 _OPENAI = "https://api.openai.com/v1"
 _SERVICE = "The embedding service"
-_MAX_BYTES, _CHARACTERS_PER_TOKEN = 8_000_000, 3
+_MAX_BYTES = 8_000_000
+_CHARACTERS_PER_TOKEN = 3
 
 
 class RecallOptions(Options):

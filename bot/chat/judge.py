@@ -204,7 +204,8 @@ def _is_whole(row: Mapping[str, Any]) -> bool:
 
 
 def _hit(row: Mapping[str, Any]) -> Hit:
-    url, snippet = str(row["url"]), str(row["snippet"])[:MAX_EXCERPT_CHARACTERS]
+    url = str(row["url"])
+    snippet = str(row["snippet"])[:MAX_EXCERPT_CHARACTERS]
     site = (urlsplit(url).hostname or "").removeprefix("www.")
     return Hit(title=row["title"], url=url, site=site, snippet=snippet, age=row.get("age"))
 

@@ -75,7 +75,8 @@ def inventory(settings: Settings, around: ToolDeps) -> Iterator[ToolGroup]:
             lacks = "" if CATALOG[name].source else "what other tools need, too"
         needs = _FIELD.sub(lambda field, group=group: group + field[0], lacks)
         idle = [f"{service} with {group}{field}" for service, field in options.idle_services().items()]
-        state, advice = "on", f"it would also use {join_list(idle)}" if idle else ""
+        state = "on"
+        advice = f"it would also use {join_list(idle)}" if idle else ""
         if not (settings.tools.enabled and options.enabled):
             state, advice = "off", f"{group if settings.tools.enabled else 'TOOLS__'}ENABLED=true switches it on"
         elif needs:

@@ -87,7 +87,8 @@ _NO_FEED, _UNREACHABLE = "no_feed", "unreachable"
 """What can be the trouble with a feed."""
 _MIN_NAP_SECONDS, _MAX_NAP_SECONDS = 0.05, 60.0
 _PAUSE_SECONDS = 30.0
-_EMBED_SECONDS, _MAX_RANKED = 8.0, 50
+_EMBED_SECONDS = 8.0
+_MAX_RANKED = 50
 
 Days = Annotated[int, Field(ge=1, le=MAX_DAYS, description="How many days back from now, such as 7.")]
 Limit = Annotated[int, Field(ge=1, le=20, description="The most results.")]
@@ -159,7 +160,8 @@ class IntelSearch:
         if not any(map(str.isalnum, query)):
             raise BadArguments("The query contains no words.")
         since, now, limit = context.now - timedelta(days=arguments.from_days), context.now, arguments.limit
-        vector, cost = None, Decimal(0)
+        vector = None
+        cost = Decimal(0)
         if self._embedder is not None:
             with suppress(ToolError):  # its words find it all the same
                 [vector], tokens = await self._embedder.embed([query], timeout_seconds=_EMBED_SECONDS)

@@ -62,9 +62,16 @@ _log = logging.getLogger(__name__)
 
 MAX_FOLDER_BYTES = 10_000_000
 """How much of the folder is kept, each text twice: every search opens it."""
-_MAX_FILES, _MAX_FILE_CHARACTERS, _PIECE_CHARACTERS = 2_000, 2_000_000, 400
-_AT_ONCE, _PAUSE_SECONDS, _NAP_SECONDS, _LONG_NAP_SECONDS = 16, 0.05, 15.0, 300.0
-_MAX_FOUND, _MAX_RANKED, _MAX_WORDS = 10, 50, 12
+_MAX_FILES = 2_000
+_MAX_FILE_CHARACTERS = 2_000_000
+_PIECE_CHARACTERS = 400
+_AT_ONCE = 16
+_PAUSE_SECONDS = 0.05
+_NAP_SECONDS = 15.0
+_LONG_NAP_SECONDS = 300.0
+_MAX_FOUND = 10
+_MAX_RANKED = 50
+_MAX_WORDS = 12
 _EMBED_SECONDS = 8.0
 _PAGE = re.compile(r"^Page (\d+):\n", re.MULTILINE)
 _STAMP = re.compile(r"^\[[^\]\n·]*(?:· ([^\]\n]*))?\] ?", re.MULTILINE)
@@ -111,18 +118,21 @@ class Indexer:
         if not rows:
             return False
         texts = [_shown(words) or "?" for _, _, words in rows]
-        fee, vectors = _fee(embedder, count_tokens(texts)), list[bytes]()
+        fee = _fee(embedder, count_tokens(texts))
+        vectors = list[bytes]()
         reserved = await self.store.transaction(lambda repos: self.budget.reserve(repos, _EVERYBODY, fee))
         if isinstance(reserved, UsedUp):
             self._trouble.tell("nothing more is embedded until the budget is renewed")
             return False
         try:
             vectors, tokens = await embedder.embed(texts)
-            fee, self._nap_seconds = _fee(embedder, tokens), _NAP_SECONDS
+            fee = _fee(embedder, tokens)
+            self._nap_seconds = _NAP_SECONDS
             self._trouble.end()
         except ToolError as error:
             cost_usd = fee.cost_usd if isinstance(error, TimedOut) else Decimal(0)  # others are refused before
-            fee, self._nap_seconds = replace(fee, outcome=error.code, cost_usd=cost_usd), _LONG_NAP_SECONDS
+            fee = replace(fee, outcome=error.code, cost_usd=cost_usd)
+            self._nap_seconds = _LONG_NAP_SECONDS
             self._trouble.tell("passages cannot be embedded: %s", logging.WARNING, error)
         made = {(table, id_): vector for (table, id_, _), vector in zip(rows, vectors, strict=False)}
 
@@ -151,7 +161,8 @@ class Indexer:
             except (OSError, FileRefused) as error:
                 pieces = []
                 _log.warning("%s in TOOLS__RECALL__FOLDER cannot be read: %s", name, error)
-            file, now = (name, files[name], pieces), self.clock.now()
+            file = (name, files[name], pieces)
+            now = self.clock.now()
             if not await self.store.transaction(
                 lambda repos, file=file, now=now: repos.passages.keep_file(*file, max_bytes=MAX_FOLDER_BYTES, now=now)
             ):
@@ -199,9 +210,11 @@ def pieces_of(text: str, before: str = "") -> list[bytes]:
 
     What is searched stands before the words as they are: without case, accents and line ends.
     """
-    pieces, rest = list[bytes](), text.strip()
+    pieces = list[bytes]()
+    rest = text.strip()
     while rest:
-        end, least = len(rest), _PIECE_CHARACTERS // 2
+        end = len(rest)
+        least = _PIECE_CHARACTERS // 2
         if end > _PIECE_CHARACTERS:
             ends = [rest.rfind(sign, least, _PIECE_CHARACTERS) + len(sign) for sign in ("\n", ". ", " ")]
             end = next((at for at in ends if at > least), _PIECE_CHARACTERS)
@@ -235,7 +248,8 @@ def _index(repos: Repositories) -> bool:
 
 def _pieces_of_turn(said: Iterable[Message]) -> list[bytes]:
     """Returns what was asked and answered in pieces, and then the PDFs that came with it."""
-    lines, pieces = list[str](), list[bytes]()
+    lines = list[str]()
+    pieces = list[bytes]()
     for message in said:
         if isinstance(message, UserMessage):
             lines.append(_STAMP.sub(lambda stamp: f"{stamp[1] or 'Person'}: ", message.text))
@@ -281,8 +295,11 @@ class Recall:
 
     async def run(self, arguments: RecallArguments, context: ToolContext) -> Result:
         """Returns the passages that fit best; raises `BadArguments` if it names neither words nor a period."""
-        query, note, cost = arguments.query or "", {}, Decimal(0)
-        ranking, zone = Ranking(query), ZoneInfo(context.timezone)
+        query = arguments.query or ""
+        note = {}
+        cost = Decimal(0)
+        ranking = Ranking(query)
+        zone = ZoneInfo(context.timezone)
         if not (ranking.stems or arguments.since or arguments.until):
             raise BadArguments("query: a few words, or a period by since and until")
         if ranking.stems and self._embedder is not None:
@@ -291,7 +308,8 @@ class Recall:
                 cost = self._embedder.cost_usd(tokens) or cost
             except ToolError:
                 note = {"note": "found by words alone, as the embedding model does not answer"}
-        now, model = self._clock.now(), self._embedder and self._embedder.model
+        now = self._clock.now()
+        model = self._embedder and self._embedder.model
         days = ((arguments.since, time.min), (arguments.until, time.max))
         period = [None if day is None else datetime.combine(day, hour, tzinfo=zone) for day, hour in days]
         here = await self._store.conversation(context.chat, now=now)

@@ -47,7 +47,9 @@ _NOBODY = 65_534
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
 _SECCOMP_MODE_FILTER = 2
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # of Landlock, on every architecture
+_CREATE_RULESET = 444  # of Landlock, on every architecture
+_ADD_RULE = 445
+_RESTRICT_SELF = 446
 _RULESET_VERSION = 1
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 """How many rights to files there are, by the version of Landlock; later ones have no more."""

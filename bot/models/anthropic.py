@@ -107,7 +107,8 @@ class Anthropic(Adapter):
     async def _answered(self, request: Request, quirks: Quirks) -> Completion:
         if "thinking" in quirks:
             request = replace(request, messages=tuple(map(without_opaque, request.messages)))
-        asked, marks = with_list(request), caching.plan(request)
+        asked = with_list(request)
+        marks = caching.plan(request)
         body = _body(asked, model=self._model, effort=self._effort, shares=marks is not None)
         body["messages"] = _conversation(asked.messages, media.ALL - quirks, marks or {})
         answer = _Answer.model_validate_json(await self._post("/v1/messages", body))

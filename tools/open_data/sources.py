@@ -70,7 +70,8 @@ class DataSource(ABC):
     headers: Mapping[str, str] = {}
 
     def __init__(self, http: Http, options: OpenDataOptions) -> None:
-        self._http, self._options = http, options
+        self._http = http
+        self._options = options
 
     @abstractmethod
     async def read(self, words: str, narrowed: str, now: datetime) -> Figure:

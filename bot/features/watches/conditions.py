@@ -22,7 +22,8 @@ from tools import BadArguments, shorten
 
 When = Literal["above", "below", "rises", "falls", "changes", "new"]
 
-_MAX_KNOWN, _MAX_TEXT_CHARS = 300, 500
+_MAX_KNOWN = 300
+_MAX_TEXT_CHARS = 500
 _MIN_LINE_CHARS = 25  # shorter lines of a page are menus and buttons
 _NUMBER = re.compile(r"[-+−]?\d[\d,\u00a0\u202f ]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 

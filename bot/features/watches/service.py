@@ -216,7 +216,8 @@ class Lookout(Outside):
     def _begin(self, repos: Repositories) -> list[tuple[WatchRow, Watch, State, Turn]]:
         """Returns some watches that are due and may be looked at, with what surrounds each."""
         found: list[tuple[WatchRow, Watch, State, Turn]] = []
-        now, account = self.clock.now(), self.transport.account
+        now = self.clock.now()
+        account = self.transport.account
         for row in repos.watches.due(now, limit=_AT_ONCE):
             try:
                 watch = WATCH_JSON.validate_json(row.watch or b"")
@@ -239,7 +240,8 @@ class Lookout(Outside):
     def _opens_at(self, repos: Repositories, watch: Watch, turn: Turn) -> datetime | None:
         """Returns when the person may be sent something again; None: now."""
         zone = ZoneInfo(turn.timezone or "UTC")
-        now, given = self.clock.now().astimezone(zone), self.settings.watches
+        now = self.clock.now().astimezone(zone)
+        given = self.settings.watches
         begin, end = map(int, given.quiet_hours.split("-"))
         is_quiet = begin <= now.hour < end if begin <= end else now.hour >= begin or now.hour < end
         midnight = datetime.combine(now.date(), time(), zone)
@@ -250,7 +252,8 @@ class Lookout(Outside):
     async def _attend(self, row: WatchRow, watch: Watch, state: State, turn: Turn) -> None:
         """Looks once, keeps what was seen and says what is new; whatever goes wrong, it is looked at again later."""
         set_language(turn.settings.spoken or self.settings.locale.language)
-        now, last = turn.loaded_at, watch.given.until
+        now = turn.loaded_at
+        last = watch.given.until
         finding = None
         try:
             if last is not None and last < now.astimezone(ZoneInfo(turn.timezone or "UTC")).date():
@@ -295,7 +298,8 @@ class Lookout(Outside):
         Raises:
             ToolError: it may not run while no person is there, cannot be paid, or failed.
         """
-        budget, cost = self.turns.budget, self.toolbox.cost_usd([call])
+        budget = self.turns.budget
+        cost = self.toolbox.cost_usd([call])
         if self.toolbox.spec(call.name) is None or not turn.settings.allows_tool(call.name):
             raise Disabled(f"{call.name} is switched off here")
         if self.toolbox.approval(call, labels, turn.person, "", in_group=turn.group is not None) is not None:
@@ -315,7 +319,8 @@ class Lookout(Outside):
 
     async def _look(self, row: WatchRow, watch: Watch, state: State, turn: Turn) -> tuple[State, Discovery | None]:
         """Makes its call; returns what was seen, and what of it is to be said."""
-        given, bound = watch.given, self.settings.watches.month_usd
+        given = watch.given
+        bound = self.settings.watches.month_usd
         if await self.store.read(lambda repos: self.spent_usd(repos, row)) >= min(bound, given.month_usd or bound):
             raise Disabled("the budget is used up")
         pages = CitedPages(await self.turns.history(row.conversation), self.toolbox.finds_pages)
@@ -374,7 +379,8 @@ class Lookout(Outside):
 
     def _say(self, repos: Repositories, row: WatchRow, watch: Watch, looked: Turn, finding: Discovery) -> None:
         """Says it, and keeps it as a turn of the history."""
-        now, runs = self.clock.now(), finding.runs
+        now = self.clock.now()
+        runs = finding.runs
         turn = repos.turns.begin(row.conversation, now=now, expires_at=row.expires_at, origin=row.origin)
         labels = join_labels([watch.labels, *(run.answer.labels or UNKNOWN for run in runs)])
         words = Text(text=f"🔔 {watch.text}\n\n{finding.text}")
