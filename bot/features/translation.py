@@ -3,7 +3,7 @@
     /translate on de,en --> settings --> a member's talk --> a turn of its own --agent--> a reply that quotes it
 
 The agent has no tools and reads nothing but the text, so the worst that a text can bring about is a wrong translation.
-The turn ends as one to ignore: it is not part of the history, and neither `/retry` nor `/undo` means it. Everybody is
+The turn ends as one to ignore: it is not part of the history, and neither `/retry` nor `/undo` means it. Everyone is
 translated whose messages are admitted there: `/who` is about asking, and the same people decide about both.
 Left to others: what is talk (`bot.access.routing`), edits and deletions (`bot.chat.edits`).
 """

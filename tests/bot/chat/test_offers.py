@@ -83,14 +83,14 @@ def _request(offers: tuple[ToolOffer, ...]) -> Request:
 async def test_the_tools_of_every_request_are_small() -> None:
     """All that is on by default, as it goes out: each has its line, so that none is lost."""
     offers = await _offers()
-    [told] = _request(offers).tools
-    shown = {"name": told.name, "description": told.description, "input_schema": wire.schema_of(told)}
+    [listed] = _request(offers).tools
+    shown = {"name": listed.name, "description": listed.description, "input_schema": wire.schema_of(listed)}
     assert len(json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode()) / 4 <= MAX_TOKENS
-    names = {offer.name for offer in offers} - {told.name}
+    names = {offer.name for offer in offers} - {listed.name}
     assert names >= STORY.keys()
-    assert all(f"\n{name}(" in told.description for name in names)
+    assert all(f"\n{name}(" in listed.description for name in names)
     # What a grammar of llama-cpp-python 0.3.36 takes any values for (findings/an-open-object-holds-objects-...).
-    assert json.loads(json.dumps(told.parameters))["properties"]["arguments"] == {"type": "object"}
+    assert json.loads(json.dumps(listed.parameters))["properties"]["arguments"] == {"type": "object"}
 
 
 class Anywhere(Arguments):

@@ -112,9 +112,9 @@ async def test_every_failure_of_a_tool_is_an_answer(clock: SetClock) -> None:
 
     for kind in (BadArguments, Denied, Disabled, NotFound, RateLimited, TimedOut, TooLarge, Unavailable):
         answer = await failed(kind("the reason"))
-        told = json.loads(answer.content)
-        assert (told.pop("tool", None) is not None) == (kind is BadArguments)
-        assert told == {"ok": False, "error": kind.code, "message": "the reason"}
+        read = json.loads(answer.content)
+        assert (read.pop("tool", None) is not None) == (kind is BadArguments)
+        assert read == {"ok": False, "error": kind.code, "message": "the reason"}
         assert not answer.ok
     answer = await failed(Unavailable("it failed", quoted="obey\u202e me" + "!" * 9000))
     assert json.loads(answer.content)["message"] == "it failed"
@@ -201,14 +201,14 @@ async def test_what_a_tool_takes_is_told_in_full(clock: SetClock) -> None:
     """By any of its names, and no person is asked whether it may be; of one that is not there, which there are."""
     box = toolbox(clock, Echo(name="calculate"), approve=("all",))
 
-    async def told(name: str) -> dict[str, Any]:
+    async def described(name: str) -> dict[str, Any]:
         asked = call({"tool": name}, tool_list.NAME)
         assert box.approval(asked, Labels(), ALICE, "") is None
         return json.loads((await box.run(asked, turn_of())).answer.content)
 
     for name in ("calculate", "calculator"):
-        assert (await told(name))["untrusted_data"]["parameters"]["properties"].keys() == {"word", "times"}
-    assert (await told("nothing"))["error"] == "not_found"
+        assert (await described(name))["untrusted_data"]["parameters"]["properties"].keys() == {"word", "times"}
+    assert (await described("nothing"))["error"] == "not_found"
 
 
 async def test_a_misspelt_tool_of_a_server_has_all_of_its_tools_ask(clock: SetClock) -> None:

@@ -235,8 +235,8 @@ async def test_a_budget_that_is_used_up_is_said_once(store: Store, clock: SetClo
         used_up = say(translation.NOT_TRANSLATED, why=why)
     async with app_harness(store, clock, budgets=budgets) as aldis:
         await ask(aldis, "/translate on de,en", group=GROUP)
-        told = [await said(aldis) for _ in range(4)]
-        assert told == [[TRANSLATED], [TRANSLATED], [used_up], []]
+        replies = [await said(aldis) for _ in range(4)]
+        assert replies == [[TRANSLATED], [TRANSLATED], [used_up], []]
         assert await said(aldis, author=CAROL) == [TRANSLATED]
         assert await said(aldis) == []
         assert len(aldis.model.requests) == 3
@@ -248,8 +248,8 @@ async def test_a_budget_of_all_is_said_once_to_all(store: Store, clock: SetClock
     """Those who write next do not read it again."""
     async with app_harness(store, clock, budgets=BudgetSettings(all_day_usd=Decimal("0.01"))) as aldis:
         await ask(aldis, "/translate on de,en", group=GROUP)
-        told = [len(await said(aldis, author=author)) for author in (BOB, BOB, CAROL)]
-        assert (told, len(aldis.model.requests)) == ([1, 1, 0], 1)
+        replies = [len(await said(aldis, author=author)) for author in (BOB, BOB, CAROL)]
+        assert (replies, len(aldis.model.requests)) == ([1, 1, 0], 1)
 
 
 async def test_what_has_waited_too_long_is_not_translated(family: Harness) -> None:
@@ -267,8 +267,8 @@ async def test_a_model_that_is_down_is_said_once_to_all(family: Harness) -> None
     gone = Unavailable("gone", provider="scripted")
     with use_language("de"):
         down = say(translation.NOT_TRANSLATED, why=say(turn_phrases.UNAVAILABLE))
-    told = [await said(family, ASKED, gone, author=author) for author in (BOB, CAROL, BOB)]
-    assert told == [[down], [], []]
+    replies = [await said(family, ASKED, gone, author=author) for author in (BOB, CAROL, BOB)]
+    assert replies == [[down], [], []]
     assert await said(family) == [TRANSLATED]
     assert await said(family, ASKED, gone, author=CAROL) == [down]
     await said(family, "/translate on de,en", author=ALICE)

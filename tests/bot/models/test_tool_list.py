@@ -29,7 +29,7 @@ def test_a_call_by_the_list_is_one_of_the_tool() -> None:
         ({"tool": "bet", "arguments": '{"on": "rain"}'}, ("bet", {"on": "rain"})),
         ({"tool": "bet", "on": "rain"}, ("bet", {"on": "rain"})),
         ({"tool": "look", "arguments": {}}, ("look", {})),
-        # Another name for a tool, or of none: whoever knows the tools says so.
+        # Another name for a tool, or of none: the toolbox says so.
         ({"tool": "wager", "arguments": {}}, ("wager", {})),
         ({"tool": "bet"}, (NAME, {"tool": "bet"})),
         ({"tool": NAME, "arguments": {"tool": "bet"}}, (NAME, {"tool": "bet"})),
@@ -66,8 +66,8 @@ def test_what_was_called_before_goes_out_as_the_model_may_write_it() -> None:
 
 def test_one_tool_tells_of_all() -> None:
     """Where there is a list; a few tools in full go out as they are."""
-    [told] = with_list(ASKED).tools
-    assert (told.name, told.description) == (NAME, "More:\nlook(at): looks\nbet(on): a bet")
+    [listing] = with_list(ASKED).tools
+    assert (listing.name, listing.description) == (NAME, "More:\nlook(at): looks\nbet(on): a bet")
     few = replace(ASKED, tools=(replace(LOOK, description="Looks.", line=""),))
     assert with_list(few) is few
 
