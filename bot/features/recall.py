@@ -111,7 +111,8 @@ class Indexer:
             await asyncio.sleep(_PAUSE_SECONDS)
         if self.folder is not None:
             await self._read_folder(self.folder)
-        while self.embedder is not None and await self._embed(self.embedder):  # noqa: ASYNC110  (as above)
+        while self.embedder is not None and await self._embed(self.embedder):
+            await self.store.transaction(_index)  # what is said meanwhile does not wait for hours of vectors
             await asyncio.sleep(_PAUSE_SECONDS)
 
     async def _embed(self, embedder: Embedder) -> bool:

@@ -6,7 +6,7 @@ import asyncio
 import importlib.util
 import json
 import os
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -39,7 +39,7 @@ from tests.conftest import NOON
 from tests.servers.envelopes import BOB, GROUP, delete, edit, message
 from tests.servers.openai_embeddings import KEY, OpenAIEmbeddings
 from tests.tools.conftest import USER_AGENT
-from tests.waiting import eventually
+from tests.waiting import DEADLINE_SECONDS, eventually
 from tools import (
     Disabled,
     Embedder,
@@ -356,6 +356,38 @@ async def test_what_is_left_undone_is_done_after_a_restart(
         assert await aldis.count("SELECT count(*) FROM passages WHERE vector IS NOT NULL") == 21
         assert len(service.texts) == 21
         assert b"roof" not in on_disk(path)
+
+
+class SlowEmbedder(Embedder):
+    """Meanwhile things happen."""
+
+    meanwhile: Iterator[Callable[[], Awaitable[object]]]
+
+    async def embed(self, texts: Sequence[str], *, timeout_seconds: float = 60) -> tuple[list[bytes], int]:
+        await next(self.meanwhile)()
+        return await super().embed(texts, timeout_seconds=timeout_seconds)
+
+
+async def test_what_is_said_while_vectors_are_made_waits_for_no_others(
+    store: Store, clock: SetClock, service: OpenAIEmbeddings, http: Http
+) -> None:
+    """Words find it when the next batch is asked for: after an upgrade all of them take a slow service hours."""
+    options = {"model": service.model, "base_url": service.base_url, "api_key": KEY}
+    embedder = SlowEmbedder(RecallOptions.model_validate(options), http)
+    is_asked = asyncio.Event()
+    async with recalling(store, clock, embedder=embedder) as aldis:
+
+        async def never() -> None:
+            is_asked.set()
+            await asyncio.Event().wait()
+
+        await talk(aldis, *(f"door {number}" for number in range(20)))
+        embedder.meanwhile = iter((lambda: talk(aldis, ROOF), never))
+        indexing = asyncio.create_task(aldis.indexer.attend_all())
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            await is_asked.wait()
+        assert await aldis.count("SELECT count(*) FROM turns WHERE is_indexed = 0") == 0
+        indexing.cancel()
 
 
 async def test_another_model_makes_all_vectors_anew(
