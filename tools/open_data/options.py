@@ -29,8 +29,6 @@ class OpenDataOptions(Options):
     kinds: Annotated[tuple[Kind, ...], BeforeValidator(_every), CommaList, Lowered] = ()
     """What people may look up at keyless public services: all, or a comma-separated list of filings, coin, macro, chain
     and jobs. Empty: nothing, and no service is asked. Filings need an e-mail address in TOOLS__CONTACT."""
-    mempool_base_url: BaseUrl = "https://mempool.space"
-    """The address of mempool, which answers about Bitcoin; your own tells strangers nothing."""
     addresses: Annotated[Mapping[str, BaseUrl], FIXED] = {
         "sec": "https://www.sec.gov",
         "edgar": "https://data.sec.gov",
@@ -39,8 +37,9 @@ class OpenDataOptions(Options):
         "eurostat": "https://ec.europa.eu",
         "ecb": "https://data-api.ecb.europa.eu",
         "himalayas": "https://himalayas.app",
+        "mempool": "https://mempool.space",
     }
-    """Where the other services answer."""
+    """Where the services answer."""
 
     def missing_settings(self) -> str | None:
         """See `Options`: a kind."""

@@ -298,7 +298,7 @@ class Bitcoin(DataSource):
 
     async def read(self, words: str, narrowed: str, now: datetime) -> Figure:  # noqa: ARG002 - there is one chain
         """Returns the fee, height or hashrate, or what the chain holds of an address or a transaction."""
-        url = f"{self._options.mempool_base_url}/api"
+        url = f"{self._options.addresses['mempool']}/api"
         as_of = _instant(now.timestamp())
         if found := _TRANSACTION.search(words):
             return await self._transaction(url, found[0].lower(), as_of)

@@ -19,7 +19,7 @@ NAMES = OpenDataOptions().addresses
 
 
 def options_for(url: str, kinds: str = "all") -> OpenDataOptions:
-    given: dict[str, Any] = {"kinds": kinds, "mempool_base_url": url, "addresses": dict.fromkeys(NAMES, url)}
+    given: dict[str, Any] = {"kinds": kinds, "addresses": dict.fromkeys(NAMES, url)}
     return OpenDataOptions(**given)
 
 
