@@ -26,7 +26,7 @@ ROOMS = {
     "bot/i18n": (368, 368),
     "bot/chat": (7151, 7151),
     "bot/commands": (1576, 1576),
-    "bot/features": (4892, 4892),
+    "bot/features": (4882, 4882),
     "bot/loops": (1738, 1738),
     "bot/signal": (2760, 2760),
     "bot/terminal": (359, 359),
@@ -36,7 +36,7 @@ ROOMS = {
     "bot/web": (2087, 2087),
     "bot/doctor": (931, 931),
     "store": (4224, 4224),
-    "tools": (7980, 7980),
+    "tools": (7979, 7989),
 }
 """Lines of Python: a room's number today, and its budget."""
 MAX_LINES = 43_500
@@ -45,15 +45,15 @@ MAX_LINES = 43_500
 PARTS: dict[str, str] = dict.fromkeys(("bot/trust", "bot/money", "bot/access"), "bot/chat")
 """Folders that are counted as a part of another room."""
 
-MODULES = (261, 310)
-TEST_LINES = (54500, 54500)
-SENTENCES = (426, 630)
-DOCS_WORDS = (17139, 19500)
-SETTINGS = (129, 135)
-PACKAGES = (29, 29)
+MODULES = (249, 310)
+TEST_LINES = (53938, 54500)
+SENTENCES = (383, 630)
+DOCS_WORDS = (16728, 19500)
+SETTINGS = (128, 135)
+PACKAGES = (27, 29)
 TRANSPORT_MEMBERS = (14, 14)
 TOOL_FIELDS = (14, 14)
-OTHER_LINES = (1260, 1425)
+OTHER_LINES = (1191, 1425)
 """HTML, JavaScript, CSS and SQL."""
 CI_AND_DOCKER_LINES = (2498, 2539)
 
