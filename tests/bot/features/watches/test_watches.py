@@ -380,7 +380,7 @@ async def test_a_watch_has_a_month_of_its_own(
         for hour, count in ((1, 2), (0.1, 2), (1, 3), (1, 3), (20, 3), (4, 3)):
             said += await look(aldis, hour)
             assert len(town.pages.read) == count
-        assert [text.rpartition("trying. ")[2] for text in said] == ["The budget for it is used up for now."]
+        assert [text.rpartition("trying. ")[2] for text in said] == ["The budget for it is used up."]
         assert await ask(aldis, "/watch") == "• 1: the hours of the museum (US$0.60 this month)"
         assert "US$0.9" in await ask(aldis, "/usage")
         assert await aldis.count("SELECT count(*) FROM ledger WHERE outcome = 'reserved'") == 0
